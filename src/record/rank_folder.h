@@ -2,16 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <queue>
-#include <utility>
 #include <vector>
 
 #include "record/by_worker.h"
+#include "record/exemplar_keeper.h"
+#include "record/parts_in_flight.h"
 #include "record/path_walker.h"
 #include "record/recorder.h"
-#include "record/sample_reservoir.h"
+#include "record/sample_draw.h"
 #include "record/span_queue.h"
+#include "record/stage_totals.h"
 
 namespace loaderscope {
 
@@ -40,13 +42,6 @@ class RankFolder {
   std::int64_t spans_held() const;
 
  private:
-  // The spans of one worker on one batch that is not delivered.
-  using Part = std::vector<Span>;
-  struct Worker {
-    SpanQueue timeline;  // what a step may still wait for
-    std::int64_t batch = -1;
-    Part* part = nullptr;  // of `batch`
-  };
   struct Ready {
     Nanos at;
     std::int64_t batch;
@@ -55,33 +50,19 @@ class RankFolder {
     }
   };
 
-  using InFlight = std::map<std::pair<std::int64_t, std::int32_t>, Part>;  // by batch and worker
-  using Parts = std::vector<InFlight::node_type>;                          // of one batch
-
-  Worker& worker(std::int32_t number) { return of_worker(workers_, number); }
-  Part& part_of(std::int32_t worker, std::int64_t batch);
-  Part& add_part(const InFlight::key_type& key);
-  void take_parts(std::int64_t batch);
-  void follow_path();
+  SpanQueue& timeline(std::int32_t worker) { return of_worker(timelines_, worker); }
   Cause maker() const;
-  void give_back_parts();
   Nanos later_ready(std::int64_t batch);
-  void count_stages();
-  static void count_spans(const Part& part, PerStage<StageStats>& stages);
-  void offer_samples(std::int32_t worker, const Part& part);
-  void offer_batch();
-  void count_events(PerStage<StageStats>& stages);
-  void keep_exemplar(const StepRow& row);
-  Exemplar make_exemplar(const StepRow& row) const;
-  void drop_old_spans(std::int32_t index);
+  void open_window(const StepRow& first);
+  void count_step();
+  void drop_old_spans(std::int32_t worker);
   void count_unbatched(const Span& span);
+  void put_totals(const StageTotals& totals);
 
   FoldOptions options_;
-  std::vector<Worker> workers_;
-  InFlight in_flight_;
+  std::vector<SpanQueue> timelines_;  // by worker: what a step may still wait for
+  PartsInFlight parts_;
   PathWalker path_;
-  Parts parts_;  // of the current step's batch
-  Parts spare_;  // empty ones, kept for their memory
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   StepEvents current_;
   Nanos current_clamped_ = 0;
@@ -89,15 +70,9 @@ class RankFolder {
 
   bool window_open_ = false;
   bool closed_ = false;
-  PerStage<StageStats> warmup_stages_;
-  std::int64_t warmup_samples_ = 0;
-  Bytes warmup_read_ = 0, warmup_delivered_ = 0;
-  WorkCounts warmup_work_;
-  SampleReservoir reservoir_;
-  SampleReservoir batches_;      // in which no sample was told apart
-  std::int64_t told_apart_ = 0;  // batches in which they were
-  std::vector<Exemplar> worst_;  // a heap, the least stall in front
-  Bytes exemplar_bytes_ = 0;
+  StageTotals warmup_, window_;
+  SampleDraw draw_;
+  ExemplarKeeper exemplars_;
   RankRecord record_;
 };
 

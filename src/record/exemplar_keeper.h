@@ -1,0 +1,30 @@
+// Steps that are kept with all of their spans: the first ones, and the worst stalls.
+#pragma once
+
+#include <vector>
+
+#include "record/parts_in_flight.h"
+#include "record/recorder.h"
+
+namespace loaderscope {
+
+class ExemplarKeeper {
+ public:
+  explicit ExemplarKeeper(const FoldOptions& options) : options_(options) {}
+
+  void offer(const StepRow& row, const StepEvents& events, const PartsInFlight& parts);
+  std::vector<Exemplar> take();  // in the order of their steps
+
+ private:
+  bool is_first(const StepRow& row) const { return row.step < options_.first_exemplars; }
+  bool is_among_worst(const StepRow& row) const;
+  void drop_least_of_worst();
+  bool make_room(Exemplar& exemplar, Bytes limit);
+
+  FoldOptions options_;
+  std::vector<Exemplar> first_;
+  std::vector<Exemplar> worst_;  // a heap, the least stall in front
+  Bytes held_ = 0;
+};
+
+}  // namespace loaderscope
