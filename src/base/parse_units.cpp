@@ -1,49 +1,22 @@
-#include "loaderscope/units.h"
-
-#include <array>
+// Texts with units, read: what people give.
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include "base/unit_tables.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/units.h"
 
 namespace loaderscope {
 namespace {
 
 __extension__ using Wide = __int128;
 
-struct Unit {
-  std::string_view name;
-  std::int64_t factor;
-  int decimal_exponent;  // factor = 10^decimal_exponent, or -1
-};
-
-constexpr Unit kDurationUnits[] = {
-    {"ns", 1, 0},
-    {"us", 1'000, 3},
-    {"ms", 1'000'000, 6},
-    {"s", 1'000'000'000, 9},
-    {"m", 60'000'000'000, -1},
-    {"h", 3'600'000'000'000, -1},
-    {"\u00b5s", 1'000, 3},  // read, never written
-};
-constexpr Unit kSizeUnits[] = {
-    {"", 1, 0},
-    {"KB", 1'000, 3},
-    {"MB", 1'000'000, 6},
-    {"GB", 1'000'000'000, 9},
-    {"TB", 1'000'000'000'000, 12},
-    {"PB", 1'000'000'000'000'000, 15},
-    {"KiB", std::int64_t{1} << 10, -1},
-    {"MiB", std::int64_t{1} << 20, -1},
-    {"GiB", std::int64_t{1} << 30, -1},
-    {"TiB", std::int64_t{1} << 40, -1},
-    {"PiB", std::int64_t{1} << 50, -1},
-    {"B", 1, 0},  // read, never written for sizes; the unit of rates
-    {"kB", 1'000, 3},
-};
+constexpr const char* kDurationHelp = "expected a duration such as 12ms";
+constexpr const char* kSizeHelp = "expected a size such as 64KiB or 38MB";
+constexpr const char* kByteRateHelp = "expected a rate in bytes such as 100MB/s";
+constexpr const char* kCountRateHelp = "expected a rate such as 1786/s";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -133,76 +106,6 @@ double to_double(std::string_view number, int exponent, const std::string& expec
   return value;
 }
 
-std::string shortest(double value) {
-  std::array<char, 512> buffer;
-  const auto result =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed);
-  return std::string(buffer.data(), result.ptr);
-}
-
-// value / factor in decimal digits when that is finite and short, else "".
-std::string divided(std::int64_t value, const Unit& unit) {
-  const std::int64_t whole = value / unit.factor;
-  const std::int64_t rest = value % unit.factor;
-  if (rest == 0) return std::to_string(whole);
-  if (unit.decimal_exponent < 0) return "";
-  std::string fraction = std::to_string(rest);
-  fraction.insert(0, static_cast<std::size_t>(unit.decimal_exponent) - fraction.size(), '0');
-  fraction.erase(fraction.find_last_not_of('0') + 1);
-  return std::to_string(whole) + "." + fraction;
-}
-
-std::string spell(std::int64_t value, std::span<const Unit> units) {
-  if (value == 0) return "0";
-  std::string best;
-  for (const Unit& unit : units) {
-    const std::string number = divided(value, unit);
-    if (number.empty()) continue;
-    const std::string text = number + std::string(unit.name);
-    const bool is_plainer = text.size() == best.size() && number.find('.') == number.npos;
-    if (best.empty() || text.size() < best.size() || is_plainer) best = text;
-  }
-  return best;
-}
-
-// At most `digits` significant digits and at least those before the point.
-std::string significant(double value, int digits) {
-  int before_point = value < 1 ? 1 : static_cast<int>(std::floor(std::log10(value))) + 1;
-  std::array<char, 64> buffer;
-  for (;;) {
-    const int decimals = std::max(0, digits - before_point);
-    const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                      std::chars_format::fixed, decimals);
-    std::string text(buffer.data(), result.ptr);
-    // 9.9996 becomes 10.000: one digit too many.
-    const auto point = text.find('.');
-    const int now = static_cast<int>(point == text.npos ? text.size() : point);
-    if (now <= before_point || decimals == 0) return text;
-    before_point = now;
-  }
-}
-
-struct ShownUnit {
-  const char* name;
-  double factor;
-};
-
-std::string show(double value, std::span<const ShownUnit> units, int digits) {
-  const ShownUnit* unit = &units.front();
-  for (const ShownUnit& next : units) {
-    // What would round up to a whole larger unit is shown in that one.
-    if (value >= next.factor * (1 - 0.5 * std::pow(10, -digits))) unit = &next;
-  }
-  const bool is_smallest = unit == &units.front();  // has no decimals
-  return significant(value / unit->factor, is_smallest ? 1 : digits) + " " + unit->name;
-}
-
-constexpr Nanos kLongest = std::numeric_limits<Nanos>::max();
-constexpr const char* kDurationHelp = "expected a duration such as 12ms";
-constexpr const char* kSizeHelp = "expected a size such as 64KiB or 38MB";
-constexpr const char* kByteRateHelp = "expected a rate in bytes such as 100MB/s";
-constexpr const char* kCountRateHelp = "expected a rate such as 1786/s";
-
 }  // namespace
 
 Nanos parse_duration(std::string_view text) {
@@ -282,62 +185,6 @@ double parse_real(std::string_view text) {
   if (!number.ok || !number.rest.empty()) throw ValueError(expected);
   if (number.is_zero()) return 0;
   return to_double(text, 0, expected);
-}
-
-std::string spell_duration(Nanos ns) { return spell(ns, std::span(kDurationUnits).first(6)); }
-
-std::string spell_size(Bytes bytes) { return spell(bytes, std::span(kSizeUnits).first(11)); }
-
-std::string spell_byte_rate(double bytes_per_second) {
-  std::string best = shortest(bytes_per_second) + "B/s";
-  for (const Unit& unit : std::span(kSizeUnits).subspan(1, 10)) {
-    const std::string text = shortest(bytes_per_second / static_cast<double>(unit.factor)) +
-                             std::string(unit.name) + "/s";
-    if (text.size() < best.size() && parse_byte_rate(text) == bytes_per_second) best = text;
-  }
-  return best;
-}
-
-std::string spell_count_rate(double per_second) { return shortest(per_second) + "/s"; }
-
-std::string spell_real(double value) { return shortest(value); }
-
-std::string show_duration(Nanos ns) {
-  static constexpr ShownUnit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  if (ns < 0) return "-" + show_duration(ns == std::numeric_limits<Nanos>::min() ? kLongest : -ns);
-  const double value = static_cast<double>(ns);
-  // Minutes, hours and days begin at two of them.
-  if (ns >= 172800 * kSecond) return significant(value / 86400e9, 4) + " d";
-  if (ns >= 7200 * kSecond) return significant(value / 3600e9, 4) + " h";
-  if (ns >= 120 * kSecond) return significant(value / 60e9, 4) + " min";
-  return show(value, units, 4);
-}
-
-std::string show_size(double bytes) {
-  static constexpr ShownUnit units[] = {{"B", 1},    {"KB", 1e3},  {"MB", 1e6},
-                                        {"GB", 1e9}, {"TB", 1e12}, {"PB", 1e15}};
-  if (bytes < 0) return "-" + show_size(-bytes);
-  return show(bytes, units, 3);
-}
-
-std::string show_byte_rate(double bytes_per_second) { return show_size(bytes_per_second) + "/s"; }
-
-std::string with_commas(std::string digits) {
-  const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  std::size_t end = digits.find('.');
-  if (end == std::string::npos) end = digits.size();
-  while (end > first + 3) {
-    end -= 3;
-    digits.insert(end, ",");
-  }
-  return digits;
-}
-
-std::string show_count(std::int64_t n) { return with_commas(std::to_string(n)); }
-
-std::string plural(std::int64_t n, std::string_view noun) {
-  const bool hisses = noun.ends_with("tch") || noun.ends_with('s');
-  return show_count(n) + " " + std::string(noun) + (n == 1 ? "" : hisses ? "es" : "s");
 }
 
 }  // namespace loaderscope
