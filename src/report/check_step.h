@@ -2,7 +2,7 @@
 #pragma once
 
 #include "loaderscope/run_record.h"
-#include "report/json_tree.h"
+#include "report/json_cursor.h"
 
 namespace loaderscope {
 

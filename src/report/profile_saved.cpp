@@ -3,7 +3,7 @@
 
 #include "loaderscope/errors.h"
 #include "report/describe.h"
-#include "report/json_tree.h"
+#include "report/json_cursor.h"
 #include "report/kinds.h"
 #include "report/read_form.h"
 #include "report/saved.h"

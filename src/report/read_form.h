@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "report/form.h"
-#include "report/json_tree.h"
+#include "report/json_cursor.h"
 
 namespace loaderscope {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "loaderscope/report.h"
-#include "report/json_tree.h"
+#include "report/json_cursor.h"
 #include "report/schemas.h"
 
 namespace loaderscope {

@@ -8,7 +8,7 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "report/experiment_json.h"
-#include "report/json_tree.h"
+#include "report/json_cursor.h"
 #include "report/kinds.h"
 #include "report/read_form.h"
 #include "report/schemas.h"
