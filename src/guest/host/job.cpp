@@ -9,6 +9,7 @@
 
 #include "base/sleep.h"
 #include "base/thread_meter.h"
+#include "guest/host/job_record.h"
 #include "record/broken_off.h"
 
 namespace loaderscope::guest {

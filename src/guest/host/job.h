@@ -98,17 +98,4 @@ class Job {
   std::optional<int> status_;
 };
 
-// What the job turned out to be, as parts of its record (job_record.cpp).
-
-// Of a job that has ended and was started at `started`: its ranks, the settings in force, and what
-// its GPUs did. `histories` are by rank, and have folded all that they know; they are used up.
-void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started);
-
-// A note on the loader that is measured; nothing where none is.
-void say_which_loader(RunRecord& record, const TrainingProcesses& training);
-
-// What is known of the job beside the times of its batches. The ranks are in the record by now.
-void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
-                        const ProcessWatch& watch);
-
 }  // namespace loaderscope::guest

@@ -1,60 +1,11 @@
-// What a measured job turned out to be, as the parts of its record.
+#include "guest/host/job_record.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <iterator>
-#include <utility>
-
-#include "guest/host/job.h"
 #include "record/rank_waits.h"
-#include "settings/resolve_guest.h"
 
 namespace loaderscope::guest {
 namespace {
-
-// The values in force.
-void put_into(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks) {
-  const bool has_workers = loader.num_workers > 0;
-  config.loader.executor.value = loader.is_opaque ? Executor::opaque
-                                 : has_workers    ? Executor::processes
-                                                  : Executor::inline_;
-  config.loader.num_workers.value = loader.num_workers;
-  if (has_workers && loader.prefetch_factor > 0)
-    config.loader.prefetch_factor.value = loader.prefetch_factor;
-  config.loader.batch_size.value = std::max<std::int64_t>(1, loader.batch_size);
-  config.data.samples.value = loader.samples * ranks;
-  config.loader.memory.value = loader.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
-  config.loader.persistent_workers.value = loader.persistent_workers;
-  config.loader.in_order.value = loader.in_order;
-  config.loader.drop_last.value = loader.drop_last;
-  config.loader.shuffle.value = loader.shuffle;
-  config.loader.mp_context.value =
-      value_of<StartMethod>(loader.mp_context).value_or(StartMethod::fork);
-  config.trainer.ranks.value = ranks;
-}
-
-// What the program's data and training turned out to be, as the settings that they would be.
-void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader) {
-  if (rank.samples > 0 && rank.steps() > 0) {
-    const double per_batch = static_cast<double>(rank.samples) / static_cast<double>(rank.steps());
-    // Where an epoch's last batch is a short one, the others have more samples than the mean.
-    const double size = loader.batches > 0 ? std::ceil(per_batch) : per_batch;
-    if (loader.batch_size == 0) config.loader.batch_size.value = std::llround(std::max(1.0, size));
-    if (loader.batches > 0) {
-      config.data.samples.value = std::llround(per_batch * static_cast<double>(loader.batches)) *
-                                  static_cast<std::int64_t>(config.trainer.ranks.value);
-    }
-  }
-  if (rank.samples > 0) {
-    config.data.delivered_bytes.value = rank.delivered_bytes / rank.samples;
-    config.data.stored_bytes.value.mean =
-        static_cast<double>(rank.read_bytes) / static_cast<double>(rank.samples);
-  }
-  const StageStats& compute = rank.stages[Stage::compute];
-  if (trains_itself(config) && compute.count > 0)
-    config.trainer.compute.value.mean = static_cast<double>(compute.wall / compute.count);
-}
 
 // Where every measured step of every rank has the GPU's own times, the account is the GPU's.
 void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
@@ -93,61 +44,6 @@ std::vector<Metric> taken_by_processes(const RunRecord& record, const ProcessWat
     batches += static_cast<double>(rank.steps());
   }
   return watch.metrics(batches, seconds(window));
-}
-
-template <typename Rows>
-void move_to(Rows& to, Rows from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
-
-// From the first ask to the last batch.
-Nanos span_of(const std::vector<const LoaderHistory*>& loaders) {
-  Nanos begin = kNever, end = 0;
-  for (const LoaderHistory* loader : loaders) {
-    begin = std::min(begin, loader->first_ask());
-    end = std::max(end, loader->last_taken());
-  }
-  return std::max<Nanos>(end - begin, 1);
-}
-
-// "Photos (train.py:12)"
-std::string spell_loader(const LoaderFacts& loader) {
-  const auto folder = loader.place.rfind('/');
-  return fmt::format("{} ({})", loader.dataset,
-                     folder == loader.place.npos ? loader.place : loader.place.substr(folder + 1));
-}
-
-LoaderUse use_of(const LoaderHistory& history, Nanos span) {
-  const auto share = [&](Nanos part) {
-    return std::clamp(static_cast<double>(part) / static_cast<double>(span), 0.0, 1.0);
-  };
-  LoaderUse use;
-  use.dataset = history.loader().dataset;
-  use.place = history.loader().place;
-  use.with_gradients = history.with_gradients();
-  use.iterations = history.iterations();
-  use.batches = history.taken();
-  use.waited = share(history.time().waited());
-  use.looped = share(history.time().looped());
-  return use;
-}
-
-// What the trainer does between a batch and its compute: it waits for other loaders.
-void name_others(RunRecord& record, const LoaderHistory& measured,
-                 const std::vector<const LoaderHistory*>& used) {
-  double all = 0;
-  for (const auto& [number, waited] : measured.waited_for_others())
-    all += static_cast<double>(waited);
-  std::vector<Detail> details;
-  for (const LoaderHistory* one : used) {
-    const auto waited = measured.waited_for_others().find(one->loader().number);
-    if (waited == measured.waited_for_others().end()) continue;
-    details.push_back({std::string(name_of(Stage::launch)), spell_loader(one->loader()),
-                       static_cast<double>(waited->second) / all});
-  }
-  std::stable_sort(details.begin(), details.end(),
-                   [](const Detail& a, const Detail& b) { return a.share > b.share; });
-  move_to(record.details, std::move(details));
 }
 
 double mean_of(const std::vector<LoaderHistory*>& histories, Nanos (LoaderHistory::*part)() const) {
@@ -199,6 +95,30 @@ void say_thrown_away(RunRecord& record, const LoaderHistory::ThrownAway& skip) {
   record.metrics.push_back({"skip.s", "s", "that they took", seconds(skip.others)});
 }
 
+// What it takes beside the making of batches.
+void say_loaders_work(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
+  const std::int64_t shards = histories.empty() ? 0 : histories.front()->loader().shards;
+  if (shards > 0)
+    record.metrics.push_back({"data.shards", "1",
+                              "of the streamed data set of a rank: more workers read nothing",
+                              static_cast<double>(shards)});
+  say_answers(record, histories);
+  Packing packing;
+  for (const LoaderHistory* history : histories) packing.add(history->packing());
+  move_to(record.metrics, packing.metrics());
+  if (const double chosen = mean_of(histories, &LoaderHistory::chosen_in); chosen > 0)
+    record.metrics.push_back({"sampler.s", "s",
+                              "of the trainer's thread in the sampler, to choose the samples of a "
+                              "batch",
+                              chosen});
+  if (const double wrapped = mean_of(histories, &LoaderHistory::wrapped_in); wrapped > 0)
+    record.metrics.push_back(
+        {"wrapper.s", "s",
+         "of the trainer's thread in what gives the loader's batches on, for a "
+         "batch",
+         wrapped});
+}
+
 double samples_of_batch(const RunRecord& record) {
   double samples = 0, steps = 0;
   for (const RankRecord& rank : record.ranks) {
@@ -222,7 +142,7 @@ ProgramFacts program_of(const LoaderHistory* measured, const Messages& messages)
 void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started) {
   for (LoaderHistory* history : histories) {
     if (record.ranks.empty()) {
-      put_into(record.config, history->loader(), static_cast<std::int64_t>(histories.size()));
+      put_loader(record.config, history->loader(), static_cast<std::int64_t>(histories.size()));
       record.before_first_ask.emplace_back("script", history->first_ask() - started);
       say_thrown_away(record, history->thrown_away());
     }
@@ -230,47 +150,10 @@ void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histori
     record.ranks.push_back(history->finish());
   }
   say_rank_waits(record);
-  const std::int64_t shards = histories.empty() ? 0 : histories.front()->loader().shards;
-  if (shards > 0)
-    record.metrics.push_back({"data.shards", "1",
-                              "of the streamed data set of a rank: more workers read nothing",
-                              static_cast<double>(shards)});
-  say_answers(record, histories);
-  Packing packing;
-  for (const LoaderHistory* history : histories) packing.add(history->packing());
-  move_to(record.metrics, packing.metrics());
-  if (const double chosen = mean_of(histories, &LoaderHistory::chosen_in); chosen > 0)
-    record.metrics.push_back({"sampler.s", "s",
-                              "of the trainer's thread in the sampler, to choose the samples of a "
-                              "batch",
-                              chosen});
-  if (const double wrapped = mean_of(histories, &LoaderHistory::wrapped_in); wrapped > 0)
-    record.metrics.push_back(
-        {"wrapper.s", "s",
-         "of the trainer's thread in what gives the loader's batches on, for a "
-         "batch",
-         wrapped});
+  say_loaders_work(record, histories);
   if (!record.ranks.empty())
     put_measured(record.config, record.ranks.front(), histories.front()->loader());
   say_gpu(record, histories);
-}
-
-void say_which_loader(RunRecord& record, const TrainingProcesses& training) {
-  const LoaderHistory* history = training.first_measured();
-  if (history == nullptr) return;
-  const LoaderFacts& loader = history->loader();
-  record.notes.push_back(loader.is_opaque
-                             ? fmt::format("measured is the {} of {}", loader.dataset, loader.place)
-                             : fmt::format("measured is the DataLoader of {}, made at {}",
-                                           loader.dataset, loader.place));
-  const auto used = training.used_beside_first();
-  if (used.size() < 2) return;
-  const Nanos span = span_of(used);
-  for (const LoaderHistory* one : used) {
-    record.loaders.push_back(use_of(*one, span));
-    record.loaders.back().measured = one == history;
-  }
-  name_others(record, *history, used);
 }
 
 void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,

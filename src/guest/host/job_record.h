@@ -1,0 +1,37 @@
+// What a measured job turned out to be, as the parts of its record.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include "guest/host/messages.h"
+#include "guest/host/process_watch.h"
+#include "guest/host/training_processes.h"
+
+namespace loaderscope::guest {
+
+// Of a job that has ended and was started at `started`: its ranks, the settings in force, and what
+// its GPUs did. `histories` are by rank, and have folded all that they know; they are used up.
+void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started);
+
+// A note on the loader that is measured; nothing where none is.
+void say_which_loader(RunRecord& record, const TrainingProcesses& training);
+
+// What is known of the job beside the times of its batches. The ranks are in the record by now.
+void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
+                        const ProcessWatch& watch);
+
+// The settings of the loader that are in force.
+void put_loader(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks);
+// What the program's data and training turned out to be, as the settings that they would be.
+void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader);
+
+// Brings one's rows behind the others.
+template <typename Rows>
+void move_to(Rows& to, Rows from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+}  // namespace loaderscope::guest
