@@ -64,7 +64,15 @@ std::string first_host(std::string_view list) {
 // Where process 0 runs.
 std::string address_of(const Variable& variable, const Launcher& launcher) {
   const std::string address = text_of(variable, "MASTER_ADDR");
-  return address.empty() ? first_host(text_of(variable, launcher.hosts)) : address;
+  if (!address.empty() || *launcher.hosts == 0) return address;
+  const std::string hosts = text_of(variable, launcher.hosts);
+  // Slurm's batch script has the number of a task, and is none.
+  if (hosts.empty() && text_of(variable, launcher.processes) != "1")
+    throw UsageError(
+        fmt::format("--rendezvous env: {} is set and {} is not: this is no task of a job step; "
+                    "start it with srun",
+                    launcher.number, launcher.hosts));
+  return first_host(hosts);
 }
 
 // At MASTER_PORT itself torchrun's agent may listen.

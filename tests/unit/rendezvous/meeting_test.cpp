@@ -328,6 +328,15 @@ TEST(JobPlaceTest, TakesLaunchersEnvironments) {
   EXPECT_EQ(slurm.address, "gpu07-ib");
   EXPECT_EQ(slurm.port, 29500);
   EXPECT_EQ(slurm.job, "77 3");
+  try {
+    read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"SLURM_JOB_ID", "77"}});
+    ADD_FAILURE() << "a batch script is a task";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("SLURM_STEP_NODELIST is not"));
+    EXPECT_THAT(error.what(), HasSubstr("start it with srun"));
+  }
+  const JobPlace alone = read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}});
+  EXPECT_EQ(alone.processes, 1);
   const JobPlace agent = read({{"RANK", "0"},
                                {"WORLD_SIZE", "1"},
                                {"MASTER_PORT", "123"},
