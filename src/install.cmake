@@ -29,6 +29,24 @@ install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/loaderscope/schema
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 include(src/manual/man_pages.cmake)
 
+# What shells ask for words: the program writes it, where it can run.
+if(NOT LOADERSCOPE_SANITIZE AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
+  set(scripts)
+  foreach(place "bash bash-completion/completions loaderscope" "zsh zsh/vendor-completions _loaderscope"
+      "fish fish/vendor_completions.d loaderscope.fish")
+    separate_arguments(place)
+    list(GET place 0 shell)
+    list(GET place 1 folder)
+    list(GET place 2 name)
+    set(script ${PROJECT_BINARY_DIR}/completion/${shell})
+    add_custom_command(OUTPUT ${script} COMMAND loaderscope completion ${shell} > ${script} DEPENDS loaderscope VERBATIM)
+    list(APPEND scripts ${script})
+    install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} RENAME ${name})
+  endforeach()
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completion)
+  add_custom_target(loaderscope_completion ALL DEPENDS ${scripts})
+endif()
+
 # What is carried to a machine with a GPU to prove what cannot be proved without one.
 set(gpu_check DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT gpu-check EXCLUDE_FROM_ALL)
 install(PROGRAMS scripts/gpu-check ${gpu_check})

@@ -55,7 +55,8 @@ Action declare_diagnose(CLI::App& app);
 Action declare_ci_init(CLI::App& app);
 
 std::vector<std::string> family_names();  // that `list` takes
-std::vector<std::string> known_words();   // that `explain` takes: the rows of all families
+std::vector<std::string> shell_names();   // that `completion` takes
+std::vector<std::string> known_words();   // that `explain` takes: rows of all families, metrics
 
 // Parses the words of the command line, runs the command and returns the exit code.
 // Throws UsageError and RunError.

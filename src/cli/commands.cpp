@@ -94,7 +94,12 @@ std::span<const Command> command_table() {
        false,
        false,
        family_names},
-      {{"completion", "The script by which a shell completes command lines."}, declare_completion},
+      {{"completion", "The script by which a shell completes command lines."},
+       declare_completion,
+       {},
+       false,
+       false,
+       shell_names},
       {{"help", "The manual, by topic, or the flags of a command."}, declare_help},
   };
   return commands;

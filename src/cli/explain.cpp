@@ -11,11 +11,20 @@
 #include "cli/output.h"
 #include "loaderscope/report.h"
 #include "loaderscope/rows.h"
+#include "manual/metrics.h"
 #include "manual/words.h"
 #include "report/result_path.h"
+#include "report/table_parts.h"
 
 namespace loaderscope {
 namespace {
+
+// What the manual says of it beside its sentence.
+std::optional<std::string_view> basis_of(const FamilyListing& listing, const Row& row) {
+  for (const manual::WordEntry& entry : manual::word_entries())
+    if (entry.family == listing.family && entry.name == row.name) return entry.text;
+  return std::nullopt;
+}
 
 void explain_row(std::ostream& out, const FamilyListing& listing, const Row& row) {
   out << row.name << " (" << listing.family;
@@ -23,19 +32,20 @@ void explain_row(std::ostream& out, const FamilyListing& listing, const Row& row
   out << "): " << row.help << "\n";
   if (const auto reason = row.reason_not_available())
     out << "Not available here: " << *reason << "\n";
-  for (const manual::WordEntry& entry : manual::word_entries()) {
-    if (entry.family == listing.family && entry.name == row.name) out << entry.text << "\n";
-  }
+  if (const auto basis = basis_of(listing, row)) out << *basis << "\n";
 }
 
+// Words of an answer first: `launch` is a cause, and also a --cost.
 bool explain_rows(std::ostream& out, std::string_view word) {
   bool found = false;
-  for (const FamilyListing& listing : families()) {
-    for (const Row& row : listing.rows) {
-      if (row.name != word) continue;
-      if (found) out << "\n";
-      explain_row(out, listing, row);
-      found = true;
+  for (const bool of_answers : {true, false}) {
+    for (const FamilyListing& listing : families()) {
+      for (const Row& row : listing.rows) {
+        if (row.name != word || basis_of(listing, row).has_value() != of_answers) continue;
+        if (found) out << "\n";
+        explain_row(out, listing, row);
+        found = true;
+      }
     }
   }
   return found;
@@ -58,21 +68,27 @@ bool explain_path(std::ostream& out, std::string_view path) {
   return true;
 }
 
-// Which numbers there are beside the account only a run can tell: those of the last one.
-bool explain_metric(std::ostream& out, std::string_view name) {
-  std::optional<SavedRun> last;
+// Of the last run, where one is kept.
+std::vector<Metric> last_metrics() {
   try {
-    last = read_result(place_of_result("last"));
+    return read_result(place_of_result("last")).record.metrics;
   } catch (const RunError&) {
-    return false;  // none is kept
+    return {};
   }
-  for (const Metric& metric : last->record.metrics) {
-    if (metric.name != name) continue;
-    out << metric.name << " (a metric of the last run, " << metric.unit << "): " << metric.help
-        << "\n";
-    return true;
-  }
-  return false;
+}
+
+// A run may have numbers that the manual does not know: of a newer or an older version.
+bool explain_metric(std::ostream& out, std::string_view name) {
+  const manual::MetricEntry* const entry = manual::metric_entry(name);
+  const std::vector<Metric> metrics = last_metrics();
+  const auto last = std::find_if(metrics.begin(), metrics.end(),
+                                 [&](const Metric& metric) { return metric.name == name; });
+  if (entry == nullptr && last == metrics.end()) return false;
+  out << name << " (a metric): " << (entry != nullptr ? entry->what : last->help) << "\n";
+  if (entry != nullptr) out << entry->basis << "\n";
+  if (last != metrics.end())
+    out << "The last run: " << metric_value(*last) << ", " << last->help << "\n";
+  return true;
 }
 
 [[noreturn]] void refuse(const std::string& word) {
@@ -82,8 +98,7 @@ bool explain_metric(std::ostream& out, std::string_view name) {
   known.insert(known.end(), rows.begin(), rows.end());
   throw UsageError(
       "explain " + shown_text(word) +
-      ": neither a row of 'loaderscope list', nor a path of a result's JSON, nor a metric of "
-      "the last run" +
+      ": neither a row of 'loaderscope list', nor a path of a result's JSON, nor a metric" +
       suggestion(word, known));
 }
 
@@ -101,7 +116,8 @@ void list_words(std::ostream& out) {
       if (names.contains(row.name)) out << "  " << row.name << ": " << row.help << "\n";
     }
   }
-  out << "Also any other row of 'loaderscope list', and any path of a result's JSON.\n";
+  out << "Also any other row of 'loaderscope list', any path of a result's JSON, and any metric\n"
+         "('loaderscope help metrics').\n";
 }
 
 ExitCode explain(const std::string& word) {
@@ -121,7 +137,7 @@ Action declare_explain(CLI::App& app) {
   const auto word = std::make_shared<std::string>();
   app.add_option(
       "WORD", *word,
-      "A finding, a cause, any row of 'loaderscope list', or a path of a result's JSON.");
+      "A finding, a cause, a metric, any row of 'loaderscope list', or a path of a result's JSON.");
   return [word] { return explain(*word); };
 }
 

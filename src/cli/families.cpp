@@ -19,6 +19,7 @@
 #include "loaderscope/report.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/vocabulary.h"
+#include "manual/metrics.h"
 #include "manual/topics.h"
 #include "report/schemas.h"
 #include "settings/engine_table.h"
@@ -86,6 +87,7 @@ const std::vector<FamilyListing>& families() {
       of_cost_stages(),
       of_table("format", "data make --format", dataset::format_table()),
       of_table("writer", "", dataset::writer_table()),
+      {"account", "", {{"compute", "The device computed a step."}}},
       of_words<Cause>("cause", ""),
       of_words<Why>("why", ""),
       of_table("finding", "", finding_table()),
@@ -118,6 +120,8 @@ std::vector<std::string> known_words() {
   for (const FamilyListing& listing : families()) {
     for (const Row& row : listing.rows) words.emplace_back(row.name);
   }
+  for (const manual::MetricEntry& entry : manual::metric_entries())
+    if (!entry.is_of_many()) words.emplace_back(entry.name);
   return words;
 }
 

@@ -10,8 +10,12 @@
 namespace loaderscope::manual {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFamilies = {
-    {{"Causes", "cause"}, {"Whys", "why"}, {"Gaps of a trace", "gap"}, {"Findings", "finding"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kFamilies = {
+    {{"The account", "account"},
+     {"Causes", "cause"},
+     {"Whys", "why"},
+     {"Gaps of a trace", "gap"},
+     {"Findings", "finding"}}};
 
 std::string_view family_of(std::string_view heading) {
   for (const auto& [title, family] : kFamilies) {

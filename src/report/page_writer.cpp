@@ -99,13 +99,15 @@ void write_page(std::ostream& out, const AnyResult& result) {
   page::Sheet sheet;
   sheet.title = fmt::format("loaderscope {}: {}", result.kind, body.empty() ? "" : body[0].text);
   sheet.json = json_of(result);
+  PageWords words;
   sheet.body = fmt::format("<p class=\"made\">loaderscope {} {}</p>\n", result.kind,
-                           in_xml(result.tool_version)) +
-               html_of(body, 0, answer, pictures) + html_of(last, 0, last.size(), pictures) +
-               pictures + "<section>\n<h2>In words and numbers</h2>\n" +
-               html_of(body, answer, body.size(), pictures) + "</section>\n" +
-               (result.record ? circumstances_of(*result.record) : "") +
-               json_note(result, sheet.json.size());
+                           in_xml(result.tool_version));
+  sheet.body += html_of(body, 0, answer, pictures, words);
+  sheet.body += html_of(last, 0, last.size(), pictures, words);
+  sheet.body += pictures + "<section>\n<h2>In words and numbers</h2>\n";
+  sheet.body += html_of(body, answer, body.size(), pictures, words) + "</section>\n";
+  sheet.body += words.section() + (result.record ? circumstances_of(*result.record) : "") +
+                json_note(result, sheet.json.size());
   if (sheet.json.size() > kLongestJson) sheet.json.clear();
   page::write_sheet(out, sheet);
 }

@@ -12,7 +12,6 @@
 #include "report/text_table.h"
 
 namespace loaderscope {
-namespace {
 
 std::string metric_value(const Metric& metric) {
   if (!std::isfinite(metric.value)) return "not known";
@@ -28,8 +27,6 @@ std::string metric_value(const Metric& metric) {
     return fmt::format("{:g}{}", metric.value, metric.unit.substr(1));
   return fmt::format("{:g} {}", metric.value, metric.unit);
 }
-
-}  // namespace
 
 std::string why_line(const Account& account) {
   const Nanos sum = std::accumulate(account.why.begin(), account.why.end(), Nanos{0});

@@ -12,6 +12,8 @@
 
 namespace loaderscope {
 
+std::string metric_value(const Metric& metric);  // as a person reads it
+
 // name, share, bar: compute first, then the causes by their seconds, `other` last. Rows of 0 are
 // left out.
 struct AccountLine {

@@ -181,7 +181,7 @@ void add_next(Screen& screen, const RunRecord& record, const Analysis& analysis)
   if (!command.empty()) screen.command(Worth::needed, "next", command);
 }
 
-// Where it stands what the first finding rests on; else, what the cause that is named does.
+// The first finding, else the cause that is named: "explain decode-bound" says what it rests on.
 std::string explained_by(const Analysis& analysis) {
   std::string_view word;
   if (!analysis.findings.empty()) {
@@ -189,7 +189,7 @@ std::string explained_by(const Analysis& analysis) {
   } else if (analysis.verdict.candidates.size() == 1) {
     word = name_of(analysis.verdict.candidates.front());
   }
-  return word.empty() ? "" : fmt::format("; explain {}", word);
+  return word.empty() ? "" : fmt::format("explain {}", word);
 }
 
 // "more with --verbose: findings decode-bound, small-files and 1 more; first batch; 24 metrics;
@@ -208,7 +208,16 @@ std::string more_line(const RunRecord& record, const Analysis& analysis) {
   if (record.ranks.size() > 1) parts.emplace_back("ranks");
   if (analysis.first_batch_wall > 0) parts.emplace_back("first batch");
   if (!record.metrics.empty()) parts.push_back(plural(std::ssize(record.metrics), "metric"));
-  return fmt::format("more with --verbose: {}{}", fmt::join(parts, "; "), explained_by(analysis));
+  if (std::string word = explained_by(analysis); !word.empty()) parts.push_back(std::move(word));
+  return fmt::format("more with --verbose: {}", fmt::join(parts, "; "));
+}
+
+// A page has it on itself.
+std::string explained_line(const Analysis& analysis) {
+  const std::string word = explained_by(analysis);
+  return word.empty()
+             ? ""
+             : fmt::format("what a word rests on, and when it is wrong: loaderscope {}", word);
 }
 
 }  // namespace
@@ -226,6 +235,7 @@ void tell_run(Reading& reading, const RunRecord& record, const Analysis& analysi
   if (style.verbose) add_details(screen, record, analysis);
   add_notes(screen, record, analysis, style);
   if (!style.verbose && analysis.steps > 0) last.line(Worth::needed, more_line(record, analysis));
+  if (style.verbose && !style.drawn) last.line(Worth::needed, explained_line(analysis));
   add_next(last, record, analysis);
 }
 

@@ -67,9 +67,18 @@ TEST(Usage, AShellIsToldWhatMayComeNext) {
   EXPECT_EQ(next_words({"run", "--num-w"}), "--num-workers\n");
   EXPECT_THAT(next_words({"run", "--engine", ""}), HasSubstr("model\n"));
   EXPECT_EQ(next_words({"run", "--data", ""}), "");  // a path: the shell's own
+  EXPECT_EQ(next_words({"run", "--engine=mo"}), "--engine=model\n");
+  EXPECT_EQ(next_words({"run", "--engine", "=", "mo"}), "model\n");  // as bash parts it
+  EXPECT_THAT(next_words({"run", "--engine", "="}), HasSubstr("model\n"));
+  EXPECT_EQ(next_words({"what-if", "--set", "num-w"}), "num-workers=\n");
+  EXPECT_EQ(next_words({"sweep", "-L", "num-w"}), "num-workers=\n");
+  EXPECT_EQ(next_words({"run", "--require", "device.busy"}), "device.busy\ndevice.busy_s\n");
+  EXPECT_EQ(next_words({"run", "--", "python", "--num-w"}), "");  // another program's
+  EXPECT_EQ(next_words({"completion", "z"}), "zsh\n");
   EXPECT_THAT(next_words({"help", "n"}), HasSubstr("nsight\n"));
   EXPECT_EQ(next_words({"list", "comparab"}), "comparability\n");
   EXPECT_EQ(next_words({"explain", "decode-b"}), "decode-bound\n");
+  EXPECT_EQ(next_words({"explain", "requests.slow"}), "requests.slowed_by_others\n");
   EXPECT_EQ(next_words({"no-such", "x"}), "");
   for (const char* shell : {"bash", "zsh", "fish"})
     EXPECT_THAT(run_binary({"completion", shell}).out, HasSubstr("completion words "));
@@ -80,10 +89,14 @@ TEST(Usage, WordsAreExplained) {
   const std::string finding = run_binary({"explain", "decode-bound"}).out;
   EXPECT_THAT(finding, StartsWith("decode-bound (finding): "));
   EXPECT_THAT(finding, HasSubstr("\nWrong when: "));
-  EXPECT_THAT(run_binary({"explain", "read"}).out, HasSubstr("read (cause): "));
+  EXPECT_THAT(run_binary({"explain", "read"}).out, StartsWith("read (cause): "));
+  EXPECT_THAT(run_binary({"explain", "compute"}).out, StartsWith("compute (account): "));
   EXPECT_THAT(run_binary({"explain", "account.stall_s.read"}).out, HasSubstr("JSON of a run"));
   EXPECT_THAT(run_binary({"explain"}).out, HasSubstr("\nfinding:\n"));
   expect_complaint({"explain", "decode-bond"}, 64, "'decode-bound'");
+  const std::string metric = run_binary({"explain", "requests.slowed_by_others"}).out;
+  EXPECT_THAT(metric, StartsWith("requests.slowed_by_others (a metric): how a request's rate "));
+  EXPECT_THAT(metric, HasSubstr("\nWrong when: "));
 }
 
 TEST(Usage, VersionIsOneLine) {

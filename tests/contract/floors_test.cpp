@@ -44,9 +44,8 @@ const std::vector<std::vector<Folder>>& floors() {
       {{"engine", ""}},
       {{"analysis", "proof analysis findings"}},
       {{"experiment", "experiment"}},
-      {{"page", ""}},
+      {{"page", ""}, {"manual", ""}},
       {{"report", "report"}},
-      {{"manual", ""}},
       {{"cli", ""}},
       {{"", ""}},  // src/main.cpp
   };

@@ -7,12 +7,14 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
 #include "cli/command.h"
 #include "experiment/axes.h"
 #include "loaderscope/settings.h"
+#include "manual/metrics.h"
 #include "manual/topics.h"
 #include "manual/words.h"
 #include "report/text_table.h"
@@ -196,7 +198,7 @@ TEST(Manual, SaysOfEveryFindingCauseWhyAndGapWhatItRestsOn) {
     EXPECT_TRUE(entry.text.starts_with("Rests on: "));
     EXPECT_THAT(std::string(entry.text), HasSubstr("\nWrong when: "));
   }
-  EXPECT_EQ(said.size(), 4U);
+  EXPECT_EQ(said.size(), 5U);
   for (const FamilyListing& listing : families()) {
     const auto found = said.find(std::string(listing.family));
     if (found == said.end()) continue;
@@ -204,6 +206,41 @@ TEST(Manual, SaysOfEveryFindingCauseWhyAndGapWhatItRestsOn) {
     for (const Row& row : listing.rows) rows.emplace(row.name);
     EXPECT_EQ(found->second, rows) << listing.family;
   }
+}
+
+// The names of metrics stand where they are made, as "group.name", "unit": none lacks a row of the
+// manual, and none of its rows stays behind.
+TEST(Manual, SaysOfEveryMetricWhatItIsAndRestsOn) {
+  const std::regex made(R"re("([a-z_]+\.[a-z_0-9]+)",\s*"(?:s|1|bytes|1/s|bytes/s)")re");
+  std::set<std::string> names;
+  std::string sources;
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(LOADERSCOPE_SOURCE_DIR "/src")) {
+    if (file.path().extension() != ".cpp") continue;
+    std::ifstream in(file.path());
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    for (std::sregex_iterator at(text.begin(), text.end(), made), end; at != end; ++at)
+      names.insert((*at)[1]);
+    sources += text;
+  }
+  EXPECT_GT(names.size(), 140U);
+  for (const std::string& name : names) EXPECT_NE(manual::metric_entry(name), nullptr) << name;
+  for (const manual::MetricEntry& entry : manual::metric_entries()) {
+    SCOPED_TRACE(entry.name);
+    EXPECT_FALSE(entry.what.empty());
+    EXPECT_TRUE(entry.basis.starts_with("Rests on: "));
+    EXPECT_THAT(std::string(entry.basis), HasSubstr("\nWrong when: "));
+    EXPECT_EQ(manual::metric_entry(entry.name), &entry) << "stands twice";
+    const std::string group(entry.name.substr(0, entry.name.find('.') + 1));
+    EXPECT_THAT(sources, HasSubstr('"' + group));
+    const bool is_put_together = entry.is_of_many() || entry.name.find("_first") != entry.name.npos;
+    if (!is_put_together) {
+      EXPECT_THAT(sources, HasSubstr('"' + std::string(entry.name) + '"'));
+    }
+  }
+  EXPECT_EQ(manual::metric_entry("gap.late_launch_longest_s")->name, "gap.KIND_longest_s");
+  EXPECT_EQ(manual::metric_entry("gap.late_launch_s")->what,
+            "in which the GPU did nothing for it, mean over ranks");
 }
 
 TEST(Manual, ItsCommandsAreReadAsAShellReadsThem) {

@@ -88,6 +88,21 @@ TEST(Page, OfALinkDrawsEachKindOfMemory) {
   EXPECT_EQ(carried_by(out.str()).at("link").size(), matrix.cells.size());
 }
 
+TEST(Page, WordsLeadToWhatTheyRestOn) {
+  const RunRecord record = full_record();
+  const std::string page = page_of(record, test::analysis_with(record, {{"num-workers", "4"}}));
+  EXPECT_THAT(page, HasSubstr("href=\"#word-finding-too-few-workers\">too-few-workers</a>"));
+  EXPECT_THAT(page, HasSubstr("href=\"#word-cause-decode\">decode</a>"));
+  constexpr std::string_view kLink = "href=\"#word-";
+  std::size_t links = 0;
+  for (auto at = page.find(kLink); at != page.npos; at = page.find(kLink, at + 1), ++links) {
+    const std::size_t begin = at + std::string_view("href=\"#").size();
+    const std::string place = page.substr(begin, page.find('"', begin) - begin);
+    EXPECT_THAT(page, HasSubstr("<dt id=\"" + place + "\">"));
+  }
+  EXPECT_GT(links, 4U);
+}
+
 TEST(Page, AsksNoServer) {
   const RunRecord record = full_record();
   const std::string page = page_of(record, analyse(record));
