@@ -1,6 +1,7 @@
 """The Python face of the program: face_test.py PROGRAM."""
 
 import contextlib
+import importlib
 import io
 import os
 import pathlib
@@ -59,6 +60,18 @@ class Face(unittest.TestCase):
         with contextlib.redirect_stdout(printed), self.assertRaisesRegex(loaderscope.Error, "without taking a batch"):
             loaderscope.run([sys.executable, "-c", "print('mine')"])
         self.assertIn("mine\n", printed.getvalue())
+
+    def test_what_a_command_said_unseen_is_in_the_error(self):
+        command = [sys.executable, "-c", "import no_such_module"]
+        with self.assertRaisesRegex(loaderscope.Error, "above: ModuleNotFoundError: .*no_such_module") as caught:
+            loaderscope.run(command, show=False)
+        self.assertIn("Traceback", caught.exception.text)
+
+    def test_a_trainer_that_is_missing_is_named(self):
+        hidden = dict.fromkeys(("lightning", "lightning.pytorch", "pytorch_lightning", "transformers"))
+        for name in ("lightning", "transformers"):
+            with unittest.mock.patch.dict(sys.modules, hidden), self.assertRaisesRegex(ImportError, f"pip install {name}$"):
+                importlib.import_module(f"loaderscope.{name}")
 
     def test_a_block_is_watched(self):
         printed = io.StringIO()

@@ -13,7 +13,9 @@ INTERRUPTED = 130, 143
 
 
 class Error(RuntimeError):
-    """The program could not answer; its sentence says why."""
+    """The program could not answer; its sentence says why. `text`: all that was printed."""
+
+    text = ""
 
 
 class Result(dict):
@@ -72,17 +74,19 @@ def run(command=(), *, show=True, **settings):
         if command:
             words += ["--", *command]
         code, text = _printed(words, show)
-        return read_result(saved, code, text)
+        return read_result(saved, code, text, shown=show)
 
 
-def read_result(saved, code, text):
+def read_result(saved, code, text, shown=False):
     try:
         with open(saved, encoding="utf-8") as file:
             result = Result(json.load(file))
     except (OSError, ValueError):
-        raise Error(_sentence(text, code)) from None
-    if code not in (FINE, UNMET, CANNOT_TELL, *INTERRUPTED):
-        raise Error(_sentence(text, code))
+        result = None
+    if result is None or code not in (FINE, UNMET, CANNOT_TELL, *INTERRUPTED):
+        error = Error(_sentence(text, code, shown))
+        error.text = text
+        raise error
     result.exit_code, result.text = code, text
     return result
 
@@ -106,6 +110,12 @@ def _printed(words, show):
         process.wait()
 
 
-def _sentence(text, code):
-    said = [line for line in text.splitlines() if line.startswith("loaderscope: ")]
-    return said[-1][len("loaderscope: "):] if said else f"the program ended with code {code} and no result"
+def _sentence(text, code, shown):
+    """The program's last one; and the last line of the measured command, where nobody has seen it."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    said = [line for line in lines if line.startswith("loaderscope: ")]
+    if not said:
+        return f"the program ended with code {code} and no result"
+    sentence = said[-1][len("loaderscope: "):]
+    others = [line for line in lines if line not in said]
+    return sentence if shown or not others or not sentence.endswith("above") else f"{sentence}: {others[-1].strip()}"

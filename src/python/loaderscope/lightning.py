@@ -3,7 +3,10 @@
 try:
     from lightning.pytorch import Callback
 except ImportError:
-    from pytorch_lightning import Callback
+    try:
+        from pytorch_lightning import Callback
+    except ImportError:
+        raise ImportError("loaderscope.lightning needs Lightning: pip install lightning") from None
 
 from ._watching import watching
 

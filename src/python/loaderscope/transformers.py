@@ -1,6 +1,9 @@
 """Hugging Face: Trainer(..., callbacks=[loaderscope.transformers.Watch()]); behind train, its `result` is the answer."""
 
-from transformers import TrainerCallback
+try:
+    from transformers import TrainerCallback
+except ImportError:
+    raise ImportError("loaderscope.transformers needs transformers: pip install transformers") from None
 
 from ._watching import watching
 
