@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <sstream>
-
-#include "engine/model/model_engine.h"
-#include "loaderscope/settings.h"
 
 namespace loaderscope::known_answer {
 namespace {
@@ -60,21 +56,6 @@ void expect_answer(const Answer& expected, const Account& found) {
 }
 
 }  // namespace
-
-RunConfig config_of(std::string_view settings) {
-  std::istringstream words{std::string(settings)};
-  std::string lines, word;
-  while (words >> word) {
-    const auto equals = word.find('=');
-    lines += word.substr(0, equals) + " = " + word.substr(equals + 1) + "\n";
-  }
-  RunConfig config;
-  parse_scenario(lines, "case", config);
-  std::vector<std::string> notes;
-  return resolve_to_predict(config, MachineLimits{1024}, notes);
-}
-
-RunRecord run(std::string_view settings) { return run_model(config_of(settings), {}); }
 
 // The working beside a case is that of its account: it says which cause leads there.
 const RunRecord& without_paths(RunRecord& record) {
