@@ -15,11 +15,17 @@ _SIGNAL = signal.SIGRTMAX - 5  # of no known use
 _EVERY = 40_000_000  # ns between two looks, which take some 10 us each
 _MOST = 256  # lines that are kept
 _DEEPEST = 64  # frames
+_START_OF_PROCESS = os.path.join("multiprocessing", "process.py")
 _LIBRARY = tuple(os.path.join(path, "") for path in {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
 
 
 def _is_programs_own(file: str) -> bool:
     return not (construction.is_in_packages(file) or file.startswith(_LIBRARY) or file.startswith("<"))
+
+
+def _is_start_of_process(code: Any) -> bool:
+    """A forked worker's stack goes on below it with the lines at which its trainer forked."""
+    return bool(code.co_name == "_bootstrap") and code.co_filename.endswith(_START_OF_PROCESS)
 
 
 def line_of(frame: Any) -> Optional[str]:
@@ -30,11 +36,12 @@ def line_of(frame: Any) -> Optional[str]:
     found = None
     for _ in range(_DEEPEST):
         file = frame.f_code.co_filename
-        is_own = _is_programs_own(file) and not file.startswith(construction.OURS)
+        is_first = _is_start_of_process(frame.f_code)
+        is_own = not is_first and _is_programs_own(file) and not file.startswith(construction.OURS)
         if is_own or found is None:
             found = (frame.f_code.co_name, os.path.basename(file), frame.f_lineno)
         frame = frame.f_back
-        if is_own or frame is None:
+        if is_own or is_first or frame is None:
             break
     return None if found is None else "%s (%s:%s)" % found
 
