@@ -1,6 +1,7 @@
 #include "analysis/fit/prediction_window.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "settings/batches_ahead.h"
 
@@ -13,6 +14,9 @@ constexpr std::int64_t kFewestLargeSteps =
 constexpr std::int64_t kExcess = 3;  // times, that is not many
 constexpr std::int64_t kFewestBursts = 4;
 constexpr std::int64_t kFewestWindows = 4;  // what is made before them must not carry them
+
+// Times what is run at most: a part of so short a run may have begun another share of its epochs.
+constexpr std::int64_t kFewEpochs = 8;
 
 // A count of a result's settings, which need not be sane.
 std::int64_t sane(std::int64_t count) {
@@ -56,6 +60,23 @@ StepsToRun placed(const StepsToRun& own, const StepsToRun& wanted, std::int64_t 
   return {divide_up(own.warmup, epoch) * epoch, whole * epoch};
 }
 
+// Epochs that begin within the steps, not at the first step of all.
+std::int64_t starts_within(const StepsToRun& steps, std::int64_t epoch) {
+  const auto before = [&](std::int64_t step) {
+    return std::max<std::int64_t>(0, step - 1) / epoch;
+  };
+  return before(steps.warmup + steps.measured) - before(steps.warmup);
+}
+
+// Whether a step of both has about as much of what begins with an epoch.
+bool start_as_often(const StepsToRun& a, const StepsToRun& b, std::int64_t epoch) {
+  constexpr double kAbout = 0.2;
+  const auto often = [&](const StepsToRun& steps) {
+    return static_cast<double>(starts_within(steps, epoch)) / static_cast<double>(steps.measured);
+  };
+  return std::abs(often(a) - often(b)) <= kAbout * often(a);
+}
+
 // As many samples in batches of another size.
 std::int64_t in_batches_of(const RunConfig& to, std::int64_t steps, const RunConfig& from) {
   return std::max<std::int64_t>(1,
@@ -75,8 +96,9 @@ StepsToRun steps_of_run(const StepsToRun& run, const RunConfig& config, std::int
   StepsToRun steps = {std::min(run.warmup, 2 * most), run.measured};
   if (steps.measured <= most) return steps;
   const std::int64_t epoch = std::max<std::int64_t>(1, steps_of_epoch(config));
-  steps.measured = std::min(steps.measured, divide_up(most, epoch) * epoch);
-  return steps;
+  const StepsToRun fewer = {steps.warmup, std::min(steps.measured, divide_up(most, epoch) * epoch)};
+  const bool is_short = steps.measured <= kFewEpochs * divide_up(most, epoch) * epoch;
+  return epoch > 1 && is_short && !start_as_often(steps, fewer, epoch) ? steps : fewer;
 }
 
 SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,

@@ -36,6 +36,14 @@ TEST(PredictionWindow, IsThatOfTheRunWhereNothingChanges) {
   EXPECT_EQ(steps_of_run({5, 200}, config, 1000), (StepsToRun{5, 100}));
 }
 
+// Two epochs of 100 steps, of which one begins within the run: half of it would begin one, too,
+// twice as often.
+TEST(PredictionWindow, BeginsEpochsAsOftenAsTheRun) {
+  const RunConfig config = config_with(2, 1000);
+  EXPECT_EQ(steps_of_run({5, 195}, config, 700), (StepsToRun{5, 195}));
+  EXPECT_EQ(steps_of_run({5, 995}, config, 700), (StepsToRun{5, 100}));  // one in 110 steps
+}
+
 TEST(PredictionWindow, IsTheSameOnBothSides) {
   const SideBySide deeper = sides({5, 200}, config_with(2), config_with(8, 0, 4));
   EXPECT_EQ(deeper.changed, (StepsToRun{32, 200}));  // that fills the deeper window, for both
