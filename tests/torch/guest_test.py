@@ -655,6 +655,30 @@ class UserCode(unittest.TestCase):
         self.assertEqual(list(spent.values()), [20])
 
 
+class Chunks(unittest.TestCase):
+    """Of arrays, that are read as a whole."""
+
+    def told(self, chosen, given, chunks=(16, 3, 8)):
+        from loaderscope_guest import chunks as looked_into
+
+        dataset = types.SimpleNamespace(chunks=chunks, shape=(100, 3, 20))
+        with mock.patch.object(looked_into.counts, "add") as added:
+            looked_into.of_hdf5(types.SimpleNamespace(size=given), dataset, chosen)
+        return [call.args for call in added.call_args_list]
+
+    def test_are_those_that_a_slice_lies_in(self):
+        row = 16 * 3 * 24  # of 20 columns, in three chunks
+        self.assertEqual(self.told(5, 60), [("read.chunks_per_used", row, 60)])
+        self.assertEqual(self.told((5, Ellipsis), 60), [("read.chunks_per_used", row, 60)])
+        self.assertEqual(self.told((slice(15, 17), slice(None), 3), 6), [("read.chunks_per_used", 32 * 3 * 8, 6)])
+
+    def test_are_not_told_of_what_is_not_known(self):
+        self.assertEqual(self.told(5, 60, chunks=None), [])
+        self.assertEqual(self.told([1, 7], 120), [])
+        self.assertEqual(self.told(slice(0, 10, 2), 300), [])
+        self.assertEqual(self.told("field", 100), [])
+
+
 class Lines(unittest.TestCase):
     """Of a worker's own code, as another thread sees them."""
 
@@ -696,6 +720,10 @@ class Lines(unittest.TestCase):
         self.assertEqual(self.lines.line_of(inner), "__getitem__ (train.py:12)")
         self.assertEqual(self.lines.line_of(Frame(inner.f_code.co_filename, "dot", 4)), "dot (core.py:4)")
         self.assertIsNone(self.lines.line_of(Frame(self.lines.construction.OURS + "files.py", "read", 3, frame)))
+        trainer = Frame("/home/me/train.py", "<module>", 34)
+        forked = Frame("/usr/lib/python3.11/multiprocessing/process.py", "_bootstrap", 314, trainer)
+        inner = Frame("/x/site-packages/torch/worker.py", "fetch", 4, forked)
+        self.assertEqual(self.lines.line_of(inner), "fetch (worker.py:4)")
         self.assertIsNone(self.lines.line_of(None))
 
 

@@ -19,6 +19,9 @@ constexpr std::array kRows = {
         "of the rows of a data set of `datasets`: found by its indices mapping"},
     Row{"datasets.row_bytes", "bytes", "of one of its rows, as Arrow keeps it"},
     Row{"datasets.row_faults", "1", "page faults of a worker for one of its rows"},
+    Row{"read.chunks_per_used", "1",
+        "times the elements that are used: the chunks of HDF5 that they lie in, unpacked as a "
+        "whole"},
     Row{"datasets.row_storage_bytes", "bytes", "fetched from storage for one of its rows"},
 };
 

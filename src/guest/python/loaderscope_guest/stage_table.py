@@ -3,7 +3,7 @@ nothing; one that this version of the module does not have is left out, and its 
 
 from typing import Callable, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import frames
+from loaderscope_guest import chunks, frames
 from loaderscope_guest.library import STAGES
 
 READ, DECOMPRESS, DECODE, AUGMENT, COLLATE = (
@@ -84,7 +84,7 @@ TABLE: Tuple[Row, ...] = (
     Row("pandas.io.parquet", "read_parquet", READ),
     Row("datasets.arrow_dataset", "Dataset.__getitem__ Dataset.__getitems__", READ),
     Row("datasets.arrow_dataset", "format_table", DECODE),
-    Row("h5py._hl.dataset", "Dataset.__getitem__", READ),
+    Row("h5py._hl.dataset", "Dataset.__getitem__", READ, looks=chunks.of_hdf5),
     Row("zarr.core", "Array.__getitem__", READ),
     Row("zarr.core.array", "Array.__getitem__ Array.get_basic_selection Array.get_orthogonal_selection "
         "Array.get_coordinate_selection Array.get_mask_selection Array.get_block_selection", READ),
