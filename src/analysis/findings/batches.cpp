@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/findings/facts.h"
+#include "analysis/verdict.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
@@ -92,7 +93,7 @@ std::string per_batch_words(const Facts& facts) {
 std::optional<Candidate> small_batches(const Facts& facts) {
   const RunConfig& config = facts.config;
   const double spent = spent_per_batch(facts);
-  if (facts.waits_for_other_loaders() || facts.waits_for_sampler() || spent < kWorthSaying ||
+  if (facts.waits_for_other_loaders() || facts.waits_for_sampler() || spent < kModerateStall ||
       spent < facts.making())
     return std::nullopt;
   Changes larger = {number("batch-size", 2 * config.loader.batch_size)};

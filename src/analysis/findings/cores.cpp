@@ -74,10 +74,7 @@ std::string pool_words(const Facts& facts) {
 
 // What gives the same batches for less work.
 std::string less_work_words(const Facts& facts, Stage most) {
-  if (most == Stage::augment) {
-    return std::string("augment ") + (facts.has_gpu() ? "whole batches on the GPU, or " : "") +
-           "with torchvision.transforms.v2 on uint8 tensors";
-  }
+  if (most == Stage::augment) return cheaper_augment_words(facts);
   if (facts.has_arrays()) return "store fewer bytes per sample (float16 or uint8)";
   const std::string always =
       "store the samples decoded or smaller, or keep decoded ones in memory, where they fit";

@@ -72,7 +72,8 @@ struct Candidate {
   std::string pytorch;  // {} stands for the value of the first change
   Changes to_run = {};  // instead of the option, where a run can try something else
   std::vector<SettingRange> ranges = {};  // further ways, behind the options
-  // What is said in place of the first option where nothing can be predicted.
+  // What is said in place of the first option where nothing can be predicted. Where there are
+  // only ranges and no direction, nothing is said then.
   Changes direction = {};
   // What cannot help where the evidence is true: it is not said where the model says that it does.
   Changes limits = {};
@@ -91,6 +92,8 @@ void drop_repeated(std::vector<Finding>& findings);
 
 // "decode 34.8 %"
 std::string share_words(const Facts& facts, Cause cause);
+// By what it is that augments.
+std::string cheaper_augment_words(const Facts& facts);
 // "7.5 ms each", without what threads waited for a core.
 std::string mean_words(const StageStats& stats);
 // More readers get no more bytes per second, as far as that is known.

@@ -24,6 +24,10 @@ std::string advice_for(const Facts& facts, std::string_view cause) {
   }
   if (cause == "import")
     return "import inside the functions that need it, not at the top of the script";
+  if (cause == "script") {
+    return "see what the script does before it asks its loader for a batch (python -X importtime "
+           "train.py; py-spy record -- python train.py): imports, its data set and its model";
+  }
   if (cause == "skip") {
     return "go on where the run was stopped instead of making what it has seen: a sampler that "
            "leaves its first indices out, as accelerate.skip_first_batches(loader, N) has for a "

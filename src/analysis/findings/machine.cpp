@@ -1,9 +1,13 @@
 // Findings about the machine that the job runs on.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
+#include "analysis/contention.h"
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
 
@@ -72,6 +76,25 @@ std::optional<Candidate> cpu_quota(const Facts& facts) {
                    "give the job more cores: docker run --cpus, taskset, the CPU limit of the pod"};
 }
 
+namespace {
+
+// Of whoever takes the cores.
+std::string fewer_words(const Facts& facts) {
+  std::vector<std::string> what;
+  if (facts.config.trainer.ranks > 1) what.emplace_back("ranks");
+  if (others_matter(facts.record)) {
+    what.emplace_back("other jobs on this machine");
+  } else {
+    if (facts.config.loader.num_workers > 0) what.emplace_back("workers");
+    if (computing_threads(facts.record) > 1)
+      what.emplace_back("threads of the training (torch.set_num_threads)");
+  }
+  if (what.empty()) return "a machine with more cores";
+  return fmt::format("fewer {}, or a machine with more cores", fmt::join(what, " or "));
+}
+
+}  // namespace
+
 std::optional<Candidate> cpu_oversubscribed(const Facts& facts) {
   if (facts.share(Cause::contention) < kWorthSaying || has_quota(facts)) return std::nullopt;
   return Candidate{fmt::format("threads that want to run wait for {} {} of the time{}",
@@ -80,8 +103,7 @@ std::optional<Candidate> cpu_oversubscribed(const Facts& facts) {
                                    : "one of " + show_cores(facts.config.declared.cores),
                                show_percent(facts.share(Cause::contention)), used_words(facts)),
                    {{{"cores", cores_text(cores_wanted(facts))}}},
-                   fmt::format("fewer {}other jobs on this machine, or one with more cores",
-                               facts.config.trainer.ranks > 1 ? "ranks or " : "")};
+                   fewer_words(facts)};
 }
 
 std::optional<Candidate> memory_grows(const Facts& facts) {

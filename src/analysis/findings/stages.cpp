@@ -34,16 +34,33 @@ std::optional<Candidate> decode_bound(const Facts& facts) {
                                          : ""));
 }
 
+std::string cheaper_augment_words(const Facts& facts) {
+  const std::string named = facts.named(name_of(Stage::augment));
+  const auto names = [&](const char* part) { return named.find(part) != std::string::npos; };
+  if (names("okeniz"))  // Tokenizer, tokenize
+    return "tokenize once for all epochs, ahead: dataset.map(tokenize, batched=True) with Hugging "
+           "Face's datasets, or token numbers in an array in a file that is mapped";
+  if (names(".py:"))
+    return "whole arrays there instead of loops in Python, and do once, ahead, what is the same in "
+           "every epoch";
+  return std::string("use torchvision.transforms.v2 on uint8 tensors") +
+         (facts.has_gpu() ? ", and augment whole batches on the GPU" : "");
+}
+
 std::optional<Candidate> augment_bound(const Facts& facts) {
-  return slow_stage(facts, Cause::augment, Stage::augment,
-                    std::string("use torchvision.transforms.v2 on uint8 tensors") +
-                        (facts.has_gpu() ? ", and augment whole batches on the GPU" : ""));
+  return slow_stage(facts, Cause::augment, Stage::augment, cheaper_augment_words(facts));
 }
 
 std::optional<Candidate> collate_bound(const Facts& facts) {
+  const std::string named = facts.named(name_of(Stage::collate));
+  const bool is_function = named.find(".py:") != std::string::npos;  // a class has no line
+  const bool is_own = is_function && named.find("default_collate") == std::string::npos;
   return slow_stage(facts, Cause::collate, Stage::collate,
-                    "samples as tensors of one shape and few of them: default_collate stacks each "
-                    "field by itself, and makes tensors of numbers one by one");
+                    is_own ? "whole arrays there instead of loops in Python, and do in the data "
+                             "set, or once ahead, what needs no other sample of the batch"
+                           : "samples as tensors of one shape and few of them: default_collate "
+                             "stacks each field by itself, and makes tensors of numbers one by "
+                             "one");
 }
 
 std::optional<Candidate> own_code(const Facts& facts) {

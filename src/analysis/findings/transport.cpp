@@ -61,14 +61,17 @@ std::string pieces_words(const Pieces& pieces) {
 // What a worker does to send a batch, as far as it is known: shares of that time.
 struct Packed {
   double pickled = 0, pickled_bytes = 0, copied = 0, copied_bytes = 0;
+  double state_bytes = 0;  // of the pickled ones, the loader's state
   // Most of it is ...
   bool is_pickling() const { return pickled > 0.5; }
   bool is_copying() const { return copied > 0.5; }
+  bool is_state() const { return 2 * state_bytes > pickled_bytes; }
 };
 
 Packed packed_by(const Facts& facts) {
   return {facts.metric("transport.pickled_share"), facts.metric("transport.pickled_bytes"),
-          facts.metric("transport.copied_share"), facts.metric("transport.copied_bytes")};
+          facts.metric("transport.copied_share"), facts.metric("transport.copied_bytes"),
+          facts.metric("state.bytes") * std::min(1.0, facts.metric("state.worker_share"))};
 }
 
 // "; of sending, pickling 4.10 MB is 20.0 % and copying 12.0 MB of tensors into shared memory 70.0
@@ -83,14 +86,21 @@ std::string packed_words(const Packed& packed) {
   };
   add("pickling", packed.pickled_bytes, "", packed.pickled);
   add("copying", packed.copied_bytes, " of tensors into shared memory", packed.copied);
-  return words.empty() ? "" : fmt::format("; of sending, {}", fmt::join(words, " and "));
+  std::string text =
+      words.empty() ? "" : fmt::format("; of sending, {}", fmt::join(words, " and "));
+  if (packed.is_state())
+    text += fmt::format("; {} of a batch are the loader's state", show_size(packed.state_bytes));
+  return text;
 }
 
 constexpr const char* kFewerPieces =
     "few large tensors per batch in place of many small ones; else "
     "torch.multiprocessing.set_sharing_strategy(\"file_system\"), by which nothing is asked for";
 
-std::string way_to_send_less(const Pieces& pieces, const Packed& packed) {
+std::string way_to_send_less(const Facts& facts, const Pieces& pieces, const Packed& packed) {
+  if (packed.is_state())
+    return loader_words(facts.record, {"snapshot_every_n_steps=100"}) +
+           ", by which the loader's state is sent with each 100th batch only";
   if (pieces.are_many) return kFewerPieces;
   if (packed.is_copying())
     return "end collate_fn with torch.utils.data.default_collate, which stacks samples where the "
@@ -112,7 +122,8 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
   if (made >= sent.wall + received.wall) return std::nullopt;
   const Pieces pieces = pieces_of(facts);
   const Packed packed = packed_by(facts);
-  const bool has_other_way = pieces.are_many || packed.is_copying() || packed.is_pickling();
+  const bool has_other_way =
+      pieces.are_many || packed.is_copying() || packed.is_pickling() || packed.is_state();
   return Candidate{
       fmt::format("batches take {} to make and longer to hand over, sending {} and "
                   "receiving {}; the trainer waits {} of the time for that{}{}",
@@ -123,7 +134,7 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
       fmt::format("{}, without {} and {}{}", loader_words(facts.record, {"num_workers={}"}),
                   argument_name(facts.record, "prefetch_factor"),
                   argument_name(facts.record, "persistent_workers"),
-                  has_other_way ? "; or " + way_to_send_less(pieces, packed) : "")};
+                  has_other_way ? "; or " + way_to_send_less(facts, pieces, packed) : "")};
 }
 
 }  // namespace
@@ -140,7 +151,7 @@ std::optional<Candidate> serialisation_tax(const Facts& facts) {
                                mean_words(facts.stages[Stage::transport_recv]),
                                pieces_words(pieces), packed_words(packed)),
                    {{{"transport.speed", "1000"}, {"transport.recv.speed", "1000"}}},
-                   way_to_send_less(pieces, packed)};
+                   way_to_send_less(facts, pieces, packed)};
 }
 
 }  // namespace loaderscope

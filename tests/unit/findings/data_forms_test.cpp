@@ -191,7 +191,7 @@ TEST(DataForms, OneRankIsNotAskedToBeFewer) {
   EXPECT_THAT(look(cpu_oversubscribed, reading("synthetic", busy)).value().pytorch,
               Not(HasSubstr("ranks")));
   EXPECT_THAT(look(cpu_oversubscribed, reading("synthetic", busy + "\nranks = 2")).value().pytorch,
-              HasSubstr("fewer ranks or other jobs"));
+              HasSubstr("fewer ranks or workers"));
 }
 
 // 4 requests at once take 16 ms each, of which 9 ms are to the first byte. What one that is alone

@@ -459,6 +459,74 @@ TEST(Findings, ATrainerThatWaitsForItsSamplerIsNotSlowItself) {
             std::string::npos);
 }
 
+TEST(Findings, CollatingIsMendedWhereItIsDone) {
+  const auto advice = [](const char* function) {
+    RunRecord record = run(COMPUTE "workers = 2\ncost = collate=40ms");
+    record.details.push_back({"collate", function, 1.0});
+    const std::vector<Finding> findings = findings_of(record);
+    const Finding* bound = find(findings, "collate-bound");
+    return bound == nullptr ? ids_of(findings) : bound->pytorch;
+  };
+  EXPECT_NE(advice("default_collate (collate.py:340)").find("default_collate stacks"),
+            std::string::npos);
+  EXPECT_EQ(advice("pad (train.py:14)").find("default_collate"), std::string::npos);
+  EXPECT_NE(advice("pad (train.py:14)").find("whole arrays there"), std::string::npos);
+}
+
+// A tokenizer has no pixels.
+TEST(Findings, AugmentingIsMendedByWhatAugments) {
+  const auto advice = [](const char* function) {
+    RunRecord record = run(COMPUTE "workers = 2\ncost = augment=8ms");
+    record.details.push_back({"augment", function, 0.9});
+    const std::vector<Finding> findings = findings_of(record);
+    const Finding* bound = find(findings, "augment-bound");
+    return bound == nullptr ? ids_of(findings) : bound->pytorch.substr(0, 20);
+  };
+  EXPECT_EQ(advice("transformers.tokenization_utils_base.PreTrainedTokenizerBase.__call__"),
+            "tokenize once for al");
+  EXPECT_EQ(advice("encode (train.py:27)"), "whole arrays there i");
+  EXPECT_EQ(advice("RandomResizedCrop"), "use torchvision.tran");
+}
+
+// Nobody is told to end jobs that there are not.
+TEST(Findings, FullCoresAreMendedByWhoTakesThem) {
+  RunRecord record = run(COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms");
+  add_metric(record, "process.cpu_s", 20);
+  add_metric(record, "host.other_cpu_s", 0.1);
+  std::vector<Finding> findings = findings_of(record);
+  ASSERT_TRUE(has(findings, "cpu-oversubscribed")) << ids_of(findings);
+  EXPECT_EQ(find(findings, "cpu-oversubscribed")->pytorch,
+            "fewer workers, or a machine with more cores");
+  record.metrics.back().value = 20;
+  findings = findings_of(record);
+  ASSERT_TRUE(has(findings, "cpu-oversubscribed")) << ids_of(findings);
+  EXPECT_EQ(find(findings, "cpu-oversubscribed")->pytorch,
+            "fewer other jobs on this machine, or a machine with more cores");
+}
+
+// 5 % of the time: another batch size is another training, which less is not worth.
+TEST(Findings, OfLittleTimeNoOtherBatchSizeIsAdvised) {
+  EXPECT_FALSE(has(findings_of(run(COMPUTE "workers = 4\ncost = decode=100us\nin-flight = 1\n"
+                                           "cost = launch=300us:sleep")),
+                   "small-batches"));
+}
+
+TEST(Findings, StatesThatAreSentAreNotTakenForBatches) {
+  RunRecord record = run(COMPUTE
+                         "workers = 2\nexecutor = processes\ncost = decode=100us\n"
+                         "cost = transport=30ms\ncost = transport.recv=10ms");
+  add_metric(record, "transport.pickled_share", 0.2);
+  add_metric(record, "transport.pickled_bytes", 7.4e6);
+  add_metric(record, "state.bytes", 7.3e6);
+  add_metric(record, "state.worker_share", 1.0);
+  const std::vector<Finding> findings = findings_of(record);
+  const Finding* tax = find(findings, "serialisation-tax");
+  ASSERT_NE(tax, nullptr) << ids_of(findings);
+  EXPECT_NE(tax->evidence.find("7.30 MB of a batch are the loader's state"), std::string::npos)
+      << tax->evidence;
+  EXPECT_NE(tax->pytorch.find("snapshot_every_n_steps=100"), std::string::npos) << tax->pytorch;
+}
+
 TEST(Findings, NameNoShareOfNothing) {
   const std::vector<Finding> findings =
       findings_of(run(COMPUTE "workers = 4\ncost = decode=1ms\ncost = launch=30ms:sleep"));
