@@ -23,6 +23,7 @@ Changes direction_of(const Candidate& candidate) {
 
 bool is_worth_a_direction(const FindingRow& row, const Candidate& candidate, const Finding& said) {
   if (row.is_trade || !candidate.limits.empty()) return false;
+  if (!candidate.ranges.empty() && said.changes.empty()) return false;  // of no known value
   if (row.gives_back == GivesBack::time) return said.waited >= kModerateStall;
   return row.gives_back == GivesBack::resources;
 }

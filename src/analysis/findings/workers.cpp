@@ -21,6 +21,25 @@ constexpr std::int64_t kFirstWorkers = 2;   // to try where there are none
 constexpr double kToSend = 0.7 * kMillisecond, kToReceive = 2.0 * kMillisecond;
 constexpr double kWorthTrying = 1.1;  // times the rate at most: less than that may be a loss
 
+// Workers that each have a core as much of their time as they want one; 0: not known.
+std::int64_t workers_on_cores(const Facts& facts) {
+  return std::llround(
+      std::ceil(facts.cores_per_rank() / std::max(facts.cpu_share(), 1.0 / kMostWorkers)));
+}
+
+// What is tried where nothing is predicted: twice as many, as far as there are cores for them and
+// shards of a stream; none where more could only share what the present ones have.
+Changes twice_the_workers(const Facts& facts) {
+  const std::int64_t workers = facts.config.loader.num_workers;
+  std::int64_t most = std::min(2 * workers, kMostWorkers);
+  if (const std::int64_t on_cores = workers_on_cores(facts); on_cores > 0)
+    most = std::min(most, on_cores);
+  if (const std::int64_t shards = shards_of_stream(facts); shards > 0)
+    most = std::min(most, shards);
+  if (most <= workers) return {};
+  return {number("num-workers", most)};
+}
+
 std::string workers_line(const Facts& facts) {
   return loader_words(facts.record, {"num_workers={}"});
 }
@@ -30,6 +49,12 @@ double waits_for_workers(const Facts& facts) {
   double sum = 0;
   for (const auto& word : Words<Why>::table()) sum += facts.share(word.value);
   return sum;
+}
+
+// Whoever is blocked in these waits for threads of a library that compute for it (tokenizers,
+// OpenCV), and for no storage.
+bool needs_cores(Stage stage) {
+  return stage == Stage::decode || stage == Stage::augment || stage == Stage::collate;
 }
 
 double threads_of_training(const Facts& facts) {
@@ -47,8 +72,9 @@ double most_of_first_workers(const Facts& facts) {
   if (threads <= 0 || steps <= 0) return 0;
   double work = kToSend, waits = 0;
   for (Stage stage : kMakingStages) {
+    const double blocked = static_cast<double>(facts.stages[stage].blocked()) / steps;
     work += static_cast<double>(facts.stages[stage].cpu) / steps;
-    waits += static_cast<double>(facts.stages[stage].blocked()) / steps;
+    (needs_cores(stage) ? work : waits) += blocked;
   }
   const auto workers = static_cast<double>(kFirstWorkers);
   const double compute = static_cast<double>(facts.stages[Stage::compute].wall) / steps;
@@ -133,8 +159,7 @@ std::optional<Candidate> too_few_workers(const Facts& facts) {
                   show_cores(facts.cores_per_rank()), show_percent(facts.cpu_share()));
   candidate.pytorch = workers_line(facts);
   candidate.ranges = {more_workers(facts)};
-  candidate.direction = {
-      number("num-workers", shards > 0 ? std::min(2 * workers, shards) : 2 * workers)};
+  candidate.direction = twice_the_workers(facts);
   return candidate;
 }
 

@@ -123,6 +123,21 @@ TEST(Directions, OfWorkersBesideTrainingAreBounded) {
   EXPECT_THAT(fix->evidence, HasSubstr("workers would share 2 cores with training"));
 }
 
+// A tokenizer's own threads take the cores while the trainer is blocked in it.
+TEST(Directions, BlockedInALibraryIsNoWaitThatWorkersTake) {
+  RunRecord record =
+      run("batch = 8\nsteps = 160\ncompute = 10ms\nin-flight = 1\nworkers = 0\n"
+          "cost = augment=500us:sleep");
+  test::forget_samples(record);
+  record.config.trainer.device.value = "script";
+  record.config.declared.cores.set(2);
+  const double computing = seconds(record.ranks.front().stages[Stage::compute].wall);
+  record.metrics.push_back({"process.cpu_s", "s", "", 2 * computing});
+  const Analysis analysis = analysed(record);
+  EXPECT_GT(analysis.account.stall[Cause::augment], analysis.account.window / 5);
+  EXPECT_EQ(find(analysis, "no-workers"), nullptr) << ids_of(analysis);
+}
+
 TEST(Directions, OfWorkersWithCoresToSpareAreAsEver) {
   const Analysis analysis = of_training_on_cores("8ms", 8);
   const Finding* fix = fix_of(analysis);
@@ -159,6 +174,23 @@ TEST(Directions, OfCodeThatWaitsAreMoreWorkersFirst) {
   ASSERT_NE(code, nullptr) << ids_of(analysis);
   EXPECT_THAT(code->pytorch, HasSubstr("they wait 100.0 % of their time"));
   EXPECT_THAT(code->pytorch, Not(HasSubstr("whole arrays")));
+}
+
+// Two workers that compute all the time on two cores: four would only share them.
+TEST(Directions, AreNoWorkersThatHaveNoCore) {
+  const auto analysed_on = [](double cores) {
+    RunRecord record = run(COMPUTE "workers = 2\ncost = decode=4ms");
+    test::forget_samples(record);
+    record.config.declared.cores.set(cores);
+    return analysed(record);
+  };
+  const Analysis full = analysed_on(2);
+  EXPECT_EQ(find(full, "too-few-workers"), nullptr) << ids_of(full);
+  EXPECT_NE(find(full, "own-code"), nullptr) << ids_of(full);
+  const Analysis some = analysed_on(3);
+  ASSERT_NE(find(some, "too-few-workers"), nullptr) << ids_of(some);
+  EXPECT_EQ(find(some, "too-few-workers")->changes, (Changes{{"num-workers", "3"}}));
+  EXPECT_EQ(find(analysed_on(16), "too-few-workers")->changes, (Changes{{"num-workers", "4"}}));
 }
 
 // A step of a trainer that only takes batches needs no compute to be predicted.
