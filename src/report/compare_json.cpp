@@ -121,7 +121,7 @@ void describe_options(Form& form, Options& options) {
     form.real("band", options.band, "a change within it is none", kShare);
     form.real("rate_needed", options.rate_needed,
               "samples per second that the training takes; 0: not known", kAmount);
-    form.whole("workers", options.workers, "that make them; 0: as the runs have");
+    form.whole("workers", options.workers, "that make them, of all ranks; 0: as the runs have");
     form.flag("only_if_it_matters", options.only_if_it_matters,
               "slower is a failure only where the GPU waits for it");
     form.flag("must_tell", options.must_tell, "what cannot be told is a failure");
@@ -196,7 +196,7 @@ void describe_measured(Form& form, Comparison& comparison) {
   describe_options(form, comparison.options);
   form.whole("planned_pairs", comparison.planned_pairs, "fixed before the first of them");
   form.whole("steps", comparison.steps, "of each run; 0: as the flags say");
-  form.whole("workers", comparison.workers, "of A");
+  form.whole("workers", comparison.workers, "of A, of all ranks");
   form.real("cores", comparison.cores, "that may be used", kCores);
   form.flag("same_flags", comparison.same_flags, "only the code differs: counts decide");
   form.flag("of_results", comparison.is_of_results, "one run of each, made apart");

@@ -7,6 +7,10 @@
 
 namespace loaderscope::compare {
 
+std::int64_t workers_of(const RunRecord& record) {
+  return record.config.loader.num_workers * std::ssize(record.ranks);
+}
+
 ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block) {
   const Analysis analysis = analyse(record);
   ArmRun run;
@@ -45,7 +49,7 @@ Comparison of_results(const RunRecord& a, const RunRecord& b,
   comparison.is_of_results = true;
   comparison.known = known;
   comparison.notes = comparability.warns;
-  comparison.workers = a.config.loader.num_workers;
+  comparison.workers = workers_of(a);
   comparison.cores = a.machine.cores;
   comparison.planned_pairs = 1;
   comparison.runs = {arm_run_of(a, 0, 0), arm_run_of(b, 1, 0)};

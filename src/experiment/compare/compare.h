@@ -42,7 +42,7 @@ struct Options {
   std::int64_t pairs = 0;           // 0: as many as the budget has room for
   double band = 0.02;               // a change within it is none
   double rate_needed = 0;           // samples per second that the training takes; 0: not known
-  std::int64_t workers = 0;         // that make them; 0: as the runs have
+  std::int64_t workers = 0;         // that make them, of all ranks; 0: as the runs have
   double anchor_limit = 0.1;        // of CPU time per sample, since the anchor
   bool only_if_it_matters = false;  // what is slower and leaves the GPU busy fails nothing
   bool must_tell = false;           // what cannot be told fails
@@ -89,7 +89,7 @@ struct Comparison {
   Options options;
   std::int64_t planned_pairs = 0;  // fixed before the first of them
   std::int64_t steps = 0;          // of each run; 0: as the flags say
-  std::int64_t workers = 0;        // of A
+  std::int64_t workers = 0;        // of A, of all ranks
   double cores = 0;
   bool same_flags = true;            // only the code differs: counts decide
   bool is_of_results = false;        // one run of each, made apart
@@ -163,6 +163,9 @@ struct Judgement {
   // The stage or the wait that the verdict is of; null: none.
   const Difference* blamed() const;
 };
+
+// Of all ranks, whose rate is the job's.
+std::int64_t workers_of(const RunRecord& record);
 
 // What is kept of a run.
 ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block);

@@ -119,6 +119,13 @@ TEST(Results, WhatIsBeyondTheKnownSpreadIsTold) {
   EXPECT_EQ(verdict_of(100, 95), Outcome::cannot_tell);
 }
 
+TEST(Results, TheWorkersAreThoseOfAllRanks) {
+  RunRecord two = record(100);
+  two.config.loader.num_workers.set(3);
+  two.ranks.push_back(std::move(record(100).ranks.front()));
+  EXPECT_EQ(of_results(two, two, std::nullopt).workers, 6);
+}
+
 TEST(Results, CountsOfOtherSeedsAreNotExact) {
   RunRecord other = record(100);
   other.config.measure.seed.value = 1;

@@ -59,6 +59,19 @@ TEST_F(RunPairs, FitIntoTheBudget) {
   EXPECT_LE(now_, comparison_.options.budget);
 }
 
+// The rate that they are held against is that of all ranks.
+TEST_F(RunPairs, CountTheWorkersOfAllRanks) {
+  context_.run = [this](std::int64_t, const RunLength&) {
+    now_ += 5 * kSecond;
+    RunRecord two = record();
+    two.ranks.push_back(std::move(record().ranks.front()));
+    two.config.loader.num_workers.set(3);
+    return two;
+  };
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(comparison_.workers, 6);
+}
+
 // What differs from process to process is averaged by processes: a run is not made longer instead.
 TEST_F(RunPairs, ALongerBudgetGivesMorePairs) {
   std::vector<std::int64_t> pairs;
