@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kMuchWaited = 0.05;  // of the window
 constexpr double kMuchLess = 0.5;     // of what any other host waits, by its slowest rank
+constexpr double kGap = 0.25;         // of what is waited most, between the two: else both are slow
 constexpr double kLess = 0.6;         // likewise, by the mean of its ranks
 constexpr double kUnlike = 1.25;      // times what the others take or have
 constexpr double kWorthACause = 0.05;
@@ -122,7 +123,8 @@ std::optional<std::size_t> pace_setter(const std::vector<HostPace>& hosts) {
     most = std::max(most, hosts[host].waits_for_ranks());
     least_mean = std::min(least_mean, hosts[host].waits_for_ranks());
   }
-  if (most < kMuchWaited || first.least_wait > kMuchLess * next.least_wait ||
+  const double gap = next.least_wait - first.least_wait;
+  if (most < kMuchWaited || gap < kGap * most || first.least_wait > kMuchLess * next.least_wait ||
       first.waits_for_ranks() > kLess * least_mean)
     return std::nullopt;
   return order[0];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/stragglers.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
@@ -13,8 +14,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kStraggling = 0.001;  // of the window; below it no rank waits for another
-constexpr double kAlike = 0.25;        // ranks whose waits differ by less are not told apart
+constexpr double kHardly = 0.001;  // of the window; below it no rank waits for another
 
 std::string epoch_words(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.epoch_predicted_s || *analysis.epoch_predicted_s > 9e9) return "";
@@ -32,19 +32,28 @@ std::pair<double, double> range_of(const std::vector<Account>& accounts, const V
   return range;
 }
 
-// The rank that the others wait for is the one that waits least.
-std::string straggler_words(const Analysis& analysis) {
+std::string straggler_words(const RunRecord& record, const Analysis& analysis) {
   const std::vector<Account>& ranks = analysis.rank_accounts;
   const auto waits = [](const Account& a) { return share_of(a.waiting_for_ranks, a); };
-  const auto [least, most] = range_of(ranks, waits);
-  if (most <= kStraggling) return ", no straggler";
-  if (least > most * kAlike)
+  const double most = range_of(ranks, waits).second;
+  if (most <= kHardly && !record.config.trainer.sync_ranks) {
+    std::vector<double> rates;
+    for (const RankRecord& rank : record.ranks)
+      rates.push_back(rate_of(rank, &RankRecord::samples));
+    const std::vector<std::size_t> slow = slowest_ranks(rates);
+    const std::string alone = "ranks do not wait for each other";
+    if (slow.empty()) return "; " + alone;
+    return fmt::format("; {} {} the slowest, {}", words_of_ranks(slow),
+                       slow.size() == 1 ? "is" : "are", alone);
+  }
+  if (most <= kHardly) return ", no straggler";
+  const std::vector<std::size_t> slow = stragglers(ranks);
+  if (slow.empty())
     return fmt::format("; ranks wait for each other {} of the time", show_percent(most));
-  const auto slowest =
-      std::min_element(ranks.begin(), ranks.end(),
-                       [&](const Account& a, const Account& b) { return waits(a) < waits(b); });
-  return fmt::format("; rank {} is the straggler, others wait up to {} of the time for it",
-                     slowest - ranks.begin(), show_percent(most));
+  const bool is_one = slow.size() == 1;
+  return fmt::format("; {} {}, others wait up to {} of the time for {}", words_of_ranks(slow),
+                     is_one ? "is the straggler" : "are the stragglers", show_percent(most),
+                     is_one ? "it" : "them");
 }
 
 }  // namespace
@@ -93,7 +102,7 @@ std::string ranks_line(const RunRecord& record, const Analysis& analysis) {
     const std::string least = show_rate(low), most = show_rate(high);
     text += fmt::format(": {} samples/s each", least == most ? most : least + "-" + most);
   }
-  return text + straggler_words(analysis);
+  return text + straggler_words(record, analysis);
 }
 
 }  // namespace loaderscope

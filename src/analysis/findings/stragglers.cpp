@@ -6,13 +6,14 @@
 #include <map>
 
 #include "analysis/findings/facts.h"
+#include "analysis/stragglers.h"
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr double kMuchWaiting = 0.05;        // of the window
-constexpr double kFarLess = 0.5;             // of what any other rank waits
 constexpr double kSlower = 1.5;              // times the mean of the others
 constexpr double kSure = 4;                  // standard errors
 constexpr std::int64_t kFewestSamples = 20;  // of a worker
@@ -111,30 +112,29 @@ double waited_for_ranks(const Facts& facts) {
 }
 
 std::optional<Candidate> straggler_rank(const Facts& facts) {
-  std::vector<Account> ranks = facts.analysis.rank_accounts;
+  const std::vector<Account>& ranks = facts.analysis.rank_accounts;
   if (ranks.size() < 2 || straggler_host(facts)) return std::nullopt;
-  const auto by_wait = [](const Account& a, const Account& b) {
-    return a.waiting_for_ranks < b.waiting_for_ranks;
-  };
-  const auto slowest = std::min_element(ranks.begin(), ranks.end(), by_wait);
-  const auto number = slowest - ranks.begin();
-  const Account own = *slowest;
-  ranks.erase(slowest);
-  const Account& next = *std::min_element(ranks.begin(), ranks.end(), by_wait);
-  const Account& most = *std::max_element(ranks.begin(), ranks.end(), by_wait);
-  if (facts.share(most.waiting_for_ranks) < kMuchWaiting ||
-      static_cast<double>(own.waiting_for_ranks) >
-          kFarLess * static_cast<double>(next.waiting_for_ranks))
-    return std::nullopt;
-  const Cause cause = largest_stall(own);
+  const std::vector<std::size_t> slow = stragglers(ranks);
+  Nanos most = 0;
+  for (const Account& rank : ranks) most = std::max(most, rank.waiting_for_ranks);
+  if (slow.empty() || facts.share(most) < kMuchWaiting) return std::nullopt;
+  std::vector<Account> own;
+  for (const std::size_t rank : slow) own.push_back(ranks[rank]);
+  const Account mean = mean_account(own);
+  const Cause cause = largest_stall(mean);
+  const std::string names = words_of_ranks(slow);
+  const bool is_one = slow.size() == 1;
   return Candidate{
-      fmt::format("rank {} is the straggler: the others wait up to {} of the time for it, and it "
-                  "waits chiefly for {} ({})",
-                  number, show_percent(facts.share(most.waiting_for_ranks)), name_of(cause),
-                  show_percent(facts.share(own.stall[cause]))),
+      fmt::format("{} {}: the others wait up to {} of the time for {}, and {} chiefly for {} ({})",
+                  names, is_one ? "is the straggler" : "are the stragglers",
+                  show_percent(facts.share(most)), is_one ? "it" : "them",
+                  is_one ? "it waits" : "they wait", name_of(cause),
+                  show_percent(facts.share(mean.stall[cause]))),
       {},
-      fmt::format("look at what rank {} has to itself: its part of the data, its disk, its cores{}",
-                  number, facts.has_gpu() ? ", its GPU's link" : "")};
+      fmt::format("look at what {} {} to {}: {} part of the data, {} disk, {} cores{}", names,
+                  is_one ? "has" : "have", is_one ? "itself" : "themselves",
+                  is_one ? "its" : "their", is_one ? "its" : "their", is_one ? "its" : "their",
+                  facts.has_gpu() ? fmt::format(", {} GPU's link", is_one ? "its" : "their") : "")};
 }
 
 double waited_for_slow_worker(const Facts& facts) {

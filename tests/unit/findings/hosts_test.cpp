@@ -64,6 +64,16 @@ TEST(HostPaces, AreTheMeansOfTheirRanks) {
   EXPECT_EQ(pace_setter(hosts), 1u);
 }
 
+TEST(HostPaces, OfTwoThatAreAsSlowNoneSetsThePace) {
+  const std::string settings = std::string("ranks=8 ") + (kSlowDecode + sizeof("ranks=6")) +
+                               " inject=decode=+10ms@rank=4 inject=decode=+10ms@rank=5";
+  const RunRecord record = run_on_hosts(settings);
+  EXPECT_EQ(pace_setter(host_paces(record, analyse(record))), std::nullopt);
+  EXPECT_EQ(evidence_of(record, "straggler-host"), "");
+  EXPECT_THAT(evidence_of(record, "straggler-rank"),
+              HasSubstr("ranks 2, 3, 4 and 5 are the stragglers"));
+}
+
 TEST(HostPaces, OfOneHostThereAreNone) {
   EXPECT_TRUE(host_paces(usual_record(), analyse(usual_record())).empty());
 }

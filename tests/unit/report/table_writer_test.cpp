@@ -67,7 +67,18 @@ TEST(Table, OfTwoRanksNamesTheStraggler) {
       HasSubstr("\n40 steps per rank after 4 of warm-up, steady; 4.000 s of virtual time\n"));
   RunRecord alike = usual_record();
   alike.ranks.push_back(rank_of(4, 40, usual_step));
+  EXPECT_THAT(table_of(alike),
+              HasSubstr("\n2 ranks: busy 25.0 %; ranks do not wait for each other\n"));
+  alike.config.trainer.sync_ranks.set(true);
   EXPECT_THAT(table_of(alike), HasSubstr("\n2 ranks: busy 25.0 %, no straggler\n"));
+}
+
+TEST(Table, OfRanksThatDoNotWaitNamesTheSlowest) {
+  RunRecord apart = usual_record();
+  apart.ranks.push_back(rank_of(4, 40, usual_step));
+  apart.ranks.back().samples /= 2;
+  EXPECT_THAT(table_of(apart),
+              HasSubstr("; rank 1 is the slowest, ranks do not wait for each other\n"));
 }
 
 TEST(Table, HasARowPerRankWithItsOwnWaitsAndThoseForOthers) {

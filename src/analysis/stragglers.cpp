@@ -1,0 +1,66 @@
+#include "analysis/stragglers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace loaderscope {
+namespace {
+
+constexpr double kHardly = 0.001;  // of the window; below it no rank waits for another
+constexpr double kFarLess = 0.5;   // of what the next one waits
+constexpr double kGap = 0.25;      // of what is waited most, between the two
+constexpr double kAsSlow = 1.1;    // times the rate of the slowest
+constexpr std::size_t kMostNamed = 3;
+
+template <class Value>
+std::vector<std::size_t> ascending(std::size_t count, const Value& value) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
+  return order;
+}
+
+std::vector<std::size_t> first_of(std::vector<std::size_t> order, std::size_t count) {
+  order.resize(count);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+}  // namespace
+
+std::vector<std::size_t> stragglers(const std::vector<Account>& ranks) {
+  const auto waits = [&](std::size_t r) { return share_of(ranks[r].waiting_for_ranks, ranks[r]); };
+  const std::vector<std::size_t> order = ascending(ranks.size(), waits);
+  if (order.size() < 2 || waits(order.back()) <= kHardly) return {};
+  for (std::size_t count = 1; 2 * count <= order.size(); ++count) {
+    const double last = waits(order[count - 1]), next = waits(order[count]);
+    if (last <= kFarLess * next && next - last >= kGap * waits(order.back()))
+      return first_of(order, count);
+  }
+  return {};
+}
+
+std::vector<std::size_t> slowest_ranks(const std::vector<double>& samples_per_s) {
+  const std::vector<std::size_t> order =
+      ascending(samples_per_s.size(), [&](std::size_t r) { return samples_per_s[r]; });
+  const auto as_slow = std::count_if(order.begin(), order.end(), [&](std::size_t r) {
+    return samples_per_s[r] <= kAsSlow * samples_per_s[order.front()];
+  });
+  const auto count = static_cast<std::size_t>(as_slow);
+  return 2 * count <= order.size() ? first_of(order, count) : std::vector<std::size_t>{};
+}
+
+std::string words_of_ranks(const std::vector<std::size_t>& ranks) {
+  const std::size_t named = ranks.size() <= kMostNamed + 1 ? ranks.size() : kMostNamed;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < named; ++i) {
+    if (i > 0) text += i + 1 == ranks.size() ? " and " : ", ";
+    text += std::to_string(ranks[i]);
+  }
+  return named == ranks.size() ? text : text + fmt::format(" and {} more", ranks.size() - named);
+}
+
+}  // namespace loaderscope
