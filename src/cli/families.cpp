@@ -21,6 +21,7 @@
 #include "loaderscope/vocabulary.h"
 #include "manual/metrics.h"
 #include "manual/topics.h"
+#include "rendezvous/ways.h"
 #include "report/schemas.h"
 #include "settings/engine_table.h"
 #include "source/compression.h"
@@ -85,6 +86,7 @@ const std::vector<FamilyListing>& families() {
       of_devices(),
       of_table("preset", "--compute", compute_presets()),
       of_cost_stages(),
+      of_table("rendezvous", "--rendezvous", ways_to_meet()),
       of_table("format", "data make --format", dataset::format_table()),
       of_table("writer", "", dataset::writer_table()),
       {"account", "", {{"compute", "The device computed a step."}}},

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/job_records.h"
 #include "device/devices.h"
 #include "loaderscope/engine.h"
 #include "rendezvous/meeting.h"
@@ -14,20 +15,16 @@ namespace loaderscope {
 
 class JobOfProcesses : private StepGate {
  public:
-  // `config`: of the whole job, resolved. Waits for the others. Throws UsageError for what a job
-  // cannot have, RunError where it does not come together.
-  JobOfProcesses(const RunConfig& config, const MachineFacts& machine, const JobPlace& place,
+  // `config`: of the whole job, resolved. Waits for the others, `wait` at most. Throws UsageError
+  // for what a job cannot have, RunError where it does not come together.
+  JobOfProcesses(const RunConfig& config, const MachineFacts& machine, JobPlace place, Nanos wait,
                  const std::atomic<int>& stop_signal);
 
-  struct Answer {
-    RunRecord record;
-    std::string failure;  // what ended the job early; "": nothing
-  };
   // Makes this process's part of the job with `measure`. At the first process the record of all
   // that are there, at others nothing. Throws what `measure` throws, unless there is an answer all
   // the same, and RunError at others where the job failed.
   using Measure = std::function<RunRecord(const RunConfig& part)>;
-  std::optional<Answer> run(const Measure& measure);
+  std::optional<JobAnswer> run(const Measure& measure);
 
   void prepare(EngineContext& context);  // for `measure`
 
@@ -37,16 +34,9 @@ class JobOfProcesses : private StepGate {
   void on_begin(std::function<void()> call) override { meeting_->on_begin(std::move(call)); }
 
   RunRecord own_record(const Measure& measure, std::string& failure);
-  void add_drift(HostRecord& host);
-  void bring_onto_first_clock(RunRecord& own, const std::string& failure);
-  void hand_over(const RunRecord& own);
-  RunRecord gather(RunRecord own, std::string& failure);
 
   RunConfig config_, part_;
   std::unique_ptr<Meeting> meeting_;
 };
-
-// Of this process, by its environment. Throws UsageError.
-JobPlace own_place_in_job();
 
 }  // namespace loaderscope

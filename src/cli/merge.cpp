@@ -15,6 +15,7 @@
 #include "cli/analysed.h"
 #include "cli/answer_files.h"
 #include "cli/command.h"
+#include "cli/job_records.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/own_flags.h"
@@ -22,9 +23,7 @@
 #include "cli/terminal.h"
 #include "loaderscope/report.h"
 #include "record/merge_records.h"
-#include "record/rank_waits.h"
 #include "report/results.h"
-#include "settings/engine_table.h"
 #include "settings/join_settings.h"
 
 namespace loaderscope {
@@ -47,15 +46,6 @@ void refuse_same_files(const std::vector<std::string>& results) {
   }
 }
 
-// A program's collectives are a part of what each host has seen as compute.
-void say_host_waits(RunRecord& job) {
-  if (!is_guest_engine(job.engine) || !book_host_waits(job)) return;
-  job.config.trainer.sync_ranks.value = true;
-  job.notes.emplace_back(
-      "the hosts end their steps together, by which their clocks are compared: what a rank waited "
-      "in a step for the last one to begin is no compute, but what that one waited for");
-}
-
 // While one is added to the job, the next few are read.
 RunRecord merged(const std::vector<std::string>& results) {
   constexpr std::size_t kMostAhead = 8;
@@ -72,7 +62,7 @@ RunRecord merged(const std::vector<std::string>& results) {
     reading.pop_front();
   }
   RunRecord job = merge.take();
-  say_host_waits(job);
+  book_waits_of_programs(job);
   return job;
 }
 

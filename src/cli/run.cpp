@@ -13,7 +13,6 @@
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
-#include "cli/job_of_processes.h"
 #include "cli/last_result.h"
 #include "cli/limits.h"
 #include "cli/measure.h"
@@ -21,6 +20,7 @@
 #include "cli/output.h"
 #include "cli/own_flags.h"
 #include "cli/requirements.h"
+#include "cli/run_job.h"
 #include "cli/saved_machine.h"
 #include "cli/terminal.h"
 #include "cli/trace_answer.h"
@@ -47,8 +47,12 @@ constexpr OwnFlag kRunFlags[] = {
      "Record the program behind -- with nsys into FILE.nsys-rep as well, export it, and say what "
      "the GPU waited for by nsys's own times."},
     {"rendezvous", "", "WAY",
-     "Make one part of a job of several processes, which --ranks are shared out to; env: find them "
-     "by the environment of torchrun, srun or mpirun."},
+     "Make one part of a job of several processes, which --ranks are shared out to, or bring "
+     "together "
+     "what was measured of a program on several hosts: env, mpi or off; as mpirun or srun has "
+     "started it."},
+    {"rendezvous-wait", "", "TIME",
+     "How long the processes of a job wait for each other to come; default 60s."},
     kMachineFlag,
     kVerbose,
 };
@@ -69,11 +73,33 @@ RunConfig given_by(RunFlags& flags) {
   return given;
 }
 
-void write_results(const RunConfig& config, const ReportStyle& style, const RunRecord& record,
+void write_results(const Places& places, const ReportStyle& style, const RunRecord& record,
                    const Analysis& analysis) {
   const AnyResult result = result_of(record, analysis);
   keep_last_result(result);
-  write_answer(places_of(config), result, style);
+  write_answer(places, result, style);
+}
+
+Nanos wait_of(const OwnFlags& own) {
+  const Nanos wait = own.value("rendezvous-wait", parse_duration, kUsualWait);
+  if (wait < kSecond) own.refuse("rendezvous-wait", "expected a second or more, such as 60s");
+  return wait;
+}
+
+// Of this process in its job, whose ranks are as many as its processes where nothing is said.
+std::optional<JobPlace> place_of(const OwnFlags& own, RunConfig& given) {
+  const std::string way = own.text("rendezvous");
+  if (own.is_given("nsys")) {
+    if (!way.empty() && way != "off")
+      own.refuse("rendezvous",
+                 "--nsys records one host; give it there without, and bring the results together "
+                 "with 'loaderscope merge'");
+    return std::nullopt;
+  }
+  std::optional<JobPlace> place = place_in_job(way, given, wait_of(own));
+  if (place && !given.program.command.given && !given.trainer.ranks.given)
+    given.trainer.ranks.set(place->processes);
+  return place;
 }
 
 void remember(const Proof& proof) {
@@ -125,54 +151,9 @@ RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& mac
     return record;
   } catch (const BrokenOff& broken) {
     add_known_rates(rates, *broken.record);
-    write_results(config, style, *broken.record, analysed(*broken.record, &stop_signal));
+    write_results(places_of(config), style, *broken.record, analysed(*broken.record, &stop_signal));
     throw;
   }
-}
-
-struct JobSettings {
-  const RunConfig& config;
-  const MachineFacts& machine;
-  const std::vector<std::string>& notes;
-  const ProbedRates& rates;
-  const ReportStyle& style;
-};
-
-// The answer is that of the first process.
-ExitCode run_job(const JobSettings& of, const JobPlace& place,
-                 const std::atomic<int>& stop_signal) {
-  std::optional<JobOfProcesses::Answer> answer;
-  try {
-    JobOfProcesses job(of.config, of.machine, place, stop_signal);
-    answer = job.run([&](const RunConfig& part) {
-      return measure(part, of.machine, of.notes, stop_signal, {}, nullptr, &job);
-    });
-  } catch (const RunError&) {
-    if (stop_signal != 0) return exit_code_of_signal(stop_signal);
-    throw;
-  }
-  if (!answer) return stop_signal != 0 ? exit_code_of_signal(stop_signal) : ExitCode::ok;
-  const int ended_by = take_stop_signal();
-  RunRecord& record = answer->record;
-  add_known_rates(of.rates, record);
-  const Analysis analysis = analysed(record, &stop_signal);
-  write_results(of.config, of.style, record, analysis);
-  const int signal = ended_by != 0 ? ended_by : stop_signal.load();
-  if (signal != 0) return exit_code_of_signal(signal);
-  if (!answer->failure.empty()) throw RunError(answer->failure);
-  if (record.interrupted) return ExitCode::interrupted;  // at another process
-  return judge_requirements(of.config.answer.require.value, record, analysis);
-}
-
-// Where this process makes a part of a job: which one.
-std::optional<JobPlace> place_of(const OwnFlags& own, const RunConfig& given) {
-  if (!own.is_given("rendezvous")) return std::nullopt;
-  if (own.text("rendezvous") != "env") own.refuse("rendezvous", "expected env");
-  if (own.is_given("nsys") || given.program.command.given)
-    own.refuse("rendezvous",
-               "makes ranks of its own, and no program's; leave it out on each host, and bring the "
-               "results together with 'loaderscope merge'");
-  return own_place_in_job();
 }
 
 // Below our own answer that of the same run's trace.
@@ -188,8 +169,7 @@ void add_answer_of_nsys(const NsysCapture& capture, const ReportStyle& style,
 
 ExitCode run(RunFlags& flags) {
   RunConfig given = given_by(flags);
-  const std::optional<JobPlace> place = place_of(flags.own, given);
-  if (place && !given.trainer.ranks.given) given.trainer.ranks.set(place->processes);
+  std::optional<JobPlace> place = place_of(flags.own, given);
   std::optional<NsysCapture> nsys;
   if (flags.own.is_given("nsys")) {
     nsys.emplace(flags.own.text("nsys"), given);
@@ -209,13 +189,24 @@ ExitCode run(RunFlags& flags) {
     rates = known_rates(flags.own.text(kMachineFlag.name), machine, config.data, notes);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  if (place) return run_job({config, machine, notes, rates, style}, *place, stop_signal);
+  if (place) {
+    const JobRun job{config,
+                     machine,
+                     notes,
+                     wait_of(flags.own),
+                     [&](RunRecord& record) { add_known_rates(rates, record); },
+                     [&](const RunRecord& record, const Analysis& analysis) {
+                       write_results(answers ? places_of(config) : Places{}, style, record,
+                                     analysis);
+                     }};
+    return run_job(job, std::move(*place), stop_signal);
+  }
   RunRecord record = measure_or_write_part(config, machine, notes, rates, style, stop_signal);
   if (nsys) record.config.program.command.value = nsys->program();
   const int ended_by = take_stop_signal();
   Analysis analysis = analysed(record, &stop_signal);
   if (config.answer.prove != Prove::off) add_proof(analysis, record, machine, stop_signal);
-  write_results(config, style, record, analysis);
+  write_results(places_of(config), style, record, analysis);
   const bool only_json = config.answer.json.value == "-";
   if (nsys && !only_json) add_answer_of_nsys(*nsys, style, stop_signal);
   const ExitCode judgement = judge_requirements(config.answer.require.value, record, analysis);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::size_t kHeader = 5;  // four bytes of length, one of kind
 constexpr Nanos kTryAgain = 100 * kMillisecond;
+constexpr Nanos kToAnswer = 3 * kSecond;
 constexpr int kSecondsToSend = 5;
 constexpr int kMostAtOnce = 16;            // buffers
 constexpr std::int64_t kOtherFiles = 256;  // that a process has open
@@ -180,23 +182,35 @@ Fd listen_at(std::uint16_t port) {
   return socket;
 }
 
-Fd connect_to(const std::string& address, std::uint16_t port, Nanos until, const StopSignal* stop) {
+std::uint16_t port_of(int listener) {
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  ::getsockname(listener, reinterpret_cast<sockaddr*>(&own), &size);
+  return ntohs(own.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(own).sin6_port
+                                         : reinterpret_cast<const sockaddr_in&>(own).sin_port);
+}
+
+Fd connect_to(const std::vector<std::string>& addresses, std::uint16_t port, Nanos until,
+              const StopSignal* stop) {
   int error = 0;
   bool is_last = false;
   do {
     is_last = monotonic_now() + kTryAgain >= until;
-    const Addresses addresses = addresses_of(address, port, is_last);
-    for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
-      Fd socket = try_to_connect(*one, until, stop);
-      if (socket >= 0) return socket;
-      error = errno;
+    for (const std::string& address : addresses) {
+      const Addresses found = addresses_of(address, port, is_last);
+      for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
+        // One that does not answer at all is not the last that is tried.
+        Fd socket = try_to_connect(*one, std::min(until, monotonic_now() + kToAnswer), stop);
+        if (socket >= 0) return socket;
+        error = errno;
+      }
     }
     sleep_until(monotonic_now() + kTryAgain);
   } while (!is_last && monotonic_now() < until && (stop == nullptr || *stop == 0));
-  throw RunError(
-      fmt::format("rendezvous: process 0 does not answer at {}:{} ({}); look whether it "
-                  "runs, and at MASTER_ADDR and MASTER_PORT",
-                  shown_text(address), port, std::strerror(error)));
+  throw RunError(fmt::format(
+      "rendezvous: process 0 does not answer at {} port {} ({}); look whether it "
+      "runs, and at MASTER_ADDR and MASTER_PORT",
+      shown_text(fmt::format("{}", fmt::join(addresses, " or "))), port, std::strerror(error)));
 }
 
 void allow_connections(std::int64_t processes) {

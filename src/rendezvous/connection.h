@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/fd.h"
 #include "loaderscope/units.h"
@@ -74,8 +75,10 @@ class Connection {
 using StopSignal = std::atomic<int>;
 
 // Throw RunError.
-Fd listen_at(std::uint16_t port);
-Fd connect_to(const std::string& address, std::uint16_t port, Nanos until,
+Fd listen_at(std::uint16_t port);  // 0: any that is free
+std::uint16_t port_of(int listener);
+// At the first of its addresses that answers.
+Fd connect_to(const std::vector<std::string>& addresses, std::uint16_t port, Nanos until,
               const StopSignal* stop = nullptr);
 // As many connections at once as there are processes.
 void allow_connections(std::int64_t processes);

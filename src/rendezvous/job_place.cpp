@@ -76,7 +76,7 @@ std::string address_of(const Variable& variable, const Launcher& launcher) {
 }
 
 // At MASTER_PORT itself torchrun's agent may listen.
-std::uint16_t port_of(const Variable& variable) {
+std::uint16_t port_in(const Variable& variable) {
   const bool is_taken = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
   const std::int64_t port = text_of(variable, "MASTER_PORT").empty()
                                 ? kUsualPort
@@ -86,18 +86,19 @@ std::uint16_t port_of(const Variable& variable) {
 
 }  // namespace
 
-JobPlace place_in_job(const Variable& variable) {
+JobPlace place_by_environment(const Variable& variable) {
   for (const Launcher& launcher : kLaunchers) {
     if (text_of(variable, launcher.number).empty()) continue;
     JobPlace place;
     place.processes = number_of(variable, launcher.processes, 1, kMostProcesses);
     place.number = number_of(variable, launcher.number, 0, place.processes - 1);
-    place.address = address_of(variable, launcher);
-    if (place.address.empty() && place.processes > 1)
+    const std::string address = address_of(variable, launcher);
+    if (address.empty() && place.processes > 1)
       throw UsageError(
           "--rendezvous env: MASTER_ADDR is not set; set it to the address of the host of process "
           "0, on all hosts");
-    place.port = port_of(variable);
+    place.addresses = {address};
+    place.port = port_in(variable);
     place.job = fmt::format("{} {}", text_of(variable, launcher.job),
                             text_of(variable, launcher.part_of_job));
     return place;

@@ -4,20 +4,28 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "loaderscope/units.h"
 
 namespace loaderscope {
 
 struct JobPlace {
   std::int64_t number = 0, processes = 1;
-  std::string address;  // of process 0
+  std::vector<std::string> addresses;  // of process 0, in the order to try them in
   std::uint16_t port = 0;
   std::string job;  // names it among others on the same port
+  Fd listener;      // at process 0, where it listens already
 };
+
+// For processes of a job to come, where nothing else is asked for.
+constexpr Nanos kUsualWait = 60 * kSecond;
 
 // Null where it is not set.
 using Variable = std::function<const char*(const char* name)>;
 
 // Of torchrun, of Slurm or of Open MPI. Throws UsageError that names what is missing or wrong.
-JobPlace place_in_job(const Variable& variable);
+JobPlace place_by_environment(const Variable& variable);
 
 }  // namespace loaderscope

@@ -20,14 +20,18 @@ constexpr std::chrono::milliseconds kLookForStop{100};
 
 }  // namespace
 
-Meeting::Meeting(const JobPlace& place, const Introduction& own, const Patience& patience,
+Meeting::Meeting(JobPlace place, const Introduction& own, const Patience& patience,
                  const StopSignal* stop)
-    : place_(place), own_(own), patience_(patience), stop_signal_(stop), ranks_(own.ranks) {
-  if (place.processes == 1) return;
+    : place_(std::move(place)),
+      own_(own),
+      patience_(patience),
+      stop_signal_(stop),
+      ranks_(own.ranks) {
+  if (place_.processes == 1) return;
   const Nanos until = monotonic_now() + patience.to_come;
   if (is_first()) {
-    allow_connections(place.processes);
-    listener_ = listen_at(place.port);
+    allow_connections(place_.processes);
+    if (place_.listener < 0) place_.listener = listen_at(place_.port);
   } else {
     come_to_first();
   }
@@ -204,7 +208,8 @@ void Meeting::invite(Peer& peer) {
   peer.connection.send(MessageKind::give);
 }
 
-void Meeting::gather(const Take& take) {
+void Meeting::gather(const Take& take, const StopSignal* stop) {
+  stop_signal_ = stop;
   std::int64_t invited = 0;
   for (std::int64_t number = 1; number < place_.processes; ++number) {
     std::string bytes;
@@ -213,7 +218,8 @@ void Meeting::gather(const Take& take) {
       std::unique_lock lock(mutex_);
       while (invited < std::min(number + kAhead, place_.processes - 1)) invite(process(++invited));
       Peer& peer = process(number);
-      changed_.wait(lock, [&] { return peer.record || peer.is_gone; });
+      wait_until(
+          lock, [&] { return peer.record || peer.is_gone; }, std::numeric_limits<Nanos>::max());
       if (peer.record) {
         bytes = *std::exchange(peer.record, std::nullopt);
         peer.connection.send(MessageKind::thanks);

@@ -32,14 +32,14 @@ struct ClockDifference {
 class Meeting {
  public:
   struct Patience {
-    Nanos to_come = 60 * kSecond;     // for all
+    Nanos to_come = kUsualWait;       // for all
     Nanos in_silence = 10 * kSecond;  // with one that says nothing: it beats every second
     Nanos to_get_on = 60 * kSecond;   // with one that beats, and does nothing else
   };
 
   // Waits until all have come and compared their clocks. Throws RunError: who does not come, or
   // has another version or other settings; or that `stop` is not 0.
-  Meeting(const JobPlace& place, const Introduction& own, const Patience& patience,
+  Meeting(JobPlace place, const Introduction& own, const Patience& patience,
           const StopSignal* stop = nullptr);
   ~Meeting();
   Meeting(const Meeting&) = delete;
@@ -76,9 +76,10 @@ class Meeting {
   std::string failure();                 // a sentence; "": none
 
   // At process 0: `take` is called with the bytes of each other in their order, "" where it has
-  // ended or does not get on. A few are there at a time. What `take` throws is thrown.
+  // ended or does not get on, or is not there once `stop` is not 0. A few are there at a time. What
+  // `take` throws is thrown.
   using Take = std::function<void(std::int64_t process, std::string bytes)>;
-  void gather(const Take& take);
+  void gather(const Take& take, const StopSignal* stop = nullptr);
   // At others: waits until they are taken. Throws RunError where process 0 does not take them.
   void hand_over(const std::string& bytes);
   std::string name_of(std::int64_t process);  // at process 0: "process 3 on HOST"
@@ -124,11 +125,10 @@ class Meeting {
   template <class Done>
   void wait_for(Done done, Nanos until, const std::string& otherwise);
 
-  const JobPlace place_;
+  JobPlace place_;
   const Introduction own_;
   const Patience patience_;
-  const StopSignal* stop_signal_;  // until all have met
-  Fd listener_{-1};
+  const StopSignal* stop_signal_;  // of a wait for others
   std::int64_t first_rank_ = 0, ranks_ = 0;
   ClockDifference clock_;
 

@@ -59,7 +59,7 @@ std::string first_own(std::string_view one, std::string_view other) {
 
 void Meeting::come_to_first() {
   auto peer = std::make_unique<Peer>(
-      connect_to(place_.address, place_.port, monotonic_now() + patience_.to_come, stop_signal_));
+      connect_to(place_.addresses, place_.port, monotonic_now() + patience_.to_come, stop_signal_));
   peer->number = 0;
   peer->connection.allow(kLongestOfMember);
   const std::string hello =
@@ -90,7 +90,7 @@ void Meeting::serve() {
       for (const auto& peer : peers_)
         waits.push_back({peer->is_gone ? -1 : peer->connection.fd(), POLLIN, 0});
     }
-    waits.push_back({may_come ? listener_ : -1, POLLIN, 0});
+    waits.push_back({may_come ? int{place_.listener} : -1, POLLIN, 0});
     ::poll(waits.data(), waits.size(), kLookEveryMs);
     std::function<void()> call;
     {
@@ -146,7 +146,7 @@ bool Meeting::has_room() const {
 }
 
 bool Meeting::let_one_come() {
-  Fd socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+  Fd socket(::accept4(place_.listener, nullptr, nullptr, SOCK_CLOEXEC));
   if (socket < 0) return false;
   peers_.push_back(std::make_unique<Peer>(std::move(socket)));
   return true;
@@ -291,7 +291,7 @@ void Meeting::welcome_all() {
     first += peer->of.ranks;
   }
   welcome_ = true;
-  listener_ = Fd();  // nobody comes any more
+  place_.listener = Fd();  // nobody comes any more
 }
 
 // After its record, or at the end of the job, a process may go.
@@ -305,7 +305,7 @@ void Meeting::lose(Peer& peer, const std::string& how) {
                     peer.number, shown_text(peer.of.host), how));
   } else {
     fail(fmt::format("rendezvous: process 0 at {} {}; look at what it says",
-                     shown_text(place_.address), how));
+                     shown_text(place_.addresses.front()), how));
   }
 }
 

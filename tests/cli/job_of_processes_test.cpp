@@ -178,12 +178,12 @@ TEST_F(JobOfProcesses, RefusesWhatAJobCannotHave) {
   const Environment rank("RANK", "0"), world("WORLD_SIZE", "1");
   expect_refused(
       {"run", "--rendezvous"},
-      {{{"mpi", "--source", "synthetic"}, "--rendezvous mpi: expected env"},
+      {{{"emv", "--source", "synthetic"}, "--rendezvous emv: expected one of env mpi off"},
        {{"env", "--cost", "decode=1ms", "--prove"}, "a job of several processes is run once"},
        {{"env", "--cost", "decode=1ms", "--try"}, "a job of several processes is run once"},
-       {{"env", "--nsys", folder_.path("n"), "--", "true"}, "makes ranks of its own, and no"},
+       {{"env", "--nsys", folder_.path("n"), "--", "true"}, "--nsys records one host; "},
        {{"env", "--engine", "model", "--cost", "decode=1ms"}, "engine model is run by one process"},
-       {{"env", "--", "true"}, "makes ranks of its own, and no program"}});
+       {{"env", "--prove", "--", "true"}, "a program of several hosts is run once"}});
   const Environment wrong("RANK", "7");
   expect_refused({"run", "--rendezvous", "env", "--source", "synthetic"},
                  {{{}, "RANK is '7'; expected a number from 0 to 0"}});

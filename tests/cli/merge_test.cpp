@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Records of a host that is called otherwise: the program knows no name but its machine's.
 class Merge : public testing::Test {
@@ -97,52 +98,81 @@ TEST_F(Merge, RefusesWhatIsNotOfOneJob) {
 }
 
 // Two parents of a rank each; the samples of the second take five times as long.
-class MergeOfTorchrun : public TorchTest {};
+class MergeOfTorchrun : public TorchTest {
+ protected:
+  static std::unique_ptr<RunningBinary> node(int number, const std::string& port, Words own) {
+    own.insert(own.begin(), "run");
+    own.insert(own.end(), {"--", torch_python(), "-m", "torch.distributed.run", "--nnodes", "2",
+                           "--node-rank", std::to_string(number), "--master-addr", "127.0.0.1",
+                           "--master-port", port, "--nproc-per-node", "1",
+                           LOADERSCOPE_SOURCE_DIR "/tests/torch/loops.py", "unlike_ranks", "1"});
+    return std::make_unique<RunningBinary>(own);
+  }
+
+  static void expect_second_to_be_slow(const json& job) {
+    EXPECT_EQ(job.at("ranks").size(), 2U);
+    EXPECT_EQ(job.at("config").at("samples"), 320);
+    EXPECT_TRUE(job.at("config").at("sync_ranks"));
+  }
+
+  TestFolder folder_;
+  Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
+  std::string port_ = std::to_string(20'000 + ::getpid() % 20'000);
+};
 
 TEST_F(MergeOfTorchrun, TellsTheHostThatTheOthersWaitFor) {
   if (!torch_python_has("torch.distributed.run")) GTEST_SKIP() << "no torchrun";
-  const TestFolder folder;
-  const Environment cache("XDG_CACHE_HOME", folder.path("cache"));
-  const std::string port = std::to_string(20'000 + ::getpid() % 20'000);
   std::vector<std::unique_ptr<RunningBinary>> parents;
-  for (const std::string node : {"0", "1"})
+  for (const int i : {0, 1})
     parents.push_back(
-        std::make_unique<RunningBinary>(Words{"run",
-                                              "--json",
-                                              folder.path("node" + node + ".json"),
-                                              "--",
-                                              torch_python(),
-                                              "-m",
-                                              "torch.distributed.run",
-                                              "--nnodes",
-                                              "2",
-                                              "--node-rank",
-                                              node,
-                                              "--master-addr",
-                                              "127.0.0.1",
-                                              "--master-port",
-                                              port,
-                                              "--nproc-per-node",
-                                              "1",
-                                              LOADERSCOPE_SOURCE_DIR "/tests/torch/loops.py",
-                                              "unlike_ranks",
-                                              "1"}));
+        node(i, port_, {"--json", folder_.path("node" + std::to_string(i) + ".json")}));
   for (const auto& parent : parents) {
     const Ended ended = parent->wait();
     ASSERT_EQ(ended.exit_code, 0) << ended.err;
   }
-  const Ended merged = run_binary({"merge", folder.path("node0.json"), folder.path("node1.json"),
-                                   "--json", folder.path("job.json")});
+  const Ended merged = run_binary({"merge", folder_.path("node0.json"), folder_.path("node1.json"),
+                                   "--json", folder_.path("job.json")});
   ASSERT_EQ(merged.exit_code, 0) << merged.err;
   EXPECT_THAT(merged.out, HasSubstr("(host 1) sets the pace"));
-  const json job = json::parse(folder.read("job.json"));
-  EXPECT_EQ(job.at("ranks").size(), 2U);
-  EXPECT_EQ(job.at("config").at("samples"), 320);
-  EXPECT_TRUE(job.at("config").at("sync_ranks"));
+  const json job = json::parse(folder_.read("job.json"));
+  expect_second_to_be_slow(job);
   const json &first = job.at("hosts")[0], &slow = job.at("hosts")[1];
   EXPECT_GT(first.at("pace").at("waits_for_ranks"), 0.1);
   EXPECT_LT(slow.at("pace").at("waits_for_ranks"),
             0.5 * first.at("pace").at("waits_for_ranks").get<double>());
+}
+
+// Both parents are of one machine, so they are one host of the job.
+TEST_F(MergeOfTorchrun, TheRendezvousMergesByItself) {
+  if (!torch_python_has("torch.distributed.run")) GTEST_SKIP() << "no torchrun";
+  const Environment world("WORLD_SIZE", "2"), address("MASTER_ADDR", "127.0.0.1");
+  const Environment port("MASTER_PORT", std::to_string(std::stoi(port_) + 20'000));
+  std::vector<std::unique_ptr<RunningBinary>> parents;
+  for (const int i : {0, 1}) {
+    const Environment rank("RANK", std::to_string(i));
+    parents.push_back(node(i, port_, {"--rendezvous", "env", "--json", folder_.path("job.json")}));
+  }
+  const Ended first = parents[0]->wait(), second = parents[1]->wait();
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(first.out, AllOf(HasSubstr("2 ranks"), HasSubstr("rank 1 is the straggler")));
+  EXPECT_THAT(second.out, Not(HasSubstr("ranks")));
+  expect_second_to_be_slow(json::parse(folder_.read("job.json")));
+}
+
+// Nobody else comes: the program is not told.
+TEST_F(MergeOfTorchrun, AProgramDoesNotDependOnTheOtherHosts) {
+  const Environment rank("RANK", "1"), world("WORLD_SIZE", "2"),
+      address("MASTER_ADDR", "127.0.0.1");
+  const Environment port("MASTER_PORT", port_);
+  Words words{"run", "--rendezvous", "env", "--rendezvous-wait", "2s", "--"};
+  words.insert(words.end(),
+               {torch_python(), LOADERSCOPE_SOURCE_DIR "/tests/torch/loops.py", "short", "1"});
+  const Ended ended = run_binary(words);
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("process 0 does not answer at 127.0.0.1 port "),
+                               HasSubstr("the program runs all the same")));
+  EXPECT_THAT(ended.out, HasSubstr("samples/s"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -27,7 +28,7 @@ std::uint16_t next_port() {
 }
 
 JobPlace place_of(std::int64_t number, std::int64_t processes, std::uint16_t port) {
-  return {number, processes, "127.0.0.1", port, "job"};
+  return {number, processes, {"127.0.0.1"}, port, "job", Fd()};
 }
 
 Introduction introduction_of(std::int64_t number) {
@@ -303,49 +304,32 @@ TEST(MeetingTest, WhoDoesNotComeIsNamed) {
               HasSubstr("process 0 does not answer"));
 }
 
-TEST(JobPlaceTest, TakesLaunchersEnvironments) {
-  const auto read = [](std::map<std::string, std::string> set) {
-    return place_in_job([set](const char* name) {
-      const auto found = set.find(name);
-      return found == set.end() ? nullptr : found->second.c_str();
-    });
-  };
-  const JobPlace torch = read({{"RANK", "3"},
-                               {"WORLD_SIZE", "4"},
-                               {"MASTER_ADDR", "a"},
-                               {"MASTER_PORT", "123"},
-                               {"TORCHELASTIC_RUN_ID", "x"}});
-  EXPECT_EQ(torch.number, 3);
-  EXPECT_EQ(torch.processes, 4);
-  EXPECT_EQ(torch.address, "a");
-  EXPECT_EQ(torch.port, 123);
-  EXPECT_EQ(torch.job, "x ");
-  const JobPlace slurm = read({{"SLURM_PROCID", "0"},
-                               {"SLURM_NTASKS", "2"},
-                               {"SLURM_STEP_NODELIST", "gpu[07-09,12]-ib,other"},
-                               {"SLURM_JOB_ID", "77"},
-                               {"SLURM_STEP_ID", "3"}});
-  EXPECT_EQ(slurm.address, "gpu07-ib");
-  EXPECT_EQ(slurm.port, 29500);
-  EXPECT_EQ(slurm.job, "77 3");
-  try {
-    read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"SLURM_JOB_ID", "77"}});
-    ADD_FAILURE() << "a batch script is a task";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("SLURM_STEP_NODELIST is not"));
-    EXPECT_THAT(error.what(), HasSubstr("start it with srun"));
-  }
-  const JobPlace alone = read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}});
-  EXPECT_EQ(alone.processes, 1);
-  const JobPlace agent = read({{"RANK", "0"},
-                               {"WORLD_SIZE", "1"},
-                               {"MASTER_PORT", "123"},
-                               {"TORCHELASTIC_USE_AGENT_STORE", "True"}});
-  EXPECT_EQ(agent.port, 124);
-  EXPECT_THROW(read({}), UsageError);
-  EXPECT_THROW(read({{"RANK", "4"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "a"}}), UsageError);
-  EXPECT_THROW(read({{"RANK", "0"}, {"WORLD_SIZE", "4"}}), UsageError);
-  EXPECT_THROW(read({{"OMPI_COMM_WORLD_RANK", "x"}, {"OMPI_COMM_WORLD_SIZE", "4"}}), UsageError);
+TEST(MeetingTest, TheFirstMayListenAlreadyAndHaveManyAddresses) {
+  const Fd listener = listen_at(0);
+  const std::uint16_t port = port_of(listener);
+  EXPECT_GT(port, 0);
+  JobPlace first = place_of(0, 2, port), other = place_of(1, 2, port);
+  first.listener = Fd(::dup(listener));
+  other.addresses = {"127.0.0.1", "::1"};
+  other.addresses.insert(other.addresses.begin(), "no-such-host.invalid");
+  auto coming = std::async(std::launch::async, [&] {
+    return std::make_unique<Meeting>(std::move(first), introduction_of(0), kShort);
+  });
+  const Meeting second(std::move(other), introduction_of(1), kShort);
+  EXPECT_EQ(coming.get()->ranks(), second.ranks());
+}
+
+TEST(MeetingTest, WhoIsNotThereWhenTheGathererStopsIsLeftOut) {
+  const Job job(2);
+  StopSignal stop{0};
+  std::string got = "nothing was said";
+  auto gathered = std::async(std::launch::async, [&] {
+    job.all[0]->gather([&](std::int64_t, std::string bytes) { got = std::move(bytes); }, &stop);
+  });
+  ::usleep(50'000);
+  stop = SIGINT;
+  gathered.get();
+  EXPECT_EQ(got, "");
 }
 
 }  // namespace

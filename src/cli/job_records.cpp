@@ -1,0 +1,156 @@
+#include "cli/job_records.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#include "cli/version_text.h"
+#include "loaderscope/analysis.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
+#include "record/merge_records.h"
+#include "record/rank_waits.h"
+#include "record/shift_times.h"
+#include "report/results.h"
+#include "report/schemas.h"
+#include "settings/engine_table.h"
+#include "settings/join_settings.h"
+
+namespace loaderscope {
+namespace {
+
+std::string settings_of_job(const RunConfig& config) {
+  std::string text;
+  for (const Field& field : fields()) {
+    const bool is_own = is_of_each_host(field) && field.name != "ranks";
+    if (is_own || field.name == "device" || !field.given(config)) continue;
+    text += fmt::format("{} = {}\n", field.name, fmt::join(field.texts(config), " "));
+  }
+  return text + fmt::format("device = {}\n", config.trainer.device.value);  // as resolved
+}
+
+bool is_of_one_machine(const HostRecord& one, const HostRecord& other) {
+  return one.machine.host && one.machine.host == other.machine.host;
+}
+
+// As the kernel lists this process.
+std::string own_name() {
+  char name[16] = "";
+  ::prctl(PR_GET_NAME, name);
+  return name;
+}
+
+// Processes of one host that stand side by side are one host of the job.
+void join_hosts(RunRecord& job) {
+  std::vector<HostRecord> joined;
+  for (auto host = job.hosts.begin(); host != job.hosts.end();) {
+    const auto end = std::find_if(host, job.hosts.end(), [&](const HostRecord& other) {
+      return !is_of_one_machine(*host, other);
+    });
+    const std::vector<HostRecord> processes(host, std::max(end, host + 1));
+    HostRecord whole = processes.front();
+    if (processes.size() > 1) whole.metrics = metrics_of_processes(processes);
+    whole.ranks = 0;
+    for (const HostRecord& process : processes) {
+      whole.ranks += process.ranks;
+      whole.clock_error = std::max(whole.clock_error, process.clock_error);
+      if (whole.ended_early.empty()) whole.ended_early = process.ended_early;
+    }
+    joined.push_back(std::move(whole));
+    host += std::ssize(processes);
+  }
+  if (joined.size() < job.hosts.size()) {
+    std::erase_if(job.details, [own = own_name()](const Detail& detail) {
+      return detail.about == "host.other_cpu_s" && detail.text == own;
+    });
+    job.metrics = metrics_of_hosts(joined);
+  }
+  job.hosts = std::move(joined);
+  if (job.hosts.size() == 1) job.hosts.clear();
+}
+
+void add_drift(Meeting& meeting, HostRecord& host) {
+  if (meeting.is_first()) return;
+  const ClockDifference before = meeting.clock();
+  try {
+    const ClockDifference after = meeting.compare_clocks();
+    const Nanos drift = after.offset - before.offset;
+    // What it has drifted by is not known better than that.
+    host.clock_error = std::max(before.error, after.error) + std::abs(drift);
+    host.metrics.push_back({"clock.drift_s", "s",
+                            "the clock has gained on the first host's during the run",
+                            seconds(drift)});
+  } catch (const RunError&) {
+    // The job has failed: it is not known.
+  }
+}
+
+}  // namespace
+
+Introduction introduction_of(const RunConfig& config, const MachineFacts& machine,
+                             std::int64_t ranks) {
+  return {version_number(), machine.host.value_or("a host without a name"), settings_of_job(config),
+          ranks};
+}
+
+void bring_onto_first_clock(Meeting& meeting, RunRecord& own, const std::string& failure) {
+  HostRecord host;
+  host.machine = own.machine;
+  host.ranks = std::ssize(own.ranks);
+  host.metrics = std::exchange(own.metrics, {});
+  host.ended_early = own.interrupted && failure.empty() ? "interrupted" : failure;
+  const ClockDifference before = meeting.clock();
+  host.clock_offset = before.offset;
+  host.clock_error = before.error;
+  add_drift(meeting, host);
+  for (RankRecord& rank : own.ranks) shift_times(rank, -before.offset);
+  own.hosts.push_back(std::move(host));
+}
+
+void hand_over(Meeting& meeting, const RunRecord& own) {
+  std::ostringstream out;
+  write_json(out, result_of(own, analyse(own)));
+  meeting.hand_over(out.str());
+}
+
+JobAnswer gather_records(Meeting& meeting, JobAnswer own,
+                         const std::function<void(RunRecord&)>& book_waits,
+                         const StopSignal* stop) {
+  RecordMerge merge(join_settings, true);
+  std::string failure = std::move(own.failure);
+  const auto answer = own.record.config.answer;
+  merge.add(std::move(own.record), meeting.name_of(0));
+  meeting.gather(
+      [&](std::int64_t process, const std::string& bytes) {
+        const std::string name = meeting.name_of(process);
+        if (bytes.empty()) return;
+        try {
+          merge.add(parse_result(bytes, name).record, name);
+        } catch (const RunError& error) {
+          if (failure.empty()) failure = fmt::format("rendezvous: {}", error.what());
+        }
+      },
+      stop);
+  JobAnswer job{merge.take(), std::move(failure)};
+  book_waits(job.record);
+  join_hosts(job.record);
+  job.record.config.answer = answer;
+  if (job.failure.empty()) job.failure = meeting.failure();
+  job.record.interrupted |= !job.failure.empty();
+  return job;
+}
+
+void book_waits_of_programs(RunRecord& job) {
+  if (!is_guest_engine(job.engine) || !book_host_waits(job)) return;
+  job.config.trainer.sync_ranks.value = true;
+  job.notes.emplace_back(
+      "the hosts end their steps together, by which their clocks are compared: what a rank waited "
+      "in a step for the last one to begin is no compute, but what that one waited for");
+}
+
+}  // namespace loaderscope

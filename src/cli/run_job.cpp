@@ -1,0 +1,119 @@
+#include "cli/run_job.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "cli/analysed.h"
+#include "cli/interrupt.h"
+#include "cli/job_of_processes.h"
+#include "cli/job_of_programs.h"
+#include "cli/measure.h"
+#include "cli/requirements.h"
+#include "loaderscope/errors.h"
+#include "record/broken_off.h"
+#include "rendezvous/ways.h"
+#include "settings/engine_table.h"
+
+namespace loaderscope {
+namespace {
+
+const char* variable(const char* name) { return std::getenv(name); }
+
+// "": it brings together what is asked for.
+std::string why_not(const WayToMeet& way, const RunConfig& given) {
+  if (given.program.command.given)
+    return way.leaves_mpi_alone
+               ? ""
+               : "the program may use MPI, which starts only once in a process of mpirun; give "
+                 "--rendezvous env, and the host of process 0 (mpirun -x MASTER_ADDR=HOST)";
+  if (!given.engine.given || engine_row(given.engine.value).kind == EngineKind::native) return "";
+  return fmt::format(
+      "engine {} is run by one process; leave it out, and bring records of several together with "
+      "'loaderscope merge'",
+      given.engine.value);
+}
+
+void say_job(const JobPlace& place, const std::string& way) {
+  std::fprintf(stderr,
+               "loaderscope: %lld processes of one launcher make one job (--rendezvous %s; off: "
+               "each by itself)\n",
+               static_cast<long long>(place.processes), way.c_str());
+}
+
+ExitCode answer_for(const JobRun& job, JobAnswer answer, const std::atomic<int>& stop_signal,
+                    int ended_by) {
+  RunRecord& record = answer.record;
+  job.complete(record);
+  const Analysis analysis = analysed(record, &stop_signal);
+  job.write(record, analysis);
+  const int signal = ended_by != 0 ? ended_by : stop_signal.load();
+  if (signal != 0) return exit_code_of_signal(signal);
+  if (!answer.failure.empty()) throw RunError(answer.failure);
+  if (record.interrupted) return ExitCode::interrupted;  // at another process
+  return judge_requirements(job.config.answer.require.value, record, analysis);
+}
+
+ExitCode run_ranks(const JobRun& job, JobPlace place, const std::atomic<int>& stop_signal) {
+  JobOfProcesses processes(job.config, job.machine, std::move(place), job.wait, stop_signal);
+  std::optional<JobAnswer> answer = processes.run([&](const RunConfig& part) {
+    return measure(part, job.machine, job.notes, stop_signal, {}, nullptr, &processes);
+  });
+  if (answer) return answer_for(job, std::move(*answer), stop_signal, take_stop_signal());
+  return stop_signal != 0 ? exit_code_of_signal(stop_signal) : ExitCode::ok;
+}
+
+// What the program ended with is this process's own; who brings together is the first.
+ExitCode run_program(const JobRun& job, JobPlace place, const std::atomic<int>& stop_signal) {
+  JobOfPrograms programs(job.config, job.machine, std::move(place), job.wait, stop_signal);
+  JobAnswer own;
+  try {
+    own.record = measure(job.config, job.machine, job.notes, stop_signal);
+  } catch (BrokenOff& broken) {
+    own = {std::move(*broken.record), broken.what()};
+  } catch (const std::exception& error) {
+    programs.give_up(error.what());
+    throw;
+  }
+  const int ended_by = take_stop_signal();
+  const std::string failure = own.failure;
+  if (std::optional<JobAnswer> answer = programs.bring_together(std::move(own), stop_signal))
+    return answer_for(job, std::move(*answer), stop_signal, ended_by);
+  if (ended_by != 0) return exit_code_of_signal(ended_by);
+  if (!failure.empty()) throw RunError(failure);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+std::optional<JobPlace> place_in_job(const std::string& way, const RunConfig& given, Nanos wait) {
+  const bool is_said = !way.empty();
+  const std::string name(is_said ? way : way_of_launcher(variable));
+  try {
+    const auto& chosen = find_row<WayToMeet>(name, ways_to_meet());
+    if (chosen.find == nullptr) return std::nullopt;
+    if (const std::string why = why_not(chosen, given); !why.empty()) {
+      if (!is_said) return std::nullopt;
+      throw ValueError(why);
+    }
+    JobPlace place = chosen.find(variable, wait);
+    if (!is_said && place.number == 0) say_job(place, name);
+    return place;
+  } catch (const ValueError& error) {
+    throw UsageError(fmt::format("--rendezvous {}: {}", shown_text(name), error.what()));
+  }
+}
+
+ExitCode run_job(const JobRun& job, JobPlace place, const std::atomic<int>& stop_signal) {
+  try {
+    return job.config.program.command.given ? run_program(job, std::move(place), stop_signal)
+                                            : run_ranks(job, std::move(place), stop_signal);
+  } catch (const RunError&) {
+    if (stop_signal != 0) return exit_code_of_signal(stop_signal);
+    throw;
+  }
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,35 @@
+// A run of which this process makes a part.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "loaderscope/analysis.h"
+#include "loaderscope/run_record.h"
+#include "rendezvous/job_place.h"
+
+namespace loaderscope {
+
+// `way`: of --rendezvous, "" where it is not given: what a launcher is likely meant for is said
+// then. Nothing: each process is a job by itself. Throws UsageError, or RunError where process 0 is
+// not found. Call before the first thread.
+std::optional<JobPlace> place_in_job(const std::string& way, const RunConfig& given, Nanos wait);
+
+struct JobRun {
+  const RunConfig& config;  // resolved
+  const MachineFacts& machine;
+  const std::vector<std::string>& notes;
+  Nanos wait;  // for the other processes to come
+  // What is known beside the record, and the answer's way out.
+  std::function<void(RunRecord&)> complete;
+  std::function<void(const RunRecord&, const Analysis&)> write;
+};
+
+// The answer is that of the first process. Throws RunError.
+ExitCode run_job(const JobRun& job, JobPlace place, const std::atomic<int>& stop_signal);
+
+}  // namespace loaderscope

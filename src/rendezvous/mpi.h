@@ -1,0 +1,20 @@
+// Processes that mpirun has started: MPI tells them where process 0 is.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "rendezvous/job_place.h"
+
+namespace loaderscope {
+
+// MPI is asked in a child, which ends before anything is measured: what MPI does to a process
+// (threads, signals, abort()) stays there. Call before the first thread. Throws RunError: there is
+// no MPI, it does not start, it has one process where mpirun started more, or the processes have
+// not come together after `wait`.
+JobPlace place_by_mpi(const Variable& variable, Nanos wait);
+
+// Why there is no MPI here, and what to do about it; nothing: there is.
+std::optional<std::string> why_no_mpi();
+
+}  // namespace loaderscope

@@ -1,0 +1,125 @@
+// Processes of a real mpirun, Open MPI's and MPICH's, that make one job.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Launcher {
+  const char* name;
+  const char* program;
+  Words words;
+};
+
+std::ostream& operator<<(std::ostream& out, const Launcher& launcher) {
+  return out << launcher.name;
+}
+
+class Mpi : public testing::TestWithParam<Launcher> {
+ protected:
+  void SetUp() override {
+    if (::access(GetParam().program, X_OK) != 0)
+      GTEST_SKIP() << "no " << GetParam().program << " (scripts/install-deps mpi)";
+  }
+
+  std::unique_ptr<RunningBinary> started(int processes, const Words& own) const {
+    Words words = GetParam().words;
+    words.insert(words.end(), {"-n", std::to_string(processes), binary(), "run"});
+    words.insert(words.end(), own.begin(), own.end());
+    return std::make_unique<RunningBinary>(words, "", GetParam().program);
+  }
+
+  Words pipeline(const std::string& steps) const {
+    return {"--source",
+            "synthetic",
+            "--device",
+            "sim",
+            "--sync-ranks",
+            "--cost",
+            "decode=2ms:sleep",
+            "--inject",
+            "decode=+4ms@rank=1",
+            "--compute",
+            "4ms",
+            "--workers",
+            "1",
+            "--batch",
+            "2",
+            "--steps",
+            steps,
+            "--json",
+            folder_.path("job.json"),
+            "--force"};
+  }
+
+  TestFolder folder_;
+  Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
+  // It starts no more processes than there are cores, and none for root, without being told.
+  Environment root_{"OMPI_ALLOW_RUN_AS_ROOT", "1"};
+  Environment sure_{"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"};
+};
+
+TEST_P(Mpi, ProcessesMakeOneJobWithNothingSet) {
+  const Ended ended = started(3, pipeline("60"))->wait();
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("3 processes of one launcher make one job (--rendezvous mpi; "));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("3 ranks"), HasSubstr("rank 1 is the straggler")));
+  const json result = json::parse(folder_.read("job.json"));
+  EXPECT_EQ(result.at("ranks").size(), 3u);
+  EXPECT_EQ(result.at("window").at("steps"), 60);
+}
+
+TEST_P(Mpi, EachIsAJobByItselfWhereThatIsAskedFor) {
+  Words words = pipeline("20");
+  words.insert(words.end(), {"--rendezvous", "off"});
+  std::erase(words, "--json");
+  std::erase(words, folder_.path("job.json"));
+  const Ended ended = started(2, words)->wait();
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err, Not(HasSubstr("make one job")));
+  EXPECT_THAT(ended.out, Not(HasSubstr("2 ranks")));
+}
+
+TEST_P(Mpi, LeavesMpiToTheProgramBehindTheDashes) {
+  const Ended own = started(2, {"--rendezvous", "mpi", "--", "true"})->wait();
+  EXPECT_NE(own.exit_code, 0);
+  EXPECT_THAT(own.err, HasSubstr("--rendezvous mpi: the program may use MPI, which starts only"));
+  const Ended nothing_said = started(2, {"--", "true"})->wait();
+  EXPECT_THAT(nothing_said.err, Not(HasSubstr("rendezvous")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Launchers, Mpi,
+    testing::Values(Launcher{"OpenMpi", "/usr/bin/mpirun.openmpi", {"--oversubscribe"}},
+                    Launcher{"Mpich", "/usr/bin/mpirun.mpich", {}}),
+    [](const testing::TestParamInfo<Launcher>& launcher) { return launcher.param.name; });
+
+// What mpirun says and what the library says are of two minds where they are of two kinds.
+TEST(MpiLibrary, OneThatIsNotTheLaunchersIsRefused) {
+  if (::access("/usr/lib/x86_64-linux-gnu/libmpi.so.40", R_OK) != 0)
+    GTEST_SKIP() << "no Open MPI (scripts/install-deps mpi)";
+  const Environment root("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+      sure("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  const Environment size("OMPI_COMM_WORLD_SIZE", "2");
+  expect_refused({"run", "--source", "synthetic", "--cost", "decode=1ms", "--rendezvous", "mpi"},
+                 {{{},
+                   "--rendezvous mpi: MPI knows one process, and 2 were started "
+                   "(OMPI_COMM_WORLD_SIZE); ",
+                   1}});
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli
