@@ -1,6 +1,7 @@
 #include "rendezvous/meeting.h"
 
 #include <fmt/format.h>
+#include <sys/epoll.h>
 
 #include <algorithm>
 #include <limits>
@@ -28,6 +29,7 @@ Meeting::Meeting(JobPlace place, const Introduction& own, const Patience& patien
       stop_signal_(stop),
       ranks_(own.ranks) {
   if (place_.processes == 1) return;
+  events_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   const Nanos until = monotonic_now() + patience.to_come;
   if (is_first()) {
     allow_connections(place_.processes);

@@ -100,8 +100,11 @@ class Meeting {
 
   void come_to_first();
   bool let_one_come();  // false: it cannot now
+  void let_many_come(bool can_take_one, Nanos now);
   bool has_room() const;
   void serve();
+  void hear_of(void* who, Nanos now);
+  void hear_all(Nanos now);
   void hear(Peer& peer, bool has_come, Nanos now);
   void take(Peer& peer, Message message);
   void take_hello(Peer& peer, const std::string& bytes);
@@ -111,6 +114,7 @@ class Meeting {
   void lose(Peer& peer, const std::string& how);
   void fail(const std::string& why);
   void tell_all(MessageKind kind, const std::string& bytes);
+  void attend_to(Peer& peer);
   void invite(Peer& peer);
   Peer& process(std::int64_t number);
   std::string stranger(std::int64_t number, std::int64_t processes, bool is_of_job) const;
@@ -126,6 +130,9 @@ class Meeting {
   void wait_for(Done done, Nanos until, const std::string& otherwise);
 
   JobPlace place_;
+  Fd events_;  // epoll: of peers, by their address, and of the listener, by none
+  bool listens_ = false;
+  Nanos come_at_ = 0;  // nobody before
   const Introduction own_;
   const Patience patience_;
   const StopSignal* stop_signal_;  // of a wait for others

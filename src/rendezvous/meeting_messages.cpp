@@ -1,6 +1,6 @@
 // What arrives at a meeting.
 #include <fmt/format.h>
-#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -71,39 +71,37 @@ void Meeting::come_to_first() {
         hello.size() >> 20, kLongestHello >> 20));
   if (!peer->connection.send(MessageKind::hello, hello))
     throw RunError("rendezvous: process 0 has ended; look at what it says");
+  attend_to(*peer);
   peers_.push_back(std::move(peer));
 }
 
-// A thread's: takes what comes, and sees who is silent.
+void Meeting::attend_to(Peer& peer) {
+  epoll_event event{EPOLLIN, {.ptr = &peer}};
+  if (::epoll_ctl(events_, EPOLL_CTL_ADD, peer.connection.fd(), &event) != 0) peer.is_gone = true;
+}
+
+// A thread's: takes what comes, and sees who is silent. What one says costs the same whatever the
+// number of the others.
 void Meeting::serve() {
-  Nanos beaten_at = 0, come_at = 0;  // come_at: nobody before
-  std::vector<pollfd> waits;
+  constexpr int kAtOnce = 64;
+  epoll_event come[kAtOnce];
+  Nanos looked_at = 0, beaten_at = 0;
   for (;;) {
-    waits.clear();
-    std::size_t known = 0;
-    bool may_come = false;
-    {
-      const std::lock_guard lock(mutex_);
-      if (stop_) return;
-      known = peers_.size();
-      may_come = has_room() && monotonic_now() >= come_at;
-      for (const auto& peer : peers_)
-        waits.push_back({peer->is_gone ? -1 : peer->connection.fd(), POLLIN, 0});
-    }
-    waits.push_back({may_come ? int{place_.listener} : -1, POLLIN, 0});
-    ::poll(waits.data(), waits.size(), kLookEveryMs);
+    const int count = ::epoll_wait(events_, come, kAtOnce, kLookEveryMs);
     std::function<void()> call;
     {
       const std::lock_guard lock(mutex_);
+      if (stop_) return;
       const Nanos now = monotonic_now();
       const std::int64_t begins = last_begin();
-      for (std::size_t i = 0; i < known; ++i)
-        if (!peers_[i]->is_gone) hear(*peers_[i], waits[i].revents != 0, now);
-      if (waits.back().revents != 0 && !let_one_come()) come_at = now + kComeAgain;
+      for (int i = 0; i < count; ++i) hear_of(come[i].data.ptr, now);
+      if (now - looked_at >= kLookEveryMs * kMillisecond) {
+        hear_all(now);
+        looked_at = now;
+      }
       // Who was refused is a member, and is told no other word.
       if (is_first() && !welcome_ && failure_.empty() && members() == place_.processes - 1)
         welcome_all();
-      std::erase_if(peers_, [](const auto& peer) { return peer->is_gone && peer->number < 0; });
       if (now - beaten_at >= kSecond) {
         tell_all(MessageKind::beat, packed(progress_));
         beaten_at = now;
@@ -113,6 +111,30 @@ void Meeting::serve() {
     }
     if (call) call();
   }
+}
+
+void Meeting::hear_of(void* who, Nanos now) {
+  if (who == nullptr) return let_many_come(let_one_come(), now);
+  Peer& peer = *static_cast<Peer*>(who);
+  if (!peer.is_gone) hear(peer, true, now);
+  if (peer.is_gone) ::epoll_ctl(events_, EPOLL_CTL_DEL, peer.connection.fd(), nullptr);
+}
+
+void Meeting::hear_all(Nanos now) {
+  for (const auto& peer : peers_)
+    if (!peer->is_gone) hear(*peer, false, now);
+  std::erase_if(peers_, [](const auto& peer) { return peer->is_gone && peer->number < 0; });
+  let_many_come(true, now);
+}
+
+// Strangers take room for a while; where none can be taken, it is looked again later.
+void Meeting::let_many_come(bool can_take_one, Nanos now) {
+  if (!can_take_one) come_at_ = now + kComeAgain;
+  const bool listens = place_.listener >= 0 && has_room() && now >= come_at_;
+  if (listens == listens_) return;
+  epoll_event event{EPOLLIN, {.ptr = nullptr}};
+  ::epoll_ctl(events_, listens ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, place_.listener, &event);
+  listens_ = listens;
 }
 
 void Meeting::hear(Peer& peer, bool has_come, Nanos now) {
@@ -149,6 +171,7 @@ bool Meeting::let_one_come() {
   Fd socket(::accept4(place_.listener, nullptr, nullptr, SOCK_CLOEXEC));
   if (socket < 0) return false;
   peers_.push_back(std::make_unique<Peer>(std::move(socket)));
+  attend_to(*peers_.back());
   return true;
 }
 
@@ -292,6 +315,7 @@ void Meeting::welcome_all() {
   }
   welcome_ = true;
   place_.listener = Fd();  // nobody comes any more
+  listens_ = false;
 }
 
 // After its record, or at the end of the job, a process may go.
@@ -340,9 +364,10 @@ std::int64_t Meeting::members() const {
 
 std::int64_t Meeting::last_begin() const { return begins_.empty() ? -1 : begins_.rbegin()->first; }
 
+// Once all are there: they stand in the order of their numbers.
 Meeting::Peer& Meeting::process(std::int64_t number) {
-  return **std::find_if(peers_.begin(), peers_.end(),
-                        [&](const auto& peer) { return peer->number == number; });
+  return **std::lower_bound(peers_.begin(), peers_.end(), number,
+                            [](const auto& peer, std::int64_t n) { return peer->number < n; });
 }
 
 bool Meeting::all(bool (*is_so)(const Peer&)) const {

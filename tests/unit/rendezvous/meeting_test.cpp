@@ -213,9 +213,9 @@ TEST(MeetingTest, CanBeInterruptedWhileNotAllHaveCome) {
   EXPECT_THROW(first.get(), RunError);
 }
 
-std::string failure_of(const JobPlace& place, const Introduction& own) {
+std::string failure_of(JobPlace place, const Introduction& own) {
   try {
-    const Meeting meeting(place, own, kShort);
+    const Meeting meeting(std::move(place), own, kShort);
   } catch (const RunError& error) {
     return error.what();
   }
@@ -269,7 +269,7 @@ TEST(MeetingTest, WhoSaysTooMuchIsCutOffAndSaid) {
   const std::uint16_t port = next_port();
   auto first = std::async(std::launch::async,
                           [=] { return failure_of(place_of(0, 2, port), introduction_of(0)); });
-  const Fd noise = connect_to("127.0.0.1", port, monotonic_now() + kSecond);
+  const Fd noise = connect_to({"127.0.0.1"}, port, monotonic_now() + kSecond);
   EXPECT_EQ(::write(noise, "GET / HTTP/1.1\r\n\r\n", 18), 18);
   EXPECT_THAT(first.get(), HasSubstr("(one was refused: what it said was longer"));
 }
@@ -281,8 +281,8 @@ TEST(MeetingTest, AnotherJobIsRefusedAndDoesNotDisturb) {
   });
   JobPlace stranger = place_of(1, 2, port);
   stranger.job = "other";
-  EXPECT_THAT(failure_of(stranger, introduction_of(1)), HasSubstr("another job meets"));
-  const Fd noise = connect_to("127.0.0.1", port, monotonic_now() + kSecond);
+  EXPECT_THAT(failure_of(std::move(stranger), introduction_of(1)), HasSubstr("another job meets"));
+  const Fd noise = connect_to({"127.0.0.1"}, port, monotonic_now() + kSecond);
   EXPECT_EQ(::write(noise, "GET / HTTP/1.1\r\n\r\n", 18), 18);
   const Meeting second(place_of(1, 2, port), introduction_of(1), kShort);
   EXPECT_EQ(first.get()->ranks(), 4);
