@@ -8,10 +8,9 @@
 
 namespace loaderscope {
 
-// MPI is asked in a child, which ends before anything is measured: what MPI does to a process
-// (threads, signals, abort()) stays there. Call before the first thread. Throws RunError: there is
-// no MPI, it does not start, it has one process where mpirun started more, or the processes have
-// not come together after `wait`.
+// Call before the first thread. Throws RunError: no mpirun has started this process, MPI does not
+// start, it has one process where mpirun started more, or the processes have not come together
+// after `wait`.
 JobPlace place_by_mpi(const Variable& variable, Nanos wait);
 
 // Why there is no MPI here, and what to do about it; nothing: there is.

@@ -1,0 +1,149 @@
+#include "rendezvous/mpi_child.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <variant>
+#include <vector>
+
+#include "base/process_end.h"
+#include "base/thread_meter.h"
+#include "loaderscope/errors.h"
+#include "rendezvous/mpi_library.h"
+
+namespace loaderscope {
+namespace {
+
+// In the child: whole, or it ends.
+template <class Part>
+void write_all(int socket, const Part& part) {
+  if (::send(socket, &part, sizeof part, MSG_NOSIGNAL) != sizeof part) ::_exit(1);
+}
+template <class Part>
+Part read_all(int socket) {
+  Part part;
+  if (::recv(socket, &part, sizeof part, MSG_WAITALL) != sizeof part) ::_exit(1);
+  return part;
+}
+
+void take_part(const std::monostate&, int) { ::_exit(1); }
+
+template <class Handle>
+void take_part(const MpiCalls<Handle>& mpi, int socket) {
+  MpiStanding own;
+  if (mpi.start(nullptr, nullptr) != 0 || mpi.number(mpi.world, &own.number) != 0 ||
+      mpi.processes(mpi.world, &own.processes) != 0)
+    ::_exit(1);
+  write_all(socket, own);
+  MpiTold told;
+  if (own.number == 0) told = read_all<MpiTold>(socket);
+  if (mpi.broadcast(told.text, sizeof told.text, mpi.byte, 0, mpi.world) != 0) ::_exit(1);
+  write_all(socket, told);
+  mpi.end();
+  ::_exit(0);
+}
+
+// That of the mpirun which started this process comes first.
+std::vector<const MpiKind*> kinds_to_try(const Variable& variable) {
+  std::vector<const MpiKind*> kinds;
+  for (const MpiKind& kind : mpi_kinds()) {
+    const bool is_launchers = variable(kind.size_variable) != nullptr;
+    kinds.insert(is_launchers ? kinds.begin() : kinds.end(), &kind);
+  }
+  return kinds;
+}
+
+[[noreturn]] void be_child(const std::vector<const MpiKind*>& kinds, int socket) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is for the answer
+  for (const MpiKind* kind : kinds) {
+    const AnyMpi mpi = load_mpi(*kind);
+    if (mpi.index() != 0)
+      std::visit([socket](const auto& calls) { take_part(calls, socket); }, mpi);
+  }
+  ::_exit(1);
+}
+
+}  // namespace
+
+MpiChild::MpiChild(const Variable& variable, Nanos wait)
+    : wait_(wait), until_(monotonic_now() + wait) {
+  const std::vector<const MpiKind*> kinds = kinds_to_try(variable);
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw RunError(fmt::format("--rendezvous mpi: no socket ({})", std::strerror(errno)));
+  const Fd of_child(ends[1]);
+  socket_ = Fd(ends[0]);
+  pid_ = ::fork();
+  if (pid_ == 0) be_child(kinds, of_child);
+  if (pid_ < 0)
+    throw RunError(fmt::format("--rendezvous mpi: no child process ({})", std::strerror(errno)));
+}
+
+MpiChild::~MpiChild() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+MpiStanding MpiChild::standing() {
+  MpiStanding own;
+  receive(&own, sizeof own);
+  return own;
+}
+
+void MpiChild::tell(const MpiTold& told) {
+  static_cast<void>(::send(socket_, &told, sizeof told, MSG_NOSIGNAL));
+}
+
+MpiTold MpiChild::told() {
+  MpiTold told;
+  receive(&told, sizeof told);
+  return told;
+}
+
+void MpiChild::await_end() {
+  char nothing = 0;
+  await();
+  if (::recv(socket_, &nothing, 1, 0) != 0) return;
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
+void MpiChild::receive(void* bytes, std::size_t size) {
+  await();
+  if (::recv(socket_, bytes, size, MSG_WAITALL) != static_cast<ssize_t>(size)) say_how_it_ended();
+}
+
+void MpiChild::await() {
+  pollfd waits{socket_, POLLIN, 0};
+  for (;;) {
+    const Nanos left = until_ - monotonic_now();
+    const int come = left > 0 ? ::poll(&waits, 1, static_cast<int>(left / kMillisecond) + 1) : 0;
+    if (come > 0) return;
+    if (come < 0 && errno == EINTR) continue;
+    throw RunError(fmt::format(
+        "--rendezvous mpi: MPI has not brought the processes together within {}; look whether all "
+        "were started by one mpirun, or use --rendezvous env",
+        show_duration(wait_)));
+  }
+}
+
+void MpiChild::say_how_it_ended() {
+  int status = 0;
+  ::waitpid(pid_, &status, 0);
+  pid_ = -1;
+  throw RunError(fmt::format(
+      "--rendezvous mpi: MPI {} before the processes had met; look at what it says above, or use "
+      "--rendezvous env",
+      spell_end(status)));
+}
+
+}  // namespace loaderscope

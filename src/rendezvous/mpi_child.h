@@ -1,0 +1,45 @@
+// MPI is spoken in a child: what MPI does to a process (threads, signals, abort()) stays there, and
+// ends before anything is measured.
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/fd.h"
+#include "loaderscope/units.h"
+#include "rendezvous/job_place.h"
+
+namespace loaderscope {
+
+struct MpiStanding {
+  int number = 0, processes = 0;
+};
+// By process 0, to all.
+struct MpiTold {
+  char text[4096] = {};
+};
+
+// All throw RunError where MPI ends, or says nothing for as long as is waited.
+class MpiChild {
+ public:
+  // With the library of the launcher's kind, which `variable` tells, or another that is there.
+  MpiChild(const Variable& variable, Nanos wait);
+  ~MpiChild();
+  MpiChild(const MpiChild&) = delete;
+  MpiChild& operator=(const MpiChild&) = delete;
+
+  MpiStanding standing();
+  void tell(const MpiTold& told);  // at process 0, before all are told
+  MpiTold told();
+  void await_end();  // in all processes together
+
+ private:
+  void receive(void* bytes, std::size_t size);
+  void await();
+  [[noreturn]] void say_how_it_ended();
+
+  Nanos wait_, until_;
+  Fd socket_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace loaderscope
