@@ -46,6 +46,8 @@ std::optional<Numbers> unpacked(const std::string& bytes);
 
 // Of a stranger: it names all sources of its data.
 constexpr std::size_t kLongestHello = std::size_t{4} << 20;
+// Of a member of the job: a record, of some two million steps.
+constexpr std::size_t kLongestOfMember = std::size_t{1} << 30;
 
 class Connection {
  public:

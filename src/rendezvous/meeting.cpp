@@ -235,6 +235,14 @@ void Meeting::gather(const Take& take, const StopSignal* stop) {
 
 void Meeting::hand_over(const std::string& bytes) {
   if (place_.processes == 1) return;
+  if (bytes.size() > kLongestOfMember) {
+    const std::string why = fmt::format(
+        "rendezvous: the record of process {} is {} MB, and process 0 takes {}; measure fewer "
+        "steps, or each host by itself, with --json, and use 'loaderscope merge'",
+        place_.number, bytes.size() >> 20, kLongestOfMember >> 20);
+    give_up(why);
+    throw RunError(why);
+  }
   std::unique_lock lock(mutex_);
   Peer& first = *peers_.front();
   first.is_awaited = true;

@@ -17,7 +17,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kLongestOfMember = std::size_t{1} << 30;  // a record
 constexpr std::string_view kOurs = "loaderscope meeting 1";
 constexpr std::int64_t kMostStrangers = 64;
 constexpr std::int64_t kMostRanks = 1'000'000;  // of a process
