@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -92,6 +93,21 @@ std::string hosts_line(const std::vector<HostPace>& hosts) {
     text += fmt::format("; shown are {} that the others wait for most; all are in the result",
                         kMostHostsShown);
   return text;
+}
+
+std::string clocks_line(const std::vector<HostRecord>& hosts) {
+  Nanos apart = 0, error = 0, drift = 0;
+  for (const HostRecord& host : hosts) {
+    if (!host.has_clock()) return "";
+    apart = std::max(apart, std::abs(*host.clock_offset));
+    error = std::max(error, *host.clock_error);
+    const double drifted = value_of(host.metrics, "clock.drift_s").value_or(0);
+    drift = std::max(drift, static_cast<Nanos>(std::llround(1e9 * std::abs(drifted))));
+  }
+  if (hosts.size() < 2) return "";
+  return fmt::format(
+      "clocks of the hosts: up to {} apart, compared to within {}; they have drifted by up to {}",
+      show_duration(apart), show_duration(error), show_duration(drift));
 }
 
 }  // namespace loaderscope

@@ -50,7 +50,8 @@ struct HostRows {
   std::vector<bool> is_chief;  // of each row: one of the first, or of all hosts
 };
 HostRows host_table(const std::vector<HostPace>& hosts, const Analysis& analysis);
-std::string hosts_line(const std::vector<HostPace>& hosts);  // "": there is one
+std::string hosts_line(const std::vector<HostPace>& hosts);     // "": there is one
+std::string clocks_line(const std::vector<HostRecord>& hosts);  // "": they were not compared
 // Of a program with more than one loader.
 TextTable loader_table(const RunRecord& record);
 TextTable metric_table(const RunRecord& record);

@@ -104,6 +104,7 @@ void add_hosts(Screen& screen, const RunRecord& record, const Analysis& analysis
   for (const bool is_chief : rows.is_chief)
     worths.push_back(is_chief ? Worth::evidence : Worth::basis);
   screen.table(Worth::evidence, rows.table, worths);
+  screen.line(Worth::detail, clocks_line(record.hosts));
 }
 
 void add_measured(Screen& screen, const RunRecord& record, const Analysis& analysis,

@@ -53,6 +53,16 @@ TEST(HostTable, NamesTheHostThatSetsThePaceFirst) {
   EXPECT_THAT(table_of(two_ranks()), Not(HasSubstr("host")));
 }
 
+TEST(HostTable, SaysHowWellTheClocksAreKnown) {
+  RunRecord record = two_hosts();
+  EXPECT_THAT(table_of(record), Not(HasSubstr("clocks of the hosts")));  // one is not known
+  record.hosts[0].clock_offset = record.hosts[0].clock_error = 0;
+  record.hosts[1].metrics.push_back({"clock.drift_s", "s", "drift", -1e-6});
+  EXPECT_THAT(table_of(record),
+              HasSubstr("clocks of the hosts: up to 5.000 ms apart, compared to within 2.000 us; "
+                        "they have drifted by up to 1.000 us"));
+}
+
 TEST(HostTable, OfManyHostsShowsTheWorstAndHowAllLie) {
   RunRecord record = usual_record();
   record.ranks.clear();
