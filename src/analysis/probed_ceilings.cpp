@@ -44,12 +44,14 @@ struct Taken {
   const RunRecord& record;
   ProbedRates probed;
   double samples_per_s, samples;
+  double hosts;  // each with what probe measured on the first
 
   explicit Taken(const RunRecord& of)
       : record(of),
         probed(probed_rates(of)),
         samples_per_s(per_second(of, &RankRecord::samples).value_or(0)) {
     samples = static_cast<double>(sum(&RankRecord::samples));
+    hosts = static_cast<double>(std::max<std::size_t>(of.hosts.size(), 1));
   }
 
   std::int64_t sum(std::int64_t RankRecord::*count) const {
@@ -62,6 +64,11 @@ struct Taken {
   }
 };
 
+// Of each host: "4 x 1.00 GB/s".
+std::string of_hosts(const Taken& taken, const std::string& what) {
+  return taken.hosts > 1 ? fmt::format("{:.0f} x {}", taken.hosts, what) : what;
+}
+
 using Found = std::optional<ProbedCeiling>;
 
 Found ceiling_at(const Taken& taken, std::string_view name, std::string what, double most) {
@@ -70,7 +77,7 @@ Found ceiling_at(const Taken& taken, std::string_view name, std::string what, do
 }
 
 Found of_decoding(const Taken& taken) {
-  const double per_core = taken.probed.decodes_per_core_s, cores = taken.record.machine.cores;
+  const double per_core = taken.probed.decodes_per_core_s, cores = cores_of_job(taken.record);
   const bool is_seen = job_stages(taken.record)[Stage::decode].count > 0;
   const double stored = taken.each(&RankRecord::read_bytes), probed = taken.probed.decoded_bytes;
   if (per_core <= 0 || cores <= 0 || !is_seen || stored <= 0 || probed <= 0) return std::nullopt;
@@ -87,17 +94,18 @@ Found of_storage(const Taken& taken) {
   const double rate = taken.probed.storage_bytes_per_s;
   const auto asked = static_cast<double>(taken.sum(&RankRecord::read_bytes));
   if (rate <= 0 || read <= 0 || asked <= 0 || read < kNoTrace * asked) return std::nullopt;
-  return ceiling_at(taken, "storage", "storage at " + show_byte_rate(rate),
-                    rate / (read / taken.samples));
+  return ceiling_at(taken, "storage", "storage at " + of_hosts(taken, show_byte_rate(rate)),
+                    taken.hosts * rate / (read / taken.samples));
 }
 
 Found of_copying(const Taken& taken) {
   const double rate = taken.probed.copied_bytes_per_s;
   const double delivered = taken.each(&RankRecord::delivered_bytes);
   if (rate <= 0 || delivered <= 0) return std::nullopt;
-  return ceiling_at(taken, "copying",
-                    fmt::format("one copy of each batch at {}", show_byte_rate(rate)),
-                    rate / delivered);
+  return ceiling_at(
+      taken, "copying",
+      fmt::format("one copy of each batch at {}", of_hosts(taken, show_byte_rate(rate))),
+      taken.hosts * rate / delivered);
 }
 
 Found of_real_link(const Taken& taken) {

@@ -112,4 +112,14 @@ Nanos sum_of(const Histogram& histogram) {
   return sum;
 }
 
+double cores_of_job(const RunRecord& record) {
+  if (record.hosts.empty()) return record.machine.cores;
+  double cores = 0;
+  for (const HostRecord& host : record.hosts) {
+    if (host.machine.cores <= 0) return 0;
+    cores += host.machine.cores;
+  }
+  return cores;
+}
+
 }  // namespace loaderscope

@@ -45,4 +45,6 @@ Nanos sum_of(const Histogram& histogram);
 // That is waited for: the program's, or a device's of our own.
 bool has_gpu(const RunRecord& record);
 
+double cores_of_job(const RunRecord& record);  // of all its hosts
+
 }  // namespace loaderscope

@@ -159,9 +159,9 @@ void RecordMerge::add(RunRecord part, const std::string& name) {
   std::vector<RankRecord> ranks = std::exchange(part.ranks, {});
   if (job_.hosts.empty()) {
     job_ = std::move(part);
-    job_.config.trainer.ranks.value = std::ssize(ranks);
+    job_.config.trainer.ranks.set(std::ssize(ranks));
   } else {
-    job_.config.trainer.ranks.value += std::ssize(ranks);
+    job_.config.trainer.ranks.set(job_.config.trainer.ranks + std::ssize(ranks));
     job_.config.trainer.sync_ranks.value |= part.config.trainer.sync_ranks.value;
     job_.contention_known &= part.contention_known;
     job_.interrupted |= part.interrupted;

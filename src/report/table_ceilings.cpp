@@ -13,16 +13,6 @@
 namespace loaderscope {
 namespace {
 
-double cores_of_job(const RunRecord& record) {
-  if (record.hosts.empty()) return record.machine.cores;
-  double cores = 0;
-  for (const HostRecord& host : record.hosts) {
-    if (host.machine.cores <= 0) return 0;
-    cores += host.machine.cores;
-  }
-  return cores;
-}
-
 std::optional<Ceiling> of_cores(const RunRecord& record, const Analysis& analysis, double rate) {
   const double cpu = value_of(record.metrics, "process.cpu_s").value_or(0);
   constexpr double kMost = 9e9;  // seconds that can be shown

@@ -42,6 +42,19 @@ TEST(ProbedCeilings, AreSharesOfWhatTheMachineGives) {
             "storage at 80.0 % of what probe measured, decoding at 50.0 %, copying at 10.0 %");
 }
 
+TEST(ProbedCeilings, OfAJobAreThoseOfAllItsHosts) {
+  RunRecord record = real_record();
+  add_probed_rates(kProbed, record);
+  for (int i = 0; i < 4; ++i) {
+    record.hosts.emplace_back();
+    record.hosts.back().machine.cores = 4;
+  }
+  const auto ceilings = probed_ceilings(record);
+  EXPECT_THAT(ceilings, ElementsAre(named("decoding", 1280, 0.125), named("storage", 800, 0.2),
+                                    named("copying", 6400, 0.025)));
+  EXPECT_EQ(ceilings[1].what, "storage at 4 x 22.0 MB/s, as probe measured");
+}
+
 TEST(ProbedCeilings, ChangeNoAccount) {
   RunRecord with = real_record();
   const RunRecord without = real_record();
