@@ -49,6 +49,29 @@ void read_setting(const JsonCursor& value, const Field& field, RunConfig& config
   for (std::size_t i = 0; i < value.size(); ++i) set_from(value.item(i), field.name, config);
 }
 
+// Counts that sums divide by and that memory is taken for: a file may say anything.
+struct CountOfConfig {
+  const char* key;
+  std::int64_t most;
+  std::int64_t (*value)(const RunConfig& config);
+};
+constexpr CountOfConfig kAtLeastOne[] = {
+    {"batch_size", std::int64_t{1} << 31,
+     [](const RunConfig& c) { return c.loader.batch_size.value; }},
+    {"ranks", std::int64_t{1} << 24, [](const RunConfig& c) { return c.trainer.ranks.value; }},
+    {"in_flight", std::int64_t{1} << 31,
+     [](const RunConfig& c) { return c.trainer.in_flight.value; }},
+};
+
+void refuse_absurd_counts(const JsonCursor& values, const RunConfig& config) {
+  for (const CountOfConfig& count : kAtLeastOne) {
+    const std::int64_t value = count.value(config);
+    if (value < 1 || value > count.most)
+      (values.has(count.key) ? values.at(count.key) : values)
+          .fail(fmt::format("is {}; expected 1 to {}", value, count.most));
+  }
+}
+
 }  // namespace
 
 JsonCursor ReadForm::take(Name name) {
@@ -103,6 +126,7 @@ void ReadForm::settings(RunConfig& config) {
     }
     field.mark_given(config, is_among(given, key));
   }
+  refuse_absurd_counts(values, config);
 }
 
 void ReadForm::enter(Name name, Shape shape, Sentence, Lines) {
