@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "analysis/epochs.h"
 #include "analysis/removal.h"
 #include "analysis/statistics.h"
 #include "analysis/verdict.h"
@@ -158,10 +159,6 @@ Waste waste_of(const RunRecord& record, const Analysis& analysis) {
   return waste;
 }
 
-bool restarts_workers(const RunConfig& config) {
-  return !config.loader.persistent_workers && config.loader.num_workers > 0;
-}
-
 void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& plan) {
   if (analysis.steps == 0 || is_trace_engine(record.engine)) return;
   const std::int64_t block = 2 * workers_of(record.config);
@@ -236,10 +233,9 @@ Analysis analyse(const RunRecord& record) {
   fill_estimates(analysis, record, bootstrap);
   // A trace begins with the tracing.
   if (!is_trace_engine(record.engine)) fill_first_batch(analysis, record, walk.first);
-  if (record.config.data.samples > 0 && analysis.samples_per_s.mean > 0) {
-    analysis.epoch_predicted_s =
-        static_cast<double>(record.config.data.samples.value) / analysis.samples_per_s.mean;
-  }
+  if (const double epoch = epoch_seconds(record.config, epochs_seen(record, analysis.account));
+      epoch > 0)
+    analysis.epoch_predicted_s = epoch;
   if (analysis.has_busy && has_gpu(record.config)) analysis.waste = waste_of(record, analysis);
   analysis.is_within_epoch = record.config.data.samples > 0 && walk.epochs.size() < 2;
   note_limits(analysis, record, bootstrap.plan());

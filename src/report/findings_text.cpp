@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/epochs.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "settings/world_changes.h"
@@ -99,13 +100,11 @@ std::string outcome(const Analysis& analysis, const Finding& finding,
 }
 
 std::string epoch_words(const RunRecord& record, const Analysis& analysis, const Finding& finding) {
-  const auto samples = static_cast<double>(record.config.data.samples.value);
-  const double before = samples / finding.rate_before, after = samples / finding.rate_after;
-  const bool others_between = analysis.is_within_epoch && record.config.program.command.given;
-  if (samples <= 0 || !(before < 9e9) || !(after < 9e9)) return "";  // in ns
+  const double before = analysis.epoch_predicted_s.value_or(0);
+  const double after = before * finding.rate_before / finding.rate_after;
+  if (before <= 0 || !(before < 9e9) || !(after < 9e9)) return "";  // in ns
   return fmt::format(", an epoch {} to {}{}", show_duration(std::llround(1e9 * before)),
-                     show_duration(std::llround(1e9 * after)),
-                     others_between ? " and what comes between epochs" : "");
+                     show_duration(std::llround(1e9 * after)), unseen_of_epoch(record, analysis));
 }
 
 std::string waste_words(const Analysis& analysis) {

@@ -20,7 +20,7 @@ void describe_decode_hosts(Form& form, DecodeHosts& hosts) {
 void describe_question(Form& form, JobQuestion& question) {
   form.object("question", "what was planned", [&] {
     form.whole("ranks", question.ranks, "of the job");
-    form.whole("hosts", question.hosts, "that they are spread over");
+    form.whole("hosts", question.hosts, "that they are spread over", {.least = 1});
     form.optional("storage", question.storage, Missing::null, [&](SharedStorage& storage) {
       form.object("storage", "that all hosts read from; null: as fast for each as measured",
                   [&] { describe_storage(form, storage); });
@@ -59,6 +59,15 @@ void describe_epoch(Form& form, JobEpoch& epoch) {
   form.whole("samples", epoch.samples, "of all ranks");
   form.whole("steps", epoch.steps, "of each rank");
   form.real("predicted_s", epoch.seconds, "how long an epoch takes", kNotNegative);
+  const auto if_begun = [&](const char* name, double& value, const char* help) {
+    auto some = epoch.start_s > 0 || form.reads() ? std::optional(value) : std::nullopt;
+    form.optional(name, some, Missing::left_out,
+                  [&](double& known) { form.real(name, known, help, kNotNegative); });
+    if (form.reads()) value = some.value_or(0);
+  };
+  if_begun("start_s", epoch.start_s,
+           "of it, before its first batch, as in the run; absent where the run saw no begin");
+  if_begun("busy", epoch.busy, "share of it that GPUs compute, its begin included");
   form.real("gpu_hours", epoch.gpu_hours, "of all ranks", kNotNegative);
   form.real_or_null("price", epoch.price, "at the price of a GPU; null without one", kNotNegative);
   form.real_or_null("price_of_waiting", epoch.price_of_waiting, "of that, what the waiting costs",

@@ -13,7 +13,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kRestShown = 0.005;  // of the window: a cause that waits less is not named
+constexpr double kStartWorthSaying = 0.01;  // of an epoch
+constexpr double kRestShown = 0.005;        // of the window: a cause that waits less is not named
 
 const SharedThingRow* row_of(const SharedThing& thing) {
   for (const SharedThingRow& row : shared_things()) {
@@ -51,7 +52,10 @@ std::string where_full(const SharedThing& thing) {
 std::string limit_sentence(const JobPlan& plan) {
   if (!plan.has_busy) return "";
   const SharedThing* first = first_full_of(plan);
-  if (first == nullptr) return "; nothing that ranks share is full";
+  if (first == nullptr)
+    return plan.question.storage || plan.job().hosts == 1
+               ? "; nothing that ranks share is full"
+               : "; whether the storage is full is not known without --storage";
   return fmt::format("; {} full first, {}", is_of(*first), where_full(*first));
 }
 
@@ -62,7 +66,13 @@ std::string answer_line(const JobPlan& plan) {
   if (plan.has_busy)
     text += fmt::format("busy {} (measured with {}: {}), ", show_percent(busy_of(job.account)),
                         plan.measured.ranks, show_percent(busy_of(plan.measured.account)));
-  return text + show_rate(job.samples_per_s) + " samples/s" + limit_sentence(plan);
+  text += show_rate(job.samples_per_s) + " samples/s";
+  if (plan.epoch && plan.epoch->start_s > kStartWorthSaying * plan.epoch->seconds) {
+    text += plan.has_busy ? fmt::format(" between the begins of epochs, with these busy {}",
+                                        show_percent(plan.epoch->busy))
+                          : " between the begins of epochs";
+  }
+  return text + limit_sentence(plan);
 }
 
 std::string largest_cause(const Account& account) {
@@ -113,6 +123,9 @@ std::string epoch_line(const JobPlan& plan) {
   std::string text = fmt::format(
       "Epoch: {} samples in {}, {:.2f} GPU hours", show_count(epoch.samples),
       show_duration(static_cast<Nanos>(std::min(epoch.seconds, 1e9) * 1e9)), epoch.gpu_hours);
+  if (epoch.start_s > 0)
+    text += fmt::format(", {} of it before its first batch",
+                        show_duration(static_cast<Nanos>(std::min(epoch.start_s, 1e9) * 1e9)));
   if (epoch.price)
     text += fmt::format(", costs {:.2f}, of which {:.2f} for waiting", *epoch.price,
                         epoch.price_of_waiting.value_or(0));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/epochs.h"
 #include "analysis/stragglers.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
@@ -18,8 +19,9 @@ constexpr double kHardly = 0.001;  // of the window; below it no rank waits for 
 
 std::string epoch_words(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.epoch_predicted_s || *analysis.epoch_predicted_s > 9e9) return "";
-  return fmt::format("an epoch of {} takes {}", plural(record.config.data.samples, "sample"),
-                     show_duration(std::llround(*analysis.epoch_predicted_s * 1e9)));
+  return fmt::format("an epoch of {} takes {}{}", plural(record.config.data.samples, "sample"),
+                     show_duration(std::llround(*analysis.epoch_predicted_s * 1e9)),
+                     unseen_of_epoch(record, analysis));
 }
 
 template <class Value>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/epochs.h"
 #include "settings/batches_ahead.h"
 
 namespace loaderscope::model {
@@ -24,15 +25,6 @@ std::int64_t sane(std::int64_t count) {
 }
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
-
-// Of one rank; 0: it has no end.
-std::int64_t steps_of_epoch(const RunConfig& config) {
-  if (config.data.samples <= 0) return 0;
-  const std::int64_t samples = divide_up(config.data.samples, sane(config.trainer.ranks));
-  const std::int64_t batch = sane(config.loader.batch_size);
-  return std::max<std::int64_t>(
-      1, config.loader.drop_last ? samples / batch : divide_up(samples, batch));
-}
 
 std::int64_t most_steps(const RunConfig& config, std::int64_t most_samples) {
   const std::int64_t per_step = sane(config.loader.batch_size) * sane(config.trainer.ranks);

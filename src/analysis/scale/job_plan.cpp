@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/epochs.h"
 #include "analysis/scale/sample_needs.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -99,15 +100,26 @@ std::int64_t samples_of_epoch(const RunRecord& record, const Changes& changes) {
   return record.config.data.samples;
 }
 
-JobEpoch epoch_of(const JobPlan& plan, const RunConfig& config, std::int64_t samples) {
+// `config`: of the job. Its steps are those of the model, which has no end of the data; how an
+// epoch begins is taken from the run.
+JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
+                  const SeenEpochs& seen) {
+  config.data.samples.value = samples;
+  const JobSize& job = plan.job();
   JobEpoch epoch;
   epoch.samples = samples;
-  epoch.steps = divide_up(divide_up(samples, plan.question.ranks), config.loader.batch_size);
-  epoch.seconds = static_cast<double>(samples) / plan.job().samples_per_s;
+  epoch.steps = steps_of_epoch(config);
+  epoch.start_s = seen.start_ns() / 1e9;
+  const double steps_s = static_cast<double>(epoch.steps) *
+                         static_cast<double>(config.loader.batch_size * job.ranks) /
+                         job.samples_per_s;
+  epoch.seconds = steps_s + epoch.start_s;
   epoch.gpu_hours = epoch.seconds / 3600 * static_cast<double>(plan.question.ranks);
-  if (!plan.question.gpu_price || !plan.has_busy) return epoch;
+  if (!plan.has_busy) return epoch;
+  epoch.busy = steps_s / epoch.seconds * (1 - share_of(job.account.idle(), job.account));
+  if (!plan.question.gpu_price) return epoch;
   epoch.price = epoch.gpu_hours * *plan.question.gpu_price;
-  epoch.price_of_waiting = *epoch.price * share_of(plan.job().account.idle(), plan.job().account);
+  epoch.price_of_waiting = *epoch.price * (1 - epoch.busy);
   return epoch;
 }
 
@@ -128,10 +140,18 @@ void note_what_is_left_out(JobPlan& plan, const RunRecord& record) {
         "give --storage, such as 40GB/s:1ms");
   if (plan.question.decode)
     notes.emplace_back("the hosts that decode are taken to have enough samples under way");
-  if (plan.epoch && plan.epoch->steps < kFewestSteps)
-    notes.push_back(
-        fmt::format("an epoch has {} of each rank: how it begins, which is left out, weighs much",
-                    plural(plan.epoch->steps, "step")));
+  if (!plan.epoch) return;
+  if (plan.epoch->start_s > 0) {
+    notes.push_back(fmt::format(
+        "each epoch is taken to begin as in the run, in {}; the busy share and the rate of a size "
+        "are of what comes after",
+        show_duration(std::llround(plan.epoch->start_s * 1e9))));
+  } else if (restarts_workers(record.config) || plan.epoch->steps < kFewestSteps) {
+    notes.push_back(fmt::format(
+        "the run saw no epoch begin, and an epoch of the job has {} of each rank: what its begin "
+        "takes is left out; give the run more steps than an epoch has",
+        plural(plan.epoch->steps, "step")));
+  }
 }
 
 void add_notes(std::vector<std::string>& notes, const std::vector<std::string>& more) {
@@ -182,7 +202,8 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
   const std::int64_t samples = samples_of_epoch(record, question.changes);
   plan.data_bytes =
       std::llround(needs_of_sample(record).stored_bytes * static_cast<double>(samples));
-  if (samples > 0) plan.epoch = epoch_of(plan, config, samples);
+  if (samples > 0)
+    plan.epoch = epoch_of(plan, config, samples, epochs_seen(record, analysis.account));
   note_what_is_left_out(plan, record);
   return plan;
 }

@@ -22,6 +22,8 @@ struct JobSize {
 struct JobEpoch {
   std::int64_t samples = 0, steps = 0;  // steps: of each rank
   double seconds = 0, gpu_hours = 0;
+  double start_s = 0;  // of the seconds: how it begins, as in the run; 0: not seen there
+  double busy = 0;     // share of the seconds; 0 without a compute
   std::optional<double> price, price_of_waiting;
 };
 
