@@ -22,7 +22,7 @@ std::vector<std::string_view> names_in(std::string_view names) {
 }
 
 // Rows go over lines that begin with two spaces.
-std::vector<MetricEntry> entries_in(std::string_view text) {
+std::vector<MetricEntry> metrics_in(std::string_view text) {
   std::vector<MetricEntry> entries;
   std::string_view basis;
   std::size_t row = 0;  // entries of the row that is being read
@@ -65,7 +65,7 @@ std::span<const MetricEntry> metric_entries() {
     const auto metrics = std::find_if(topics.begin(), topics.end(), [](const Topic& topic) {
       return topic.row.name == "metrics";
     });
-    return metrics == topics.end() ? std::vector<MetricEntry>() : entries_in(metrics->text);
+    return metrics == topics.end() ? std::vector<MetricEntry>() : metrics_in(metrics->text);
   }();
   return entries;
 }
