@@ -119,7 +119,9 @@ Axes axes_of(const OwnFlags& flags, const RunConfig& base, const MachineLimits& 
     for (const char* key : {"num-workers", "prefetch-factor", "memory", "pin-memory"})
       find_field(key)->mark_given(free, false);
   }
-  const Axes axes = default_axes(free, limits, options.max_workers);
+  Axes axes = default_axes(free, limits, options.max_workers);
+  if (free.program.command.given && !may_have_accelerator("/"))
+    std::erase_if(axes, [](const Axis& axis) { return axis.key == "pin-memory"; });
   if (axes.empty())
     throw UsageError(
         "tune: flags fix the workers, the window and the memory, so that nothing is "

@@ -6,6 +6,7 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <array>
 
 #include <algorithm>
 #include <fstream>
@@ -70,6 +71,16 @@ bool may_exceed_lock_limit() {
 }
 
 }  // namespace
+
+bool may_have_accelerator(const fs::path& root) {
+  // nvidia; WSL; AMD; any that draws, too; accelerators by the kernel's own name
+  constexpr std::array kPlaces = {
+      "proc/driver/nvidia", "dev/nvidiactl", "dev/dxg", "dev/kfd", "dev/dri", "dev/accel"};
+  return std::any_of(kPlaces.begin(), kPlaces.end(), [&](const char* place) {
+    std::error_code error;
+    return fs::exists(root / place, error);
+  });
+}
 
 void read_gpus(const fs::path& root, MachineFacts& machine) {
   std::map<std::string, int> models;

@@ -15,6 +15,10 @@ MachineFacts read_machine();
 // Models of NVIDIA GPUs and the driver's version, by its own files below `root`.
 void read_gpus(const std::filesystem::path& root, MachineFacts& machine);
 
+// Whether there is a device, of whatever make, that a program could copy batches to. Of a kernel
+// that names none there is nothing to lock pages for.
+bool may_have_accelerator(const std::filesystem::path& root);
+
 // Memory that this process may still take: what the kernel could free, and what the limits of the
 // cgroup and its parents leave. Nothing when that cannot be found out.
 std::optional<Bytes> free_memory(const std::filesystem::path& root);

@@ -93,5 +93,12 @@ TEST(Machine, GpusAreWhatTheirDriverNames) {
   EXPECT_EQ(machine.gpu_driver, "535.104.05");
 }
 
+TEST(Machine, WithoutADeviceHasNothingToCopyBatchesTo) {
+  const PretendRoot root;
+  EXPECT_FALSE(may_have_accelerator(root.path()));
+  root.write("dev/kfd", "");
+  EXPECT_TRUE(may_have_accelerator(root.path()));
+}
+
 }  // namespace
 }  // namespace loaderscope
