@@ -102,9 +102,8 @@ void tell_processes(Screen& screen, const Watch& watch) {
   const bool has_ranks = watch.count(Role::trainer) > 1;
   if (watch.workers_seen > 1) {
     const std::int64_t there = watch.count(Role::worker);
-    table.add(cells_of(fmt::format("{} workers", there > 0 ? there : watch.workers_seen),
-                       watch.workers, watch.worker_private_bytes, watch.worker_growth_per_s,
-                       "the mean"));
+    table.add(cells_of(plural(there > 0 ? there : watch.workers_seen, "worker"), watch.workers,
+                       watch.worker_private_bytes, watch.worker_growth_per_s, "the mean"));
     worths.push_back(Worth::evidence);
   }
   for (const WatchedProcess& process : watch.processes) {

@@ -63,11 +63,18 @@ double idle_cores(const Watch& watch) {
 }
 
 std::string more_workers(const Watch& watch) {
+  constexpr double kMuchOfOthers = 0.5;  // cores, which more workers would take a part of
   const double idle = idle_cores(watch);
-  return idle >= 1 ? fmt::format("a larger num_workers: {:.1f} of {} are idle", idle,
-                                 show_cores(watch.machine.cores))
-                   : "less work per sample, or more cores: none is idle, so more workers give "
-                     "nothing";
+  if (idle >= 1)
+    return fmt::format("a larger num_workers: {:.1f} of {} are idle", idle,
+                       show_cores(watch.machine.cores));
+  return watch.machine.other_cores >= kMuchOfOthers
+             ? fmt::format(
+                   "fewer other programs ({:.1f} of {} are theirs); more workers would "
+                   "only share the cores with them, as none is idle",
+                   watch.machine.other_cores, show_cores(watch.machine.cores))
+             : "less work per sample, or more cores: none is idle, so more workers would only "
+               "share them";
 }
 
 // Those that live shorter than from one sample to the next are in none twice.
