@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <span>
 #include <tuple>
 
+#include "analysis/request_times.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "record/checked_sum.h"
@@ -21,8 +20,7 @@ constexpr double kMuchWaited = 0.05;  // of the window
 constexpr double kMuchLess = 0.5;     // of what any other host waits, by its slowest rank
 constexpr double kGap = 0.25;         // of what is waited most, between the two: else both are slow
 constexpr double kLess = 0.6;         // likewise, by the mean of its ranks
-constexpr double kUnlike = 1.25;      // times what the others take or have
-constexpr double kWorthACause = 0.05;
+constexpr double kUnlike = 1.25;      // times what the others take
 
 std::string number_of(std::size_t host) { return fmt::format("host {}", host); }
 
@@ -66,6 +64,12 @@ HostPace pace_of(const RunRecord& record, const Analysis& analysis, const HostRe
   pace.account = mean_account({accounts, accounts + static_cast<std::ptrdiff_t>(pace.ranks)});
   pace.read_of_sample = of_sample(reads, samples);
   pace.decode_of_sample = of_sample(decodes, samples);
+  const std::int64_t readers = std::max<std::int64_t>(1, record.config.loader.num_workers);
+  if (const auto requests =
+          request_times(host.metrics, static_cast<double>(readers * host.ranks))) {
+    pace.request_rate = requests->rate();
+    pace.link_is_full = requests->is_full();
+  }
   pace.cores = host.machine.cores;
   const double window = seconds(pace.account.window);
   if (window > 0)
@@ -73,31 +77,26 @@ HostPace pace_of(const RunRecord& record, const Analysis& analysis, const HostRe
   return pace;
 }
 
-// Of all but one.
-double of_others(const std::vector<HostPace>& hosts, std::size_t but,
-                 const std::function<double(const HostPace&)>& value) {
-  std::vector<double> values;
-  for (std::size_t i = 0; i < hosts.size(); ++i)
-    if (i != but) values.push_back(value(hosts[i]));
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+// Of reads: they take no longer than on the others.
+bool takes_as_long_as_others(double own, double others) {
+  return own > 0 && own <= kUnlike * others;
 }
 
-double stall_of(const HostPace& host, Cause cause) {
-  return share_of(host.account.stall[cause], host.account);
+double mean_of_others(double all, double own, std::size_t count) {
+  return count > 1 ? (all - own) / static_cast<double>(count - 1) : 0;
 }
 
-// What the others waited for it is booked to the same causes: what it waits for is its own.
-Cause own_cause(const HostPace& host) {
-  const auto& stall = host.account.stall;
-  return static_cast<Cause>(std::max_element(stall.begin(), stall.end()) - stall.begin());
+bool waits_chiefly_for_reads(const Account& account) {
+  const Nanos reads = account.stall[Cause::read];
+  return reads > 0 && reads >= *std::max_element(account.stall.begin(), account.stall.end());
 }
 
-std::string took_words(std::string_view what, double own, double others) {
-  return fmt::format("{} takes {} a sample, on the others {}", what,
-                     show_duration(static_cast<Nanos>(own)),
-                     show_duration(static_cast<Nanos>(others)));
+bool waits_for_common_reads(const std::vector<HostPace>& hosts, std::size_t of) {
+  double all = 0;
+  for (const HostPace& host : hosts) all += host.read_of_sample;
+  const double own = hosts[of].read_of_sample;
+  return waits_chiefly_for_reads(hosts[of].account) &&
+         takes_as_long_as_others(own, mean_of_others(all, own, hosts.size()));
 }
 
 }  // namespace
@@ -125,41 +124,20 @@ std::optional<std::size_t> pace_setter(const std::vector<HostPace>& hosts) {
   }
   const double gap = next.least_wait - first.least_wait;
   if (most < kMuchWaited || gap < kGap * most || first.least_wait > kMuchLess * next.least_wait ||
-      first.waits_for_ranks() > kLess * least_mean)
+      first.waits_for_ranks() > kLess * least_mean || waits_for_common_reads(hosts, order[0]))
     return std::nullopt;
   return order[0];
 }
 
-std::string local_cause(const std::vector<HostPace>& hosts, std::size_t of) {
-  const HostPace& host = hosts[of];
-  const auto others = [&](double HostPace::*member) {
-    return of_others(hosts, of, [member](const HostPace& other) { return other.*member; });
+bool waits_for_common_reads(const RunRecord& record, const Account& account, std::size_t rank) {
+  const auto read_of_sample = [](const RankRecord& one) {
+    return of_sample(took_of(one.stages[Stage::read]), one.samples);
   };
-  const Cause cause = own_cause(host);
-  std::string text = fmt::format("it waits chiefly for {} ({})", name_of(cause),
-                                 show_percent(stall_of(host, cause)));
-  const double queued = stall_of(host, Cause::contention);
-  const double queued_there =
-      of_others(hosts, of, [](const HostPace& h) { return stall_of(h, Cause::contention); });
-  const bool fewer_cores = host.cores > 0 && kUnlike * host.cores <= others(&HostPace::cores);
-  if (fewer_cores || queued >= queued_there + kWorthACause) {
-    text = fmt::format("its threads wait for a core {} of the time", show_percent(queued));
-    // Of others that wait for this one, it is what they wait for too.
-    if (queued >= queued_there + kWorthACause)
-      text += ", those of the others " + show_percent(queued_there);
-    if (host.cores > 0)
-      text += fmt::format(" ({}, the others {})", show_cores(host.cores),
-                          show_cores(others(&HostPace::cores)));
-    if (host.throttled > 0)
-      text += fmt::format(", and its CPU quota stopped it {}", show_percent(host.throttled));
-  } else if (host.read_of_sample > kUnlike * others(&HostPace::read_of_sample) &&
-             cause == Cause::read) {
-    text += "; " + took_words("reading", host.read_of_sample, others(&HostPace::read_of_sample));
-  } else if (host.decode_of_sample > kUnlike * others(&HostPace::decode_of_sample)) {
-    text +=
-        "; " + took_words("decoding", host.decode_of_sample, others(&HostPace::decode_of_sample));
-  }
-  return text;
+  double all = 0;
+  for (const RankRecord& one : record.ranks) all += read_of_sample(one);
+  const double own = read_of_sample(record.ranks[rank]);
+  return waits_chiefly_for_reads(account) &&
+         takes_as_long_as_others(own, mean_of_others(all, own, record.ranks.size()));
 }
 
 std::vector<std::size_t> slowest_first(const std::vector<HostPace>& hosts) {

@@ -18,8 +18,10 @@ struct HostPace {
   double read_bytes_per_s = 0;
   // ns of a sample, without what threads waited for a core; 0: not known.
   double read_of_sample = 0, decode_of_sample = 0;
-  double cores = 0;      // that it may use; 0: not known
-  double throttled = 0;  // of the time, the CPU quota stopped it
+  double request_rate = 0;    // bytes per second of its requests, while any are under way; 0: none
+  bool link_is_full = false;  // more requests at once bring no more of them
+  double cores = 0;           // that it may use; 0: not known
+  double throttled = 0;       // of the time, the CPU quota stopped it
   // Of the rank that waits least for others: the pace of a host is that of its slowest one.
   double least_wait = 0;
 
@@ -31,12 +33,18 @@ struct HostPace {
 // In the order of their ranks; none of a job on one host.
 std::vector<HostPace> host_paces(const RunRecord& record, const Analysis& analysis);
 
-// The one that the others wait for; nothing where they wait little, or for several.
+// The one that the others wait for; nothing where they wait little, or for several, or where it
+// waits for reads that take as long on the others: then all of them wait for the storage.
 std::optional<std::size_t> pace_setter(const std::vector<HostPace>& hosts);
 
 // What it has less of, or needs more of, than the others: "its threads wait for a core 34.0 % of
 // the time (2 cores, the others 8)".
 std::string local_cause(const std::vector<HostPace>& hosts, std::size_t of);
+// Where to look for that: "what takes the cores of node1: its CPU quota, other programs".
+std::string place_of_cause(const std::vector<HostPace>& hosts, std::size_t of);
+
+// A rank that the others wait for waits for reads that take as long on theirs.
+bool waits_for_common_reads(const RunRecord& record, const Account& account, std::size_t rank);
 
 // Whatever sets the pace first: who is waited for most, and of equals who is slowest.
 std::vector<std::size_t> slowest_first(const std::vector<HostPace>& hosts);

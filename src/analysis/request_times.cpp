@@ -7,20 +7,20 @@ namespace {
 
 constexpr double kEnoughAlone = 10;  // for a mean
 
-double metric_of(const RunRecord& record, const char* name) {
-  return value_of(record.metrics, name).value_or(0);
+double metric_of(const std::vector<Metric>& metrics, const char* name) {
+  return value_of(metrics, name).value_or(0);
 }
 
 // The mean of many, else the shortest: of few one that was late for another reason, such as the
 // first one that a server ever answers, would stand for all.
-void add_alone(RequestTimes& times, const RunRecord& record) {
-  times.counted_alone = metric_of(record, "requests.alone");
+void add_alone(RequestTimes& times, const std::vector<Metric>& metrics) {
+  times.counted_alone = metric_of(metrics, "requests.alone");
   times.alone_is_mean = times.counted_alone >= kEnoughAlone;
-  double alone = metric_of(record, "requests.alone_s");
+  double alone = metric_of(metrics, "requests.alone_s");
   if (!times.alone_is_mean) {
-    times.counted_alone += metric_of(record, "requests.opening_alone");
-    alone = metric_of(record, "requests.alone_least_s");
-    const double opening = metric_of(record, "requests.opening_alone_least_s");
+    times.counted_alone += metric_of(metrics, "requests.opening_alone");
+    alone = metric_of(metrics, "requests.alone_least_s");
+    const double opening = metric_of(metrics, "requests.opening_alone_least_s");
     if (alone <= 0 || (opening > 0 && opening < alone)) alone = opening;
   }
   if (alone > 0) times.alone = std::min(alone, times.first_byte);
@@ -28,23 +28,27 @@ void add_alone(RequestTimes& times, const RunRecord& record) {
 
 }  // namespace
 
-std::optional<RequestTimes> request_times(const RunRecord& record) {
+std::optional<RequestTimes> request_times(const std::vector<Metric>& metrics, double readers) {
   const double answered =
-      metric_of(record, "requests.sent") - metric_of(record, "requests.retries");
-  const double readers = static_cast<double>(
-      std::max<std::int64_t>(1, record.config.loader.num_workers) * record.config.trainer.ranks);
+      metric_of(metrics, "requests.sent") - metric_of(metrics, "requests.retries");
   RequestTimes times;
-  times.bytes = metric_of(record, "requests.bytes") / std::max(answered, 1.0);
-  times.first_byte = metric_of(record, "requests.first_byte_s");
-  times.all = metric_of(record, "requests.time_s");
-  times.at_once = metric_of(record, "requests.in_flight");
+  times.bytes = metric_of(metrics, "requests.bytes") / std::max(answered, 1.0);
+  times.first_byte = metric_of(metrics, "requests.first_byte_s");
+  times.all = metric_of(metrics, "requests.time_s");
+  times.at_once = metric_of(metrics, "requests.in_flight");
   times.in_flight = readers * times.at_once;
   const bool is_known = answered > 0 && times.bytes >= 1 && times.all > 0 && times.first_byte > 0 &&
                         times.at_once > 0;
   if (!is_known) return std::nullopt;
-  times.slowed_by_others = value_of(record.metrics, "requests.slowed_by_others");
-  add_alone(times, record);
+  times.slowed_by_others = value_of(metrics, "requests.slowed_by_others");
+  add_alone(times, metrics);
   return times;
+}
+
+std::optional<RequestTimes> request_times(const RunRecord& record) {
+  const RunConfig& config = record.config;
+  const std::int64_t of_rank = std::max<std::int64_t>(1, config.loader.num_workers);
+  return request_times(record.metrics, static_cast<double>(of_rank * config.trainer.ranks));
 }
 
 }  // namespace loaderscope

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "loaderscope/run_record.h"
 
@@ -45,5 +46,7 @@ struct RequestTimes {
 
 // Nothing where the run made no requests, or counted too little of them.
 std::optional<RequestTimes> request_times(const RunRecord& record);
+// The same of one host of a job, by its own metrics and the readers on it.
+std::optional<RequestTimes> request_times(const std::vector<Metric>& metrics, double readers);
 
 }  // namespace loaderscope

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/hang_watch.h"
 #include "loaderscope/errors.h"
 #include "record/broken_off.h"
 #include "record/process_waits.h"
@@ -63,7 +64,7 @@ Meeting::Patience patience_of(const RunConfig& config, Nanos wait) {
 
 JobOfProcesses::JobOfProcesses(const RunConfig& config, const MachineFacts& machine, JobPlace place,
                                Nanos wait, const std::atomic<int>& stop_signal)
-    : config_(config) {
+    : config_(config), stop_signal_(stop_signal) {
   check_part(config, place);
   const std::int64_t ranks = config.trainer.ranks / place.processes;
   meeting_ = std::make_unique<Meeting>(std::move(place), introduction_of(config, machine, ranks),
@@ -101,16 +102,29 @@ void JobOfProcesses::prepare(EngineContext& context) {
   };
 }
 
+// Whoever waited too long for a step may have waited for another process.
+std::string JobOfProcesses::with_awaited(const std::string& failure) {
+  const std::string awaited = failure.starts_with(kNoBatchCame) ? meeting_->awaited() : "";
+  return awaited.empty() ? failure : failure + "; it waited for " + awaited;
+}
+
 // With what was measured until a failure, of which the others are told.
 RunRecord JobOfProcesses::own_record(const Measure& measure, std::string& failure) {
+  close_output_of_hanging_threads();
+  const HangWatch watch(
+      {[this] { return meeting_->failure(); },
+       [this](const std::string& why) { meeting_->give_up(why); }, config_.measure.timeout},
+      stop_signal_);
   try {
     return measure(part_);
   } catch (const BrokenOff& broken) {
-    failure = broken.what();
-    if (const std::string awaited = meeting_->awaited(); !awaited.empty())
-      failure += "; it waited for " + awaited;
+    failure = with_awaited(broken.what());
     meeting_->give_up(failure);
     return std::move(*broken.record);
+  } catch (const RunError& error) {
+    failure = with_awaited(error.what());
+    meeting_->give_up(failure);
+    throw RunError(failure);
   } catch (const std::exception& error) {
     meeting_->give_up(error.what());
     throw;

@@ -33,9 +33,11 @@ class JobOfProcesses : private StepGate {
   std::optional<Nanos> begin_of(std::int64_t step) override { return meeting_->begin_of(step); }
   void on_begin(std::function<void()> call) override { meeting_->on_begin(std::move(call)); }
 
+  std::string with_awaited(const std::string& failure);
   RunRecord own_record(const Measure& measure, std::string& failure);
 
   RunConfig config_, part_;
+  const std::atomic<int>& stop_signal_;
   std::unique_ptr<Meeting> meeting_;
 };
 

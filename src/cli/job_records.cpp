@@ -2,17 +2,19 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
 #include <utility>
+#include <vector>
 
+#include "cli/hosts_of_job.h"
 #include "cli/version_text.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "machine/proc_file.h"
 #include "record/merge_records.h"
 #include "record/rank_waits.h"
 #include "record/shift_times.h"
@@ -34,44 +36,11 @@ std::string settings_of_job(const RunConfig& config) {
   return text + fmt::format("device = {}\n", config.trainer.device.value);  // as resolved
 }
 
-bool is_of_one_machine(const HostRecord& one, const HostRecord& other) {
-  return one.machine.host && one.machine.host == other.machine.host;
-}
-
-// As the kernel lists this process.
-std::string own_name() {
-  char name[16] = "";
-  ::prctl(PR_GET_NAME, name);
-  return name;
-}
-
-// Processes of one host that stand side by side are one host of the job.
-void join_hosts(RunRecord& job) {
-  std::vector<HostRecord> joined;
-  for (auto host = job.hosts.begin(); host != job.hosts.end();) {
-    const auto end = std::find_if(host, job.hosts.end(), [&](const HostRecord& other) {
-      return !is_of_one_machine(*host, other);
-    });
-    const std::vector<HostRecord> processes(host, std::max(end, host + 1));
-    HostRecord whole = processes.front();
-    if (processes.size() > 1) whole.metrics = metrics_of_processes(processes);
-    whole.ranks = 0;
-    for (const HostRecord& process : processes) {
-      whole.ranks += process.ranks;
-      whole.clock_error = std::max(whole.clock_error, process.clock_error);
-      if (whole.ended_early.empty()) whole.ended_early = process.ended_early;
-    }
-    joined.push_back(std::move(whole));
-    host += std::ssize(processes);
-  }
-  if (joined.size() < job.hosts.size()) {
-    std::erase_if(job.details, [own = own_name()](const Detail& detail) {
-      return detail.about == "host.other_cpu_s" && detail.text == own;
-    });
-    job.metrics = metrics_of_hosts(joined);
-  }
-  job.hosts = std::move(joined);
-  if (job.hosts.size() == 1) job.hosts.clear();
+// Machines that are called alike differ in it.
+std::string boot_of_kernel() {
+  std::string boot = text_of("/proc/sys/kernel/random/boot_id");
+  std::erase(boot, '\n');
+  return boot;
 }
 
 void add_drift(Meeting& meeting, HostRecord& host) {
@@ -125,12 +94,14 @@ JobAnswer gather_records(Meeting& meeting, JobAnswer own,
   std::string failure = std::move(own.failure);
   const auto answer = own.record.config.answer;
   merge.add(std::move(own.record), meeting.name_of(0));
+  std::vector<std::int64_t> numbers = {0};
   meeting.gather(
       [&](std::int64_t process, const std::string& bytes) {
         const std::string name = meeting.name_of(process);
         if (bytes.empty()) return;
         try {
           merge.add(parse_result(bytes, name).record, name);
+          numbers.push_back(process);
         } catch (const RunError& error) {
           if (failure.empty()) failure = fmt::format("rendezvous: {}", error.what());
         }
@@ -138,7 +109,11 @@ JobAnswer gather_records(Meeting& meeting, JobAnswer own,
       stop);
   JobAnswer job{merge.take(), std::move(failure)};
   book_waits(job.record);
-  join_hosts(job.record);
+  join_hosts({[&](std::size_t one, std::size_t other) {
+                return meeting.are_on_one_host(numbers[one], numbers[other]);
+              },
+              [&](std::size_t process) { return meeting.name_of(numbers[process]); }},
+             job.record);
   job.record.config.answer = answer;
   if (job.failure.empty()) job.failure = meeting.failure();
   job.record.interrupted |= !job.failure.empty();

@@ -3,12 +3,16 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "loaderscope/errors.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {
+
+// What a run says first that ends by --timeout.
+inline constexpr std::string_view kNoBatchCame = "no batch came for ";
 
 class BrokenOff : public RunError {
  public:

@@ -261,8 +261,18 @@ void Meeting::hand_over(const std::string& bytes) {
 
 std::string Meeting::name_of(std::int64_t number) {
   const std::lock_guard lock(mutex_);
-  const std::string& host = number == 0 ? own_.host : process(number).of.host;
-  return fmt::format("process {} on {}", number, shown_text(host));
+  return fmt::format("process {} on {}", number, shown_text(introduction_of(number).host));
+}
+
+const Introduction& Meeting::introduction_of(std::int64_t number) {
+  return number == 0 ? own_ : process(number).of;
+}
+
+// Containers of one machine have names of their own, and machines may all have one.
+bool Meeting::are_on_one_host(std::int64_t one, std::int64_t other) {
+  const std::lock_guard lock(mutex_);
+  const Introduction &a = introduction_of(one), &b = introduction_of(other);
+  return a.host == b.host && a.boot == b.boot;
 }
 
 std::string Meeting::awaited() {

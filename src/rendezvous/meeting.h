@@ -22,6 +22,7 @@ namespace loaderscope {
 struct Introduction {
   std::string version, host, settings;
   std::int64_t ranks = 1;  // of it
+  std::string boot{};      // of the kernel that it runs on; "": not known
 };
 
 // A clock less that of process 0, and how far this can be wrong.
@@ -82,7 +83,9 @@ class Meeting {
   void gather(const Take& take, const StopSignal* stop = nullptr);
   // At others: waits until they are taken. Throws RunError where process 0 does not take them.
   void hand_over(const std::string& bytes);
-  std::string name_of(std::int64_t process);  // at process 0: "process 3 on HOST"
+  // At process 0.
+  std::string name_of(std::int64_t process);  // "process 3 on HOST"
+  bool are_on_one_host(std::int64_t one, std::int64_t other);
 
  private:
   struct Peer {
@@ -108,6 +111,7 @@ class Meeting {
   void hear(Peer& peer, bool has_come, Nanos now);
   void take(Peer& peer, Message message);
   void take_hello(Peer& peer, const std::string& bytes);
+  const Introduction& introduction_of(std::int64_t number);
   void take_ready(std::int64_t step, Nanos at);
   void take_begin(std::int64_t step, Nanos at);
   void take_over(std::int64_t steps);

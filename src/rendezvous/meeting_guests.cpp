@@ -17,7 +17,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::string_view kOurs = "loaderscope meeting 1";
+constexpr std::string_view kOurs = "loaderscope meeting 2";
 constexpr std::int64_t kMostStrangers = 64;
 constexpr std::int64_t kMostRanks = 1'000'000;  // of a process
 constexpr Nanos kComeAgain = kSecond / 10;
@@ -55,8 +55,8 @@ void Meeting::come_to_first() {
   peer->number = 0;
   peer->connection.allow(kLongestOfMember);
   const std::string hello =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", kOurs, place_.job, own_.version, place_.number,
-                  place_.processes, own_.ranks, own_.host, own_.settings);
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", kOurs, place_.job, own_.version,
+                  place_.number, place_.processes, own_.ranks, own_.host, own_.boot, own_.settings);
   if (hello.size() > kLongestHello)
     throw RunError(fmt::format(
         "rendezvous: the settings of the job are {} MB, and process 0 takes {}; give fewer --data",
@@ -97,6 +97,7 @@ void Meeting::take_hello(Peer& peer, const std::string& bytes) {
   const std::int64_t number = number_in_line(text), processes = number_in_line(text);
   peer.of.ranks = number_in_line(text);
   peer.of.host = next_line(text);
+  peer.of.boot = next_line(text);
   peer.of.settings = text;
   std::string refused = stranger(number, processes, ours == kOurs && job == place_.job);
   if (refused.empty() && (peer.of.ranks < 1 || peer.of.ranks > kMostRanks))

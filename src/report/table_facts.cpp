@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/epochs.h"
+#include "analysis/host_paces.h"
 #include "analysis/stragglers.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
@@ -50,7 +51,7 @@ std::string straggler_words(const RunRecord& record, const Analysis& analysis) {
   }
   if (most <= kHardly) return ", no straggler";
   const std::vector<std::size_t> slow = stragglers(ranks);
-  if (slow.empty())
+  if (slow.empty() || waits_for_common_reads(record, ranks[slow.front()], slow.front()))
     return fmt::format("; ranks wait for each other {} of the time", show_percent(most));
   const bool is_one = slow.size() == 1;
   return fmt::format("; {} {}, others wait up to {} of the time for {}", words_of_ranks(slow),

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/pretend_hosts.h"
 #include "cli/run_binary.h"
 
 namespace loaderscope::testing_cli {
@@ -189,60 +190,32 @@ TEST_F(JobOfProcesses, RefusesWhatAJobCannotHave) {
                  {{{}, "RANK is '7'; expected a number from 0 to 0"}});
 }
 
-// Network namespaces as hosts, each with a name of its own, on a bridge in the first.
 class JobOfHosts : public JobOfProcesses {
  protected:
   static constexpr int kHosts = 3;
 
-  static bool ip(const Words& words) { return run_program("/usr/sbin/ip", words).exit_code == 0; }
-  std::string name(int host) const { return "ls" + port_ + "-" + std::to_string(host); }
-
   void SetUp() override {
-    if (::geteuid() != 0 || ::access("/usr/sbin/ip", X_OK) != 0)
-      GTEST_SKIP() << "no network namespaces without root and ip";
-    for (int i = 0; i < kHosts; ++i)
-      if (!ip({"netns", "add", name(i)})) GTEST_SKIP() << "network namespaces are not allowed";
-    bool up = ip({"-n", name(0), "link", "add", "br0", "type", "bridge"});
-    up = up && ip({"-n", name(0), "addr", "add", "10.77.0.1/24", "dev", "br0"});
-    up = up && ip({"-n", name(0), "link", "set", "br0", "up"});
-    for (int i = 1; i < kHosts; ++i) {
-      const std::string end = "v" + std::to_string(i), address = "10.77.0." + std::to_string(i + 1);
-      up = up && ip({"-n", name(0), "link", "add", end, "type", "veth", "peer", "name", "eth0",
-                     "netns", name(i)});
-      up = up && ip({"-n", name(0), "link", "set", end, "master", "br0", "up"});
-      up = up && ip({"-n", name(i), "addr", "add", address + "/24", "dev", "eth0"});
-      up = up && ip({"-n", name(i), "link", "set", "eth0", "up"});
-    }
-    if (!up) GTEST_SKIP() << "network namespaces cannot be joined";
-  }
-  void TearDown() override {
-    for (int i = 0; i < kHosts; ++i) ip({"netns", "del", name(i)});
+    if (!hosts_.why_not().empty()) GTEST_SKIP() << hosts_.why_not();
   }
 
-  std::vector<std::unique_ptr<RunningBinary>> job_of_hosts(const Words& words) const {
+  // `at`: of each process its host.
+  std::vector<std::unique_ptr<RunningBinary>> job_of_hosts(const Words& words,
+                                                           const std::vector<int>& at = {0, 1,
+                                                                                         2}) const {
     std::vector<std::unique_ptr<RunningBinary>> all;
-    for (int i = 0; i < kHosts; ++i) {
+    for (std::size_t i = 0; i < at.size(); ++i) {
       const Environment rank("RANK", std::to_string(i));
-      const Environment world("WORLD_SIZE", std::to_string(kHosts));
-      const Environment address("MASTER_ADDR", "10.77.0.1"), port("MASTER_PORT", port_);
-      Words all_words = {"netns",
-                         "exec",
-                         name(i),
-                         "unshare",
-                         "--uts",
-                         "sh",
-                         "-c",
-                         "hostname \"$0\"; exec \"$@\"",
-                         "node" + std::to_string(i),
-                         binary(),
-                         "run",
-                         "--rendezvous",
-                         "env"};
-      all_words.insert(all_words.end(), words.begin(), words.end());
-      all.push_back(std::make_unique<RunningBinary>(all_words, "", "/usr/sbin/ip"));
+      const Environment world("WORLD_SIZE", std::to_string(at.size()));
+      const Environment address("MASTER_ADDR", PretendHosts::address(at[0])),
+          port("MASTER_PORT", port_);
+      Words program = {binary(), "run", "--rendezvous", "env"};
+      program.insert(program.end(), words.begin(), words.end());
+      all.push_back(hosts_.started(at[i], "node" + std::to_string(at[i]), program));
     }
     return all;
   }
+
+  PretendHosts hosts_{"ls" + port_, kHosts};
 };
 
 TEST_F(JobOfHosts, GoesAsFastAsOneProcessWithAsManyRanks) {
@@ -265,13 +238,34 @@ TEST_F(JobOfHosts, GoesAsFastAsOneProcessWithAsManyRanks) {
 TEST_F(JobOfHosts, ACutLinkEndsTheJobByTheHostsName) {
   auto all = job_of_hosts(slow_decode("100000"));
   ::usleep(3'000'000);
-  ASSERT_TRUE(ip({"-n", name(0), "link", "set", "v2", "down"}));
+  ASSERT_TRUE(hosts_.cut(2));
   const Ended first = all[0]->wait(), cut = all[2]->wait();
   EXPECT_EQ(first.exit_code, 1);
   EXPECT_THAT(first.err, HasSubstr("process 2 on node2 was not heard of for 10.00 s; "));
   EXPECT_EQ(cut.exit_code, 1);
-  EXPECT_THAT(cut.err, HasSubstr("process 0 at 10.77.0.1 was not heard of for 10.00 s; "));
+  EXPECT_THAT(cut.err, HasSubstr("process 0 at 10.77.0.2 was not heard of for 10.00 s; "));
   EXPECT_EQ(answer().at("ranks").size(), 2u);
+}
+
+// Two on each of two hosts, dealt out in turns, as a launcher may place them.
+TEST_F(JobOfHosts, ProcessesDealtOutInTurnsStandHostByHost) {
+  auto all = job_of_hosts(slow_decode("60"), {0, 1, 0, 1});
+  const Ended first = all[0]->wait();
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const json result = answer();
+  ASSERT_EQ(result.at("hosts").size(), 2u);
+  for (const std::size_t host : {0U, 1U}) {
+    EXPECT_EQ(result.at("hosts")[host].at("ranks"), 2);
+    EXPECT_EQ(result.at("hosts")[host].at("machine").at("host"), "node" + std::to_string(host));
+  }
+  // Process 1, which is injected, is the first of node1's.
+  const auto waited = [&](std::size_t rank) {
+    return result.at("ranks")[rank].at("account").at("waiting_for_ranks_s").get<double>();
+  };
+  for (const std::size_t rank : {0U, 1U, 3U}) EXPECT_LT(waited(2), waited(rank) / 4) << rank;
+  EXPECT_THAT(result.at("notes").dump(),
+              HasSubstr("rank 0 of process 0 on node0, rank 1 of process 2 on node0, rank 2 of "
+                        "process 1 on node1, rank 3 of process 3 on node1"));
 }
 
 }  // namespace

@@ -269,6 +269,13 @@ TEST_F(ServersCli, AStoreThatSpeaksS3IsReadAndListed) {
   EXPECT_THAT(run("s3://data/none.tar", {}).err, HasSubstr("404 NoSuchKey"));
 }
 
+// Before it has ever answered, too.
+TEST_F(ServersCli, AServerThatSaysNothingEndsTheRun) {
+  const Ended ended = run(server_.url("a.npy", "latency=600"), {"--request-timeout", "1s"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("the server is silent for 1.000 s (6 tries)"));
+}
+
 TEST_F(ServersCli, NoServerIsASentence) {
   const Ended ended = run("npy:http://127.0.0.1:1/a.npy", {});
   EXPECT_EQ(ended.exit_code, 1);

@@ -1,6 +1,7 @@
 """An HTTP server of a folder, with ranges, that misbehaves as the URL says.
 
-fault_server.py FOLDER: prints its port, and serves http://127.0.0.1:PORT/SWITCHES/-/FILE until its input ends.
+fault_server.py FOLDER: prints its port, and serves http://127.0.0.1:PORT/SWITCHES/-/FILE until its input ends; at the address
+FAULT_SERVER_AT where that is set.
 SWITCHES are separated by ',':
   latency=S       seconds before each answer
   fail=CODExN     the first N requests of each range are answered with CODE; x without N: all of them
@@ -197,7 +198,7 @@ class Server(http.server.ThreadingHTTPServer):
         pass
 
 
-server = Server(("127.0.0.1", 0), Handler)
+server = Server((os.environ.get("FAULT_SERVER_AT", "127.0.0.1"), 0), Handler)
 print(server.server_address[1], flush=True)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 sys.stdin.read()

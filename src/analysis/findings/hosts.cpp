@@ -14,7 +14,7 @@ namespace loaderscope {
 namespace {
 
 constexpr double kAlikeReads = 1.5;    // times the least of what a read takes, or is waited for
-constexpr double kLevel = 0.1;         // of the mean rate: it moves up and down by no more
+constexpr double kLevel = 0.2;         // of the mean rate: it moves up and down by no more
 constexpr double kReadsWaited = 0.05;  // of the time, on each host
 constexpr double kBlocked = 0.5;    // of the time of reads, neither on a core nor waiting for one
 constexpr std::size_t kParts = 10;  // of a window
@@ -71,6 +71,11 @@ double unsteadiness(const RunRecord& record) {
   return mean > 0 ? std::sqrt(std::max(0.0, squares / kParts - mean * mean)) / mean : 1;
 }
 
+std::string range_words(double least, double most) {
+  const std::string upper = show_percent(most);
+  return show_percent(least) == upper ? upper : fmt::format("{:.1f}-{}", 100 * least, upper);
+}
+
 bool reads_are_blocked(const Facts& facts) {
   const StageStats& read = facts.stages[Stage::read];
   return read.wall > 0 &&
@@ -89,9 +94,7 @@ std::optional<Candidate> straggler_host(const Facts& facts) {
       fmt::format("{} sets the pace: the others wait up to {} of the time for it, and {}",
                   hosts[*slow].name, show_percent(most), local_cause(hosts, *slow)),
       {},
-      fmt::format("look at what {} has to itself: its CPU quota and other programs, its disk, its "
-                  "network; its own result says more ('loaderscope report' of it)",
-                  hosts[*slow].name)};
+      "look at " + place_of_cause(hosts, *slow)};
 }
 
 std::optional<Candidate> shared_storage(const Facts& facts) {
@@ -106,15 +109,18 @@ std::optional<Candidate> shared_storage(const Facts& facts) {
   double bytes = 0;
   for (const HostPace& host : hosts) bytes += host.read_bytes_per_s;
   return Candidate{
-      fmt::format(
-          "all {} hosts wait for reads ({:.1f}-{} of the time), which take as long on each; "
-          "together they read {}, level within {}: a storage that they share is full, or "
-          "that of each alike",
-          hosts.size(), 100 * least, show_percent(most), show_byte_rate(bytes),
-          show_percent(moves)),
-      {},
-      "more of the storage that the hosts share ('loaderscope plan --storage' says how much a job "
-      "needs), a cache on each host (--cache-dir), or fewer stored bytes"};
+      fmt::format("all {} hosts wait for reads ({} of the time), which take as long on each; "
+                  "together they read {}, level within {}: the storage that they share gives no "
+                  "more, or that of each alike",
+                  hosts.size(), range_words(least, most), show_byte_rate(bytes),
+                  show_percent(moves)),
+      {{{"read.speed", "2"}}},
+      fmt::format("store fewer bytes per sample ({}), {}or get more of the storage that the hosts "
+                  "share ('loaderscope plan --storage' says how much a job needs)",
+                  facts.has_arrays() ? "float16 or uint8" : "smaller images, quality 85",
+                  facts.metric("range_cache.size") > 0
+                      ? ""
+                      : "keep what is read again on each host (--cache-dir), ")};
 }
 
 }  // namespace loaderscope

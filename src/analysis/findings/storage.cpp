@@ -181,7 +181,7 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
 }
 
 std::optional<Candidate> storage_bandwidth(const Facts& facts) {
-  if (!reads_wait(facts) || !bandwidth_is_full(facts)) return std::nullopt;
+  if (!reads_wait(facts) || !bandwidth_is_full(facts) || shared_storage(facts)) return std::nullopt;
   const double ceiling = facts.config.declared.storage_bandwidth;
   Candidate candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time{}",
                                   show_byte_rate(read_rate(facts)),

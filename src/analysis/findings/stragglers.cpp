@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analysis/findings/facts.h"
+#include "analysis/host_paces.h"
 #include "analysis/stragglers.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -117,7 +118,9 @@ std::optional<Candidate> straggler_rank(const Facts& facts) {
   const std::vector<std::size_t> slow = stragglers(ranks);
   Nanos most = 0;
   for (const Account& rank : ranks) most = std::max(most, rank.waiting_for_ranks);
-  if (slow.empty() || facts.share(most) < kMuchWaiting) return std::nullopt;
+  if (slow.empty() || facts.share(most) < kMuchWaiting ||
+      waits_for_common_reads(facts.record, ranks[slow.front()], slow.front()))
+    return std::nullopt;
   std::vector<Account> own;
   for (const std::size_t rank : slow) own.push_back(ranks[rank]);
   const Account mean = mean_account(own);

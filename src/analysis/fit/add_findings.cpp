@@ -6,6 +6,7 @@
 
 #include "analysis/fit/beside_account.h"
 #include "analysis/fit/fitted_model.h"
+#include "analysis/fit/slowest_host.h"
 #include "analysis/removal.h"
 #include "analysis/verdict.h"
 #include "loaderscope/engine.h"
@@ -26,12 +27,9 @@ void add_beside_account(Analysis& analysis, const FittedModel& model, const Pred
 }
 
 // What each cause holds back is seen best by leaving it out, where the model gives back the run.
-void judge_again(Analysis& analysis, const RunRecord& record, const FittedModel& model,
+void judge_again(Analysis& analysis, const RunRecord& record, const PredictWithout& predict,
                  const Prediction& base, const std::atomic<int>* stop_signal) {
   const double error = std::abs(analysis.fit->rate_error);
-  const auto predict = [&](const Changes& changes, const Knockouts& knockouts) {
-    return model.predict(changes, kSamplesOfPrediction, knockouts);
-  };
   Removals removals = removals_in_model(analysis.removals, analysis.account, base, error, predict);
   if (stop_signal != nullptr && stop_signal->load() != 0) return;
   analysis.removals = std::move(removals);
@@ -60,7 +58,10 @@ std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& r
   analysis.fit = goodness_of_fit(analysis, model.fitted(kSamplesOfPrediction));
   analysis.fit_notes = model.notes();
   if (!analysis.fit->can_predict()) return std::nullopt;
-  judge_again(analysis, record, model, base, stop_signal);
+  const auto without = [&](const Changes& changes, const Knockouts& knockouts) {
+    return model.predict(changes, kSamplesOfPrediction, knockouts);
+  };
+  judge_again(analysis, record, without, base, stop_signal);
   std::vector<Finding> findings = find_causes(record, analysis, predict);
   note_extrapolations(analysis, findings, model);
   add_beside_account(analysis, model, base);
@@ -68,18 +69,58 @@ std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& r
   return findings;
 }
 
+// Of a job that goes as fast as one of its hosts: the same of that one, as far as the others can
+// follow it.
+std::optional<std::vector<Finding>> weigh_slowest(Analysis& analysis, const RunRecord& record,
+                                                  const SlowestHost& slowest,
+                                                  const std::atomic<int>* stop_signal) {
+  const FittedModel model(slowest.record, stop_signal);
+  const OtherHosts others(slowest.others, stop_signal);
+  const Prediction base = model.predict({}, kSamplesOfPrediction);
+  const auto without = [&](const Changes& changes, const Knockouts& knockouts) {
+    return others.hold_back(model.predict(changes, kSamplesOfPrediction, knockouts), changes,
+                            knockouts);
+  };
+  const auto predict = [&](const Changes& changes) {
+    return changes.empty() ? base : without(changes, {});
+  };
+  analysis.fit = goodness_of_fit(slowest.analysis, model.fitted(kSamplesOfPrediction));
+  analysis.fit_notes = model.notes();
+  analysis.fit_notes.insert(analysis.fit_notes.begin(),
+                            "of " + slowest.name + ", as far as the other hosts can follow it");
+  if (!analysis.fit->can_predict()) return std::nullopt;
+  judge_again(analysis, record, without, base, stop_signal);
+  std::vector<Finding> findings = find_causes(slowest.record, slowest.analysis, predict);
+  note_extrapolations(analysis, findings, model);
+  tell_of_job(record, analysis, slowest, others.in_its_place(base), findings);
+  add_beside_account(analysis, model, base);
+  analysis.what_it_takes = what_it_takes(analysis, base, predict);
+  return findings;
+}
+
 std::optional<std::vector<Finding>> try_to_weigh(Analysis& analysis, const RunRecord& record,
+                                                 const std::optional<SlowestHost>& slowest,
                                                  const std::atomic<int>* stop_signal) {
   // Of a trace nothing is known that a model could run again.
   if (analysis.verdict.withheld_reason || is_trace_engine(record.engine)) return std::nullopt;
   try {
-    return weigh(analysis, record, stop_signal);
+    return slowest ? weigh_slowest(analysis, record, *slowest, stop_signal)
+                   : weigh(analysis, record, stop_signal);
   } catch (const RunError& error) {
     analysis.notes.push_back(std::string("no predictions: ") + error.what());
   } catch (const UsageError& error) {
     analysis.notes.push_back(std::string("no predictions: ") + error.what());
   }
   return std::nullopt;
+}
+
+// What is waited for, where nothing says how much mending it gives back.
+std::vector<Finding> directions(const RunRecord& record, const Analysis& analysis,
+                                const std::optional<SlowestHost>& slowest) {
+  if (!slowest) return find_directions(record, analysis);
+  std::vector<Finding> findings = find_directions(slowest->record, slowest->analysis);
+  tell_of_job(record, analysis, *slowest, std::nullopt, findings);
+  return findings;
 }
 
 }  // namespace
@@ -89,8 +130,10 @@ void add_findings(Analysis& analysis, const RunRecord& record, const PastPredict
   // How far off predictions of real runs were says nothing of a simulation.
   if (!is_model_engine(record.engine)) analysis.past = past;
   analysis.findings = find_wrong_data(record, analysis);
-  std::optional<std::vector<Finding>> findings = try_to_weigh(analysis, record, stop_signal);
-  if (!findings) findings = find_directions(record, analysis);
+  const std::optional<SlowestHost> slowest = slowest_host(record, analysis);
+  std::optional<std::vector<Finding>> findings =
+      try_to_weigh(analysis, record, slowest, stop_signal);
+  if (!findings) findings = directions(record, analysis, slowest);
   if (is_trace_engine(record.engine)) {
     // Of what program it was no command can be made.
     for (Finding& finding : *findings) finding.changes = finding.to_run = {};

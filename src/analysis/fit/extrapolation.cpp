@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/wording.h"
+#include "loaderscope/settings.h"
 #include "settings/batches_ahead.h"
 
 namespace loaderscope::model {
@@ -24,6 +25,23 @@ void give_shards_to_workers(RunConfig& config, std::int64_t shards,
   config.loader.prefetch_factor.value = (ahead + shards - 1) / shards;
   notes.push_back(fmt::format("the data set has {}: of {} {} {}", plural(shards, "shard"),
                               plural(workers, "worker"), shards, shards == 1 ? "reads" : "read"));
+}
+
+void note_same_compute(const RunConfig& base, const RunConfig& config, const FittedCosts& costs,
+                       const Changes& changes, std::vector<std::string>& notes) {
+  const Compute& compute = config.trainer.compute;
+  const std::int64_t before = base.loader.batch_size, after = config.loader.batch_size;
+  const bool computes = compute.mean > 0 || costs.knows(Stage::compute);
+  const bool is_said =
+      compute.per_batch > 0 || std::any_of(changes.begin(), changes.end(), [](const Change& one) {
+        const Field* field = find_field(one.key);
+        return field != nullptr && field->name == "compute";
+      });
+  if (before == after || !computes || is_said) return;
+  notes.push_back(fmt::format(
+      "a step of {} is taken to compute for as long as one of {} did; say how long it does (--set "
+      "compute=6ms, or --step of 'plan')",
+      plural(after, "sample"), before));
 }
 
 void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,

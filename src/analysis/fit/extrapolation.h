@@ -20,6 +20,11 @@ void give_shards_to_workers(RunConfig& config, std::int64_t shards,
 void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,
                         Prediction& prediction);
 
+// Of batches of another size nobody measured how long a step computes: it is taken to be as long,
+// where `changes` do not say it.
+void note_same_compute(const RunConfig& base, const RunConfig& config, const FittedCosts& costs,
+                       const Changes& changes, std::vector<std::string>& notes);
+
 // Of training on the cores: where `prediction` makes its compute much slower than `base`, or has
 // other workers share the cores with a compute that was already slowed by them, how much that is
 // was not measured.

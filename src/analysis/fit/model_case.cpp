@@ -86,6 +86,7 @@ FittedModel::Case FittedModel::case_of(const Changes& changes, FittedCosts costs
   for (const Change& change : changes) change_beyond_settings(change, result);
   resolve_for_model(result);
   if (result.costs.has_samples()) keep_measured(changes, result);
+  model::note_same_compute(config_, config, result.costs, changes, result.prediction.notes);
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "device/devices.h"
 #include "loaderscope/errors.h"
+#include "record/broken_off.h"
 
 namespace loaderscope::native {
 namespace {
@@ -155,7 +156,7 @@ void JobRunner::watch_for_silence() {
     workers +=
         (workers.empty() ? "" : "; ") + rank->trainer->loader().describe_workers(name_of_sample_);
   }
-  throw RunError("no batch came for " + show_duration(allowed) + ": " + workers +
+  throw RunError(std::string(kNoBatchCame) + show_duration(allowed) + ": " + workers +
                  "; look at the storage behind it, or give a longer --timeout");
 }
 

@@ -211,7 +211,8 @@ RunRecord record_of(Run& run) {
     record.notes.insert(record.notes.begin(), run.notes.begin(), run.notes.end());
     for (const std::string& note : run.data->notes()) record.notes.push_back(note);
     for (Metric& metric : run.data->metrics()) record.metrics.push_back(std::move(metric));
-    if (run.data->size() > 0) {
+    // It asks for the sizes of files, which a storage that has fallen silent never tells.
+    if (run.data->size() > 0 && runner.stopped()) {
       record.metrics.push_back({"data.fingerprint", "1",
                                 "a number that other data is unlikely to have: by count, places "
                                 "and sizes of samples",

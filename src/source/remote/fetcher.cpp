@@ -139,7 +139,7 @@ int Fetcher::milliseconds_to_wait() const {
 void Fetcher::end_silent(Nanos looked_before) {
   const Nanos now = monotonic_now(), away = now - looked_before;
   for (Fetch* fetch : std::vector<Fetch*>(under_way_)) {
-    if (away > kNobodyLooked) fetch->heard_ += away;
+    if (away > kNobodyLooked) fetch->heard_ = std::min(now, fetch->heard_ + away);
     if (now - fetch->heard_ > options_.request_timeout) end_try(*fetch, CURLE_OPERATION_TIMEDOUT);
   }
 }

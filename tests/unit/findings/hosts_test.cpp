@@ -123,7 +123,7 @@ TEST(HostFindings, AStorageThatAllShareIsFull) {
       "steps=100 storage-bandwidth=";
   // 16 samples of 100 KB a step at 40 MB/s: 40 ms.
   EXPECT_THAT(evidence_of(run_on_hosts(shared + "40MB/s"), "shared-storage"),
-              HasSubstr("all 2 hosts wait for reads (90.0-90.0 % of the time), which take as long "
+              HasSubstr("all 2 hosts wait for reads (90.0 % of the time), which take as long "
                         "on each; together they read 40.0 MB/s, level within 0.0 %"));
   EXPECT_EQ(evidence_of(run_on_hosts(shared + "40MB/s"), "straggler-host"), "");
   EXPECT_EQ(evidence_of(run_on_hosts(shared + "4GB/s"), "shared-storage"), "");

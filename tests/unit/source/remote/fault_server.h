@@ -16,7 +16,9 @@ namespace loaderscope::source {
 class FaultServer {
  public:
   explicit FaultServer(const std::string& folder, const std::string& script = "fault_server.py",
-                       const std::string& python = "python3") {
+                       const std::string& python = "python3",
+                       const std::string& network_namespace = "",
+                       const std::string& mounted_at = "") {
     const std::string path = LOADERSCOPE_SOURCE_DIR "/tests/tools/" + script;
     std::array<int, 2> in{}, out{};
     if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) return;
@@ -24,7 +26,11 @@ class FaultServer {
     if (pid_ == 0) {
       ::dup2(in[0], STDIN_FILENO);
       ::dup2(out[1], STDOUT_FILENO);
-      ::execlp(python.c_str(), python.c_str(), path.c_str(), folder.c_str(), nullptr);
+      if (!network_namespace.empty())  // where it is asked by others
+        ::execl("/usr/sbin/ip", "ip", "netns", "exec", network_namespace.c_str(), "env",
+                "FAULT_SERVER_AT=0.0.0.0", python.c_str(), path.c_str(), folder.c_str(), nullptr);
+      ::execlp(python.c_str(), python.c_str(), path.c_str(), folder.c_str(),
+               mounted_at.empty() ? nullptr : mounted_at.c_str(), nullptr);
       ::_exit(127);
     }
     ::close(in[0]);
@@ -42,6 +48,7 @@ class FaultServer {
   FaultServer& operator=(const FaultServer&) = delete;
 
   bool runs() const { return !said_.empty(); }
+  void send(int signal) const { ::kill(pid_, signal); }
   const std::string& said() const { return said_; }  // its port first
   std::string url(const std::string& file, const std::string& switches = "") const {
     const std::string server = "http://127.0.0.1:" + said_ + "/";

@@ -1,0 +1,130 @@
+// Why a host of a job is slower than the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include "analysis/host_paces.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kUnlikeOthers = 1.25;  // times what the others take or have
+constexpr double kWorthACause = 0.05;   // of the window
+constexpr double kFarLess = 0.5;        // of the rate of the others' requests
+
+// Of all but one.
+double of_others(const std::vector<HostPace>& hosts, std::size_t but,
+                 const std::function<double(const HostPace&)>& value) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    if (i != but) values.push_back(value(hosts[i]));
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double stall_of(const HostPace& host, Cause cause) {
+  return share_of(host.account.stall[cause], host.account);
+}
+
+// What the others waited for it is booked to the same causes: what it waits for is its own.
+Cause own_cause(const HostPace& host) {
+  const auto& stall = host.account.stall;
+  return static_cast<Cause>(std::max_element(stall.begin(), stall.end()) - stall.begin());
+}
+
+std::string took_words(std::string_view what, double own, double others) {
+  return fmt::format("{} takes {} a sample, on the others {}", what,
+                     show_duration(static_cast<Nanos>(own)),
+                     show_duration(static_cast<Nanos>(others)));
+}
+
+struct Beside {
+  const HostPace& host;
+  double queued, queued_there;  // of the window
+  double cores_there, read_there, decode_there, requests_there;
+  Cause cause;
+
+  bool waits_longer_for_a_core() const { return queued >= queued_there + kWorthACause; }
+  bool lacks_cores() const {
+    const bool has_fewer = host.cores > 0 && kUnlikeOthers * host.cores <= cores_there;
+    return waits_longer_for_a_core() || has_fewer || cause == Cause::contention;
+  }
+  bool reads_slowly() const {
+    return cause == Cause::read && host.read_of_sample > kUnlikeOthers * read_there;
+  }
+  bool decodes_slowly() const { return host.decode_of_sample > kUnlikeOthers * decode_there; }
+};
+
+Beside beside_others(const std::vector<HostPace>& hosts, std::size_t of) {
+  const auto others = [&](double HostPace::*member) {
+    return of_others(hosts, of, [member](const HostPace& other) { return other.*member; });
+  };
+  const auto queued = [](const HostPace& h) { return stall_of(h, Cause::contention); };
+  return {hosts[of],
+          queued(hosts[of]),
+          of_others(hosts, of, queued),
+          others(&HostPace::cores),
+          others(&HostPace::read_of_sample),
+          others(&HostPace::decode_of_sample),
+          others(&HostPace::request_rate),
+          own_cause(hosts[of])};
+}
+
+std::string cores_words(const Beside& beside) {
+  const HostPace& host = beside.host;
+  std::string text =
+      fmt::format("its threads wait for a core {} of the time", show_percent(beside.queued));
+  // Of others that wait for this one, it is what they wait for too.
+  if (beside.waits_longer_for_a_core())
+    text += ", those of the others " + show_percent(beside.queued_there);
+  if (host.cores > 0)
+    text +=
+        fmt::format(" ({}, the others {})", show_cores(host.cores), show_cores(beside.cores_there));
+  if (host.throttled > 0)
+    text += fmt::format(", and its CPU quota stopped it {}", show_percent(host.throttled));
+  return text;
+}
+
+// What requests bring while any are under way is what the way to the server gives.
+std::string requests_words(const Beside& beside) {
+  const HostPace& host = beside.host;
+  if (host.request_rate <= 0 || host.request_rate > kFarLess * beside.requests_there) return "";
+  return fmt::format("; while any are under way its requests bring {}{}, those of the others {}",
+                     show_byte_rate(host.request_rate),
+                     host.link_is_full ? ", all that its way to the storage has" : "",
+                     show_byte_rate(beside.requests_there));
+}
+
+}  // namespace
+
+std::string local_cause(const std::vector<HostPace>& hosts, std::size_t of) {
+  const Beside beside = beside_others(hosts, of);
+  if (beside.lacks_cores()) return cores_words(beside);
+  std::string text = fmt::format("it waits chiefly for {} ({})", name_of(beside.cause),
+                                 show_percent(stall_of(beside.host, beside.cause)));
+  if (beside.reads_slowly()) {
+    text += "; " + took_words("reading", beside.host.read_of_sample, beside.read_there) +
+            requests_words(beside);
+  } else if (beside.decodes_slowly()) {
+    text += "; " + took_words("decoding", beside.host.decode_of_sample, beside.decode_there);
+  }
+  return text;
+}
+
+std::string place_of_cause(const std::vector<HostPace>& hosts, std::size_t of) {
+  const Beside beside = beside_others(hosts, of);
+  const std::string& name = beside.host.name;
+  if (beside.lacks_cores())
+    return fmt::format("what takes the cores of {}: its CPU quota, other programs", name);
+  if (beside.reads_slowly())
+    return fmt::format("the way from {} to its storage: {}", name,
+                       beside.host.request_rate > 0 ? "its network link, what else uses it"
+                                                    : "its disk, its network link");
+  return fmt::format("what {} has to itself: its cores, its disk, its network", name);
+}
+
+}  // namespace loaderscope

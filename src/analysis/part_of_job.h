@@ -1,0 +1,15 @@
+// Some hosts of a job, as a job of their own.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// `hosts`: of the job, in their order. What they waited for other ranks stays in their account, and
+// exemplars are left out.
+RunRecord part_on_hosts(const RunRecord& job, const std::vector<std::size_t>& hosts);
+
+}  // namespace loaderscope

@@ -1,0 +1,118 @@
+#include "cli/hang_watch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "base/printable.h"
+#include "base/sleep.h"
+#include "base/thread_meter.h"
+#include "cli/interrupt.h"
+#include "experiment/watch/doing.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr Nanos kWatchEvery = kSecond / 5;
+constexpr Nanos kToComeBack = 20 * kSecond;  // threads of a run get 15
+
+std::set<pid_t> own_threads() {
+  std::set<pid_t> threads;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    const std::string name = entry.path().filename();
+    pid_t thread = 0;
+    std::from_chars(name.data(), name.data() + name.size(), thread);
+    threads.insert(thread);
+  }
+  return threads;
+}
+
+// How often it has been on a core.
+std::int64_t turns_of(pid_t thread) {
+  std::ifstream in(fmt::format("/proc/self/task/{}/schedstat", thread));
+  std::int64_t ran = 0, waited = 0, turns = 0;
+  in >> ran >> waited >> turns;
+  return turns;
+}
+
+// "it stands in stat of /data/a.tar"
+std::string standing_words(pid_t thread) {
+  const watch::ThreadLook look = watch::look_at_thread("/", ::getpid(), thread);
+  if (look.call.empty()) return "it stands in the kernel (" + look.wchan + ")";
+  const std::string object = look.object.empty() ? "" : " of " + printable(look.object);
+  return fmt::format("it stands in {}{}", look.call, object);
+}
+
+void close_output() {
+  std::fflush(nullptr);
+  if (own_threads().size() < 2) return;
+  ::close(STDOUT_FILENO);
+  ::close(STDERR_FILENO);
+}
+
+}  // namespace
+
+void close_output_of_hanging_threads() { std::atexit(close_output); }
+
+HangWatch::HangWatch(Job job, const std::atomic<int>& stop_signal)
+    : job_(std::move(job)),
+      stop_signal_(stop_signal),
+      watched_(::gettid()),
+      others_(own_threads()),
+      thread_([this] { watch(); }) {}
+
+HangWatch::~HangWatch() {
+  is_over_.store(true);
+  thread_.join();
+}
+
+std::int64_t HangWatch::turns() const {
+  std::int64_t turns = turns_of(watched_);
+  for (const pid_t thread : own_threads())
+    if (thread != ::gettid() && !others_.contains(thread)) turns += turns_of(thread);
+  return turns;
+}
+
+void HangWatch::watch() {
+  std::optional<Nanos> ended_at;
+  std::int64_t last_turns = -1;
+  Nanos ran_at = monotonic_now();
+  while (!is_over_.load()) {
+    sleep_until(monotonic_now() + kWatchEvery);
+    const Nanos now = monotonic_now();
+    if (const std::int64_t turns = this->turns(); turns != last_turns) {
+      last_turns = turns;
+      ran_at = now;
+    }
+    const std::string failure = job_.failure();
+    if (!ended_at && (!failure.empty() || stop_signal_ != 0)) ended_at = now;
+    if (ended_at && now - *ended_at > kToComeBack)
+      end(fmt::format("{}; this process did not end within {}: {}",
+                      failure.empty() ? "interrupted" : failure, show_duration(kToComeBack),
+                      standing_words(watched_)));
+    if (job_.timeout == 0 || now - ran_at < job_.timeout || ended_at) continue;
+    const std::string why = fmt::format(
+        "nothing of it has run for {}: {}; look at the storage behind it, or give a longer "
+        "--timeout",
+        show_duration(job_.timeout), standing_words(watched_));
+    job_.give_up(why);
+    end("this process hangs: " + why);
+  }
+}
+
+void HangWatch::end(const std::string& why) const {
+  if (is_over_.load()) return;
+  std::fprintf(stderr, "loaderscope: %s\n", why.c_str());
+  close_output();
+  ::_exit(static_cast<int>(exit_code_of_failure()));
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,125 @@
+#include "cli/hosts_of_job.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "record/merge_records.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kMostNamed = 16;  // processes
+
+using Places = std::vector<std::size_t>;  // of processes in `hosts`
+
+// As the kernel lists this process.
+std::string own_name() {
+  char name[16] = "";
+  ::prctl(PR_GET_NAME, name);
+  return name;
+}
+
+std::vector<Places> by_host(const ProcessesOfJob& processes, std::size_t count) {
+  std::vector<Places> hosts;
+  for (std::size_t place = 0; place < count; ++place) {
+    const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const Places& host) {
+      return processes.are_on_one_host(host.front(), place);
+    });
+    if (found == hosts.end()) {
+      hosts.push_back({place});
+    } else {
+      found->push_back(place);
+    }
+  }
+  return hosts;
+}
+
+HostRecord one_host_of(std::vector<HostRecord> processes) {
+  HostRecord whole = processes.front();
+  if (processes.size() > 1) whole.metrics = metrics_of_processes(processes);
+  whole.ranks = 0;
+  for (const HostRecord& process : processes) {
+    whole.ranks += process.ranks;
+    whole.clock_error = std::max(whole.clock_error, process.clock_error);
+    if (whole.ended_early.empty()) whole.ended_early = process.ended_early;
+  }
+  return whole;
+}
+
+// Of each process the ranks that it has now.
+std::vector<Places> ranks_of_processes(const RunRecord& job) {
+  std::vector<Places> ranks;
+  std::size_t next = 0;
+  for (const HostRecord& process : job.hosts) {
+    ranks.emplace_back(static_cast<std::size_t>(process.ranks));
+    std::iota(ranks.back().begin(), ranks.back().end(), next);
+    next += ranks.back().size();
+  }
+  return ranks;
+}
+
+// "ranks follow each other host by host: rank 0 is that of process 0 on node0, 1 ..."
+std::string order_words(const ProcessesOfJob& processes, const Places& order,
+                        const std::vector<Places>& ranks) {
+  std::string text = "the launcher dealt its processes out in turns; here ranks stand host by host";
+  std::size_t rank = 0;
+  for (std::size_t i = 0; i < std::min(order.size(), kMostNamed); ++i) {
+    const std::size_t count = ranks[order[i]].size();
+    text += fmt::format("{} {} of {}", i == 0 ? ":" : ",",
+                        count == 1 ? fmt::format("rank {}", rank)
+                                   : fmt::format("ranks {} to {}", rank, rank + count - 1),
+                        processes.name_of(order[i]));
+    rank += count;
+  }
+  return text + (order.size() > kMostNamed ? ", and so on" : "");
+}
+
+void put_ranks_in_order(const ProcessesOfJob& processes, const std::vector<Places>& hosts,
+                        RunRecord& job) {
+  Places order;
+  for (const Places& host : hosts) order.insert(order.end(), host.begin(), host.end());
+  if (std::is_sorted(order.begin(), order.end())) return;
+  const std::vector<Places> ranks = ranks_of_processes(job);
+  std::vector<RankRecord> in_order;
+  std::vector<std::int32_t> now_at(job.ranks.size());
+  for (const std::size_t process : order) {
+    for (const std::size_t rank : ranks[process]) {
+      now_at[rank] = static_cast<std::int32_t>(in_order.size());
+      in_order.push_back(std::move(job.ranks[rank]));
+    }
+  }
+  job.ranks = std::move(in_order);
+  for (Injection& one : job.config.declared.inject.value)
+    if (one.rank && *one.rank < std::ssize(now_at))
+      one.rank = now_at[static_cast<std::size_t>(*one.rank)];
+  job.notes.push_back(order_words(processes, order, ranks));
+}
+
+}  // namespace
+
+void join_hosts(const ProcessesOfJob& processes, RunRecord& job) {
+  const std::vector<Places> hosts = by_host(processes, job.hosts.size());
+  put_ranks_in_order(processes, hosts, job);
+  std::vector<HostRecord> joined;
+  for (const Places& host : hosts) {
+    std::vector<HostRecord> of_host;
+    for (const std::size_t process : host) of_host.push_back(std::move(job.hosts[process]));
+    joined.push_back(one_host_of(std::move(of_host)));
+  }
+  const bool has_siblings = joined.size() < job.hosts.size();
+  job.hosts = std::move(joined);
+  if (has_siblings) {
+    std::erase_if(job.details, [own = own_name()](const Detail& detail) {
+      return detail.about == "host.other_cpu_s" && detail.text == own;
+    });
+    job.metrics = metrics_of_hosts(job.hosts);
+  }
+  if (job.hosts.size() == 1) job.hosts.clear();
+}
+
+}  // namespace loaderscope
