@@ -116,10 +116,11 @@ void tell_of_job(const RunRecord& job, const Analysis& of_job, const SlowestHost
   if (!seen) return;
   Finding host = said_of(facts, row_of_host(), *seen, {});
   if (as_the_others) add_figures(host, of_job, *as_the_others);
-  // Behind a setting that gives back about as much.
+  // Behind a setting that is known to give back about as much.
   const double alike = kAboutAsMuch * seconds(of_job.account.window);
   const auto place = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
-    return !finding.has_setting() || finding.regained_s < host.regained_s - alike;
+    return !finding.has_setting() || !finding.has_figures() ||
+           finding.regained_s < host.regained_s - alike;
   });
   findings.insert(place, std::move(host));
 }
