@@ -129,6 +129,34 @@ TEST(HostFindings, AStorageThatAllShareIsFull) {
   EXPECT_EQ(evidence_of(run_on_hosts(shared + "4GB/s"), "shared-storage"), "");
 }
 
+// Whoever comes last at a full storage is slow for no reason of its own.
+TEST(HostFindings, AHostWhoseReadsTakeAsLongOnTheOthersIsNoStraggler) {
+  const auto reading_for = [](Nanos first, Nanos other) {
+    const auto step = [](std::int64_t) {
+      return step_of(25 * kMillisecond, {{Cause::read, 75 * kMillisecond}});
+    };
+    RunRecord record = record_of(4, 40, step);
+    record.ranks.push_back(rank_of(4, 40, step));
+    for (int i = 0; i < 2; ++i) {
+      RankRecord rank = rank_of(4, 0, usual_step);
+      add_changed_steps(rank, 40, step,
+                        [](StepRow& row) { row.waiting_for_ranks = 70 * kMillisecond; });
+      record.ranks.push_back(std::move(rank));
+    }
+    for (std::size_t i = 0; i < record.ranks.size(); ++i) {
+      record.ranks[i].samples = 40;
+      record.ranks[i].stages[Stage::read] = {};
+      for (int n = 0; n < 40; ++n)
+        record.ranks[i].stages[Stage::read].add(i < 2 ? first : other, 0, 0, 0);
+    }
+    return on_hosts(std::move(record));
+  };
+  EXPECT_EQ(evidence_of(reading_for(20 * kMillisecond, 19 * kMillisecond), "straggler-host"), "");
+  EXPECT_EQ(evidence_of(reading_for(20 * kMillisecond, 19 * kMillisecond), "straggler-rank"), "");
+  EXPECT_THAT(evidence_of(reading_for(20 * kMillisecond, 5 * kMillisecond), "straggler-host"),
+              HasSubstr("reading takes 20.00 ms a sample, on the others 5.000 ms"));
+}
+
 // 40 steps of 100 ms: a host that waits 30 ms for a core, and one that waits as long for it.
 TEST(HostFindings, AHostWithFewerCoresIsToldByThem) {
   RunRecord record = record_of(4, 40, [](std::int64_t) {
