@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kUnlikeOthers = 1.25;  // times what the others take or have
 constexpr double kWorthACause = 0.05;   // of the window
-constexpr double kFarLess = 0.5;        // of the rate of the others' requests
+constexpr double kFarLessRate = 0.5;    // of the rate of the others' requests
 
 // Of all but one.
 double of_others(const std::vector<HostPace>& hosts, std::size_t but,
@@ -42,7 +42,7 @@ std::string took_words(std::string_view what, double own, double others) {
                      show_duration(static_cast<Nanos>(others)));
 }
 
-struct Beside {
+struct BesideOthers {
   const HostPace& host;
   double queued, queued_there;  // of the window
   double cores_there, read_there, decode_there, requests_there;
@@ -59,7 +59,7 @@ struct Beside {
   bool decodes_slowly() const { return host.decode_of_sample > kUnlikeOthers * decode_there; }
 };
 
-Beside beside_others(const std::vector<HostPace>& hosts, std::size_t of) {
+BesideOthers beside_others(const std::vector<HostPace>& hosts, std::size_t of) {
   const auto others = [&](double HostPace::*member) {
     return of_others(hosts, of, [member](const HostPace& other) { return other.*member; });
   };
@@ -74,7 +74,7 @@ Beside beside_others(const std::vector<HostPace>& hosts, std::size_t of) {
           own_cause(hosts[of])};
 }
 
-std::string cores_words(const Beside& beside) {
+std::string cores_words(const BesideOthers& beside) {
   const HostPace& host = beside.host;
   std::string text =
       fmt::format("its threads wait for a core {} of the time", show_percent(beside.queued));
@@ -90,9 +90,9 @@ std::string cores_words(const Beside& beside) {
 }
 
 // What requests bring while any are under way is what the way to the server gives.
-std::string requests_words(const Beside& beside) {
+std::string requests_words(const BesideOthers& beside) {
   const HostPace& host = beside.host;
-  if (host.request_rate <= 0 || host.request_rate > kFarLess * beside.requests_there) return "";
+  if (host.request_rate <= 0 || host.request_rate > kFarLessRate * beside.requests_there) return "";
   return fmt::format("; while any are under way its requests bring {}{}, those of the others {}",
                      show_byte_rate(host.request_rate),
                      host.link_is_full ? ", all that its way to the storage has" : "",
@@ -102,7 +102,7 @@ std::string requests_words(const Beside& beside) {
 }  // namespace
 
 std::string local_cause(const std::vector<HostPace>& hosts, std::size_t of) {
-  const Beside beside = beside_others(hosts, of);
+  const BesideOthers beside = beside_others(hosts, of);
   if (beside.lacks_cores()) return cores_words(beside);
   std::string text = fmt::format("it waits chiefly for {} ({})", name_of(beside.cause),
                                  show_percent(stall_of(beside.host, beside.cause)));
@@ -116,7 +116,7 @@ std::string local_cause(const std::vector<HostPace>& hosts, std::size_t of) {
 }
 
 std::string place_of_cause(const std::vector<HostPace>& hosts, std::size_t of) {
-  const Beside beside = beside_others(hosts, of);
+  const BesideOthers beside = beside_others(hosts, of);
   const std::string& name = beside.host.name;
   if (beside.lacks_cores())
     return fmt::format("what takes the cores of {}: its CPU quota, other programs", name);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 16;  // processes
 
-using Places = std::vector<std::size_t>;  // of processes in `hosts`
+using ProcessPlaces = std::vector<std::size_t>;  // of processes in `hosts`
 
 // As the kernel lists this process.
 std::string own_name() {
@@ -24,10 +24,10 @@ std::string own_name() {
   return name;
 }
 
-std::vector<Places> by_host(const ProcessesOfJob& processes, std::size_t count) {
-  std::vector<Places> hosts;
+std::vector<ProcessPlaces> by_host(const ProcessesOfJob& processes, std::size_t count) {
+  std::vector<ProcessPlaces> hosts;
   for (std::size_t place = 0; place < count; ++place) {
-    const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const Places& host) {
+    const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const ProcessPlaces& host) {
       return processes.are_on_one_host(host.front(), place);
     });
     if (found == hosts.end()) {
@@ -52,8 +52,8 @@ HostRecord one_host_of(std::vector<HostRecord> processes) {
 }
 
 // Of each process the ranks that it has now.
-std::vector<Places> ranks_of_processes(const RunRecord& job) {
-  std::vector<Places> ranks;
+std::vector<ProcessPlaces> ranks_of_processes(const RunRecord& job) {
+  std::vector<ProcessPlaces> ranks;
   std::size_t next = 0;
   for (const HostRecord& process : job.hosts) {
     ranks.emplace_back(static_cast<std::size_t>(process.ranks));
@@ -64,8 +64,8 @@ std::vector<Places> ranks_of_processes(const RunRecord& job) {
 }
 
 // "ranks follow each other host by host: rank 0 is that of process 0 on node0, 1 ..."
-std::string order_words(const ProcessesOfJob& processes, const Places& order,
-                        const std::vector<Places>& ranks) {
+std::string order_words(const ProcessesOfJob& processes, const ProcessPlaces& order,
+                        const std::vector<ProcessPlaces>& ranks) {
   std::string text = "the launcher dealt its processes out in turns; here ranks stand host by host";
   std::size_t rank = 0;
   for (std::size_t i = 0; i < std::min(order.size(), kMostNamed); ++i) {
@@ -79,12 +79,12 @@ std::string order_words(const ProcessesOfJob& processes, const Places& order,
   return text + (order.size() > kMostNamed ? ", and so on" : "");
 }
 
-void put_ranks_in_order(const ProcessesOfJob& processes, const std::vector<Places>& hosts,
+void put_ranks_in_order(const ProcessesOfJob& processes, const std::vector<ProcessPlaces>& hosts,
                         RunRecord& job) {
-  Places order;
-  for (const Places& host : hosts) order.insert(order.end(), host.begin(), host.end());
+  ProcessPlaces order;
+  for (const ProcessPlaces& host : hosts) order.insert(order.end(), host.begin(), host.end());
   if (std::is_sorted(order.begin(), order.end())) return;
-  const std::vector<Places> ranks = ranks_of_processes(job);
+  const std::vector<ProcessPlaces> ranks = ranks_of_processes(job);
   std::vector<RankRecord> in_order;
   std::vector<std::int32_t> now_at(job.ranks.size());
   for (const std::size_t process : order) {
@@ -103,10 +103,10 @@ void put_ranks_in_order(const ProcessesOfJob& processes, const std::vector<Place
 }  // namespace
 
 void join_hosts(const ProcessesOfJob& processes, RunRecord& job) {
-  const std::vector<Places> hosts = by_host(processes, job.hosts.size());
+  const std::vector<ProcessPlaces> hosts = by_host(processes, job.hosts.size());
   put_ranks_in_order(processes, hosts, job);
   std::vector<HostRecord> joined;
-  for (const Places& host : hosts) {
+  for (const ProcessPlaces& host : hosts) {
     std::vector<HostRecord> of_host;
     for (const std::size_t process : host) of_host.push_back(std::move(job.hosts[process]));
     joined.push_back(one_host_of(std::move(of_host)));

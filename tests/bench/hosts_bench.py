@@ -83,7 +83,8 @@ def store(switch, rate, folder):
     with open(served / "a.npy", "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
         file.write(os.urandom(STORE_ROW_BYTES) * STORE_ROWS)
-    temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
     (folder / "nginx.conf").write_text(
         f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log;"
         f"events {{ worker_connections 512; }} http {{ access_log off; {temporary}"
@@ -96,7 +97,7 @@ def store(switch, rate, folder):
         ip("-n", switch, "link", "set", "vs", "master", "br0", "up")
         ip("-n", name, "addr", "add", "10.77.0.200/24", "dev", "eth0")
         ip("-n", name, "link", "set", "eth0", "up")
-        shape = f"dev eth0 root tbf rate {8 * rate}bit burst 64kb latency 200ms".split()
+        shape = f"dev eth0 root tbf rate {8 * rate}bit burst 64kb latency 2s".split()
         subprocess.run(["tc", "-n", name, "qdisc", "add", *shape], check=True)
         nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
         command = ["ip", "netns", "exec", name, nginx, "-c", folder / "nginx.conf", "-p", folder]
@@ -126,7 +127,8 @@ def rate_in(path):
 
 
 def planned(binary, one, hosts, ranks, path, more=()):
-    command = [binary, "plan", "--from", one, "--ranks", str(ranks), "--hosts", str(hosts), "--json", path, "--force", *more]
+    command = [binary, "plan", "--from", one, "--ranks", str(ranks), "--hosts", str(hosts)]
+    command += ["--json", path, "--force", *more]
     ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if ended.returncode != 0:
         print(f"no plan: {ended.stderr.strip()}", flush=True)

@@ -1,7 +1,7 @@
 """A folder by FUSE, read only, whose server can fall silent: hung_store.py FOLDER MOUNT, as root.
 
-Prints a line when FOLDER can be read at MOUNT, and serves it until its input ends. After SIGUSR1 it takes requests and
-answers none: whoever asks waits in the kernel and cannot be killed, as for a file server that is gone. Stopped by SIGSTOP
+Prints a line when FOLDER can be read at MOUNT, and serves it until its input ends. After SIGUSR1 it takes requests
+and answers none: whoever asks waits in the kernel and cannot be killed, as for a file server that is gone. Stopped by SIGSTOP
 it takes none: who asks can be killed. When it ends, all that wait are told of an error.
 """
 
@@ -41,7 +41,10 @@ def attributes(path):
     of = os.stat(path)
     times = [int(of.st_atime), int(of.st_mtime), int(of.st_ctime), 0, 0, 0]
     return struct.pack(
-        "<6Q10I", number_of(path), of.st_size, (of.st_size + 511) // 512, *times[:3], *times[3:], of.st_mode, 1, 0, 0, 0, 4096, 0
+        "<6Q10I",
+        *(number_of(path), of.st_size, (of.st_size + 511) // 512),
+        *times,
+        *(of.st_mode, 1, 0, 0, 0, 4096, 0),
     )
 
 
