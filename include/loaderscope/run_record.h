@@ -80,6 +80,14 @@ struct QueueStats {
   Nanos put_wait = 0;  // producers waited with the queue full
 };
 
+// How the values that the processes and hosts of a job have of a metric become one.
+enum class Joined : std::uint8_t {
+  mean,            // shares, rates, sizes, and what one sample, batch or process takes
+  sum_of_machine,  // of a process: those of one machine add up, as its memory does
+  sum,             // totals of the run
+  same,            // names of contents, whose mean is nobody's: left out where they differ
+};
+
 // A described number beside the account: memory, counters. Writers print it without knowing it.
 struct Metric {
   std::string name;  // "memory.pinned_bytes"
@@ -88,7 +96,17 @@ struct Metric {
   double value = 0;
   // A count for each sample, which the same code over the same samples repeats exactly.
   bool is_exact = false;
+  Joined joined = Joined::mean;
 };
+
+inline Metric adds_up(Metric metric) {
+  metric.joined = Joined::sum;
+  return metric;
+}
+inline Metric adds_up_in_machine(Metric metric) {
+  metric.joined = Joined::sum_of_machine;
+  return metric;
+}
 
 // Nothing where it is not there, or is no number.
 std::optional<double> value_of(const std::vector<Metric>& metrics, std::string_view name);

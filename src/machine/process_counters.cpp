@@ -191,26 +191,29 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
                                     const MemoryWatch& memory) {
   const auto difference = [](std::int64_t a, std::int64_t b) { return static_cast<double>(b - a); };
   std::vector<Metric> metrics = {
-      {"process.cpu_s", "s", "CPU time of all threads and worker processes in the window",
-       end.user_s + end.system_s - begin.user_s - begin.system_s},
-      {"process.system_s", "s", "of it in the kernel", end.system_s - begin.system_s},
-      {"process.minor_faults", "1", "page faults without I/O",
-       difference(begin.minor_faults, end.minor_faults)},
-      {"process.major_faults", "1", "page faults with I/O",
-       difference(begin.major_faults, end.major_faults)},
-      {"process.voluntary_switches", "1", "threads that went to sleep",
-       difference(begin.voluntary_switches, end.voluntary_switches)},
-      {"process.involuntary_switches", "1", "threads that were sent away from their core",
-       difference(begin.involuntary_switches, end.involuntary_switches)},
-      {"process.threads", "1", "threads of the process at the end of the window",
-       static_cast<double>(end.threads)},
-      {"process.storage_read_bytes", "bytes", "read from storage, not from the page cache",
-       difference(begin.read_from_storage, end.read_from_storage)},
-      {"memory.resident_bytes", "bytes",
-       "resident memory at the end of the window, with what worker processes do not share",
-       static_cast<double>(end.resident)},
-      {"memory.shared_bytes", "bytes", "of it shared", static_cast<double>(end.shared)},
-      {"memory.locked_bytes", "bytes", "page-locked memory", static_cast<double>(end.locked)},
+      adds_up({"process.cpu_s", "s", "CPU time of all threads and worker processes in the window",
+               end.user_s + end.system_s - begin.user_s - begin.system_s}),
+      adds_up({"process.system_s", "s", "of it in the kernel", end.system_s - begin.system_s}),
+      adds_up({"process.minor_faults", "1", "page faults without I/O",
+               difference(begin.minor_faults, end.minor_faults)}),
+      adds_up({"process.major_faults", "1", "page faults with I/O",
+               difference(begin.major_faults, end.major_faults)}),
+      adds_up({"process.voluntary_switches", "1", "threads that went to sleep",
+               difference(begin.voluntary_switches, end.voluntary_switches)}),
+      adds_up({"process.involuntary_switches", "1", "threads that were sent away from their core",
+               difference(begin.involuntary_switches, end.involuntary_switches)}),
+      adds_up_in_machine({"process.threads", "1", "threads of the process at the end of the window",
+                          static_cast<double>(end.threads)}),
+      adds_up({"process.storage_read_bytes", "bytes", "read from storage, not from the page cache",
+               difference(begin.read_from_storage, end.read_from_storage)}),
+      adds_up_in_machine(
+          {"memory.resident_bytes", "bytes",
+           "resident memory at the end of the window, with what worker processes do not share",
+           static_cast<double>(end.resident)}),
+      adds_up_in_machine(
+          {"memory.shared_bytes", "bytes", "of it shared", static_cast<double>(end.shared)}),
+      adds_up_in_machine(
+          {"memory.locked_bytes", "bytes", "page-locked memory", static_cast<double>(end.locked)}),
   };
   if (begin.steal_s && end.steal_s) {
     metrics.push_back({"host.steal_s", "s", "CPU time that the hypervisor took away, all cores",
@@ -222,15 +225,16 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
   }
   if (begin.busy_s && end.busy_s) {
     const double own = end.user_s + end.system_s - begin.user_s - begin.system_s;
-    metrics.push_back({"host.other_cpu_s", "s",
-                       "CPU time that other processes took on the CPUs that this one may use",
-                       std::max(0.0, *end.busy_s - *begin.busy_s - own)});
+    metrics.push_back(
+        adds_up({"host.other_cpu_s", "s",
+                 "CPU time that other processes took on the CPUs that this one may use",
+                 std::max(0.0, *end.busy_s - *begin.busy_s - own)}));
   }
   if (const auto slope = memory.bytes_per_second()) {
-    metrics.push_back(
+    metrics.push_back(adds_up_in_machine(
         {"memory.growth_bytes_per_s", "bytes/s",
          "slope of resident memory over the window, the bounded part of measuring included",
-         *slope});
+         *slope}));
   }
   return metrics;
 }

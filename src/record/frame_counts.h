@@ -25,8 +25,8 @@ class FrameCounts {
     const auto used = static_cast<double>(counts_->used.load());
     if (decoded <= 0) return {};
     std::vector<Metric> metrics = {
-        {"video.frames_decoded", "1", "that codecs gave, warm-up included", decoded},
-        {"video.frames_used", "1", "of them: what samples were made of", used}};
+        adds_up({"video.frames_decoded", "1", "that codecs gave, warm-up included", decoded}),
+        adds_up({"video.frames_used", "1", "of them: what samples were made of", used})};
     if (used > 0) metrics.push_back({"video.decoded_per_used", "1", "frames", decoded / used});
     return metrics;
   }

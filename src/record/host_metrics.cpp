@@ -1,7 +1,6 @@
 // The numbers beside the account of a job, from those of its hosts.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -11,52 +10,9 @@
 namespace loaderscope {
 namespace {
 
-// Totals of the run: those of its hosts add up. All other metrics are shares, rates, sizes and what
-// one sample, batch or process takes.
-constexpr std::string_view kTotals[] = {"process.cpu_s",
-                                        "process.storage_read_bytes",
-                                        "workers.cpu_s",
-                                        "workers.beside_cpu_s",
-                                        "host.other_cpu_s",
-                                        "requests.count",
-                                        "requests.retries",
-                                        "requests.throttled",
-                                        "gpu.h2d_s",
-                                        "gpu.h2d_bytes",
-                                        "source.requests",
-                                        "source.samples",
-                                        "source.bytes_brought",
-                                        "source.bytes_of_samples",
-                                        "source.bytes_unpacked",
-                                        "range_cache.hits",
-                                        "range_cache.misses",
-                                        "range_cache.bytes_fetched",
-                                        "cache.checked_bytes",
-                                        "cache.resident_bytes",
-                                        "range_cache.bytes_fetched_again",
-                                        "video.frames_decoded"};
-
-bool is_total(std::string_view name) {
-  return std::find(std::begin(kTotals), std::end(kTotals), name) != std::end(kTotals);
-}
-
-// Of a process, beside its totals: those of processes of one machine add up.
-constexpr std::string_view kOfProcess[] = {
-    "memory.resident_bytes", "memory.shared_bytes",   "memory.locked_bytes",
-    "memory.host_bytes",     "memory.pinned_bytes",   "memory.shm_bytes",
-    "memory.needed_bytes",   "memory.replayed_bytes", "memory.growth_bytes_per_s"};
-
-bool is_of_process(std::string_view name) {
-  return name.starts_with("process.") || is_total(name) ||
-         std::find(std::begin(kOfProcess), std::end(kOfProcess), name) != std::end(kOfProcess);
-}
-
-// Names of contents, whose mean is nobody's.
-bool is_name(std::string_view metric) { return metric.ends_with("fingerprint"); }
-
 // Sums of those that add up, means of the others.
 std::vector<Metric> joined_metrics(const std::vector<HostRecord>& hosts,
-                                   bool (*adds_up)(std::string_view name)) {
+                                   bool (*adds_up)(const Metric& metric)) {
   std::vector<Metric> all;
   std::vector<double> counts;
   for (const HostRecord& host : hosts) {
@@ -72,13 +28,14 @@ std::vector<Metric> joined_metrics(const std::vector<HostRecord>& hosts,
       if (!std::isfinite(metric.value)) continue;
       ++counts[at];
       double& value = all[at].value;
-      value += adds_up(metric.name) ? metric.value : (metric.value - value) / counts[at];
+      value += adds_up(metric) ? metric.value : (metric.value - value) / counts[at];
     }
   }
   for (std::size_t i = 0; i < all.size(); ++i)
     if (counts[i] == 0) all[i].value = std::numeric_limits<double>::quiet_NaN();
   std::erase_if(all, [&](const Metric& metric) {
-    return is_name(metric.name) && metric.value != value_of(hosts.front().metrics, metric.name);
+    return metric.joined == Joined::same &&
+           metric.value != value_of(hosts.front().metrics, metric.name);
   });
   return all;
 }
@@ -100,11 +57,13 @@ double others_of(const std::vector<HostRecord>& processes) {
 }  // namespace
 
 std::vector<Metric> metrics_of_hosts(const std::vector<HostRecord>& hosts) {
-  return joined_metrics(hosts, is_total);
+  return joined_metrics(hosts, [](const Metric& metric) { return metric.joined == Joined::sum; });
 }
 
 std::vector<Metric> metrics_of_processes(const std::vector<HostRecord>& processes) {
-  std::vector<Metric> all = joined_metrics(processes, is_of_process);
+  std::vector<Metric> all = joined_metrics(processes, [](const Metric& metric) {
+    return metric.joined == Joined::sum || metric.joined == Joined::sum_of_machine;
+  });
   if (processes.size() == 1) return all;
   for (Metric& metric : all)
     if (metric.name == "host.other_cpu_s") metric.value = others_of(processes);

@@ -12,6 +12,8 @@
 namespace loaderscope {
 namespace {
 
+const std::vector<std::string_view> kJoined = {"mean", "sum_of_machine", "sum", "same"};
+
 void describe_value(Form& form, const MetricPlace& place, double& value) {
   form.if_there(place.name, std::isfinite(value), Missing::null,
                 [&] { form.real(place.name, value, "in the unit that metrics names"); });
@@ -77,6 +79,11 @@ void describe_metrics(Form& form, std::vector<Metric>& metrics) {
                     form.if_there("exact", metric.is_exact, Missing::left_out, [&] {
                       form.flag("exact", metric.is_exact,
                                 "for each sample; the same code over the same samples repeats it");
+                    });
+                    form.if_there("joined", metric.joined != Joined::mean, Missing::left_out, [&] {
+                      form.numbered_word("joined", metric.joined, kJoined,
+                                         "what of the values of a job's processes and hosts is its "
+                                         "own; without it their mean");
                     });
                   },
                   Lines::one);

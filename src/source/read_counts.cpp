@@ -83,25 +83,27 @@ std::optional<double> ReadCounts::slowed_by_others() const {
 void ReadCounts::add_requests(std::vector<Metric>& to) const {
   const double asked = count(counts_->asked), answered = count(counts_->answered);
   if (asked <= 0) return;
-  to.push_back({"requests.sent", "1", "requests to servers, those made again included", asked});
-  to.push_back({"requests.retries", "1", "requests made again", count(counts_->retried)});
-  to.push_back({"requests.throttled", "1", "answers 429 and 503: asked too often",
-                count(counts_->throttled)});
-  to.push_back({"requests.timed_out", "1", "requests that no server answered in its time",
-                count(counts_->timed_out)});
-  to.push_back({"requests.failed", "1", "requests given up", count(counts_->failed)});
-  to.push_back({"requests.paused_s", "s", "waited before requests were made again",
-                count(counts_->paused_us) / 1e6});
   to.push_back(
-      {"requests.connections", "1", "connections that were made", count(counts_->connections)});
-  to.push_back({"requests.bytes", "bytes", "what servers sent", count(counts_->bytes_answered)});
+      adds_up({"requests.sent", "1", "requests to servers, those made again included", asked}));
+  to.push_back(adds_up({"requests.retries", "1", "requests made again", count(counts_->retried)}));
+  to.push_back(adds_up({"requests.throttled", "1", "answers 429 and 503: asked too often",
+                        count(counts_->throttled)}));
+  to.push_back(adds_up({"requests.timed_out", "1", "requests that no server answered in its time",
+                        count(counts_->timed_out)}));
+  to.push_back(adds_up({"requests.failed", "1", "requests given up", count(counts_->failed)}));
+  to.push_back(adds_up({"requests.paused_s", "s", "waited before requests were made again",
+                        count(counts_->paused_us) / 1e6}));
+  to.push_back(adds_up(
+      {"requests.connections", "1", "connections that were made", count(counts_->connections)}));
+  to.push_back(
+      adds_up({"requests.bytes", "bytes", "what servers sent", count(counts_->bytes_answered)}));
   to.push_back({"read.request_s", "s",
                 "of reading, waited by readers from a request to its first byte",
                 count(counts_->waited_first_us) / 1e6});
   to.push_back({"read.transfer_s", "s", "of reading, waited by readers behind the first byte",
                 count(counts_->waited_rest_us) / 1e6});
   if (const double by_2 = count(counts_->http2); by_2 > 0)
-    to.push_back({"requests.http2", "1", "answers that came by HTTP/2", by_2});
+    to.push_back(adds_up({"requests.http2", "1", "answers that came by HTTP/2", by_2}));
   if (answered <= 0) return;
   const double first = count(counts_->first_byte_us) / 1e6 / answered;
   const double all = count(counts_->answering_us) / 1e6;
@@ -129,15 +131,20 @@ void ReadCounts::add_requests(std::vector<Metric>& to) const {
 
 std::vector<Metric> ReadCounts::metrics() const {
   std::vector<Metric> metrics = {
-      {"source.opened", "1", "files opened for samples, warm-up included", count(counts_->opened)},
-      {"source.requests", "1", "reads that the kernel was asked for", count(counts_->requests)},
-      {"source.bytes_brought", "bytes", "what these reads brought", count(counts_->bytes_brought)},
-      {"source.samples", "1", "samples that these reads were for", count(counts_->samples)},
-      {"source.bytes_of_samples", "bytes", "what the samples had, unpacked",
-       count(counts_->bytes_of_samples)}};
+      adds_up({"source.opened", "1", "files opened for samples, warm-up included",
+               count(counts_->opened)}),
+      adds_up({"source.requests", "1", "reads that the kernel was asked for",
+               count(counts_->requests)}),
+      adds_up({"source.bytes_brought", "bytes", "what these reads brought",
+               count(counts_->bytes_brought)}),
+      adds_up(
+          {"source.samples", "1", "samples that these reads were for", count(counts_->samples)}),
+      adds_up({"source.bytes_of_samples", "bytes", "what the samples had, unpacked",
+               count(counts_->bytes_of_samples)})};
   if (const double packed = count(counts_->packed); packed > 0) {
     const double unpacked = count(counts_->unpacked);
-    metrics.push_back({"source.bytes_unpacked", "bytes", "what compressed shards held", unpacked});
+    metrics.push_back(
+        adds_up({"source.bytes_unpacked", "bytes", "what compressed shards held", unpacked}));
     metrics.push_back({"source.unpacked_per_byte", "1",
                        "bytes that came of each byte of compressed shards", unpacked / packed});
   }

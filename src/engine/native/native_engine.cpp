@@ -140,22 +140,23 @@ void add_replay_facts(const Run& run, RunRecord& record) {
   record.metrics.push_back({"memory.replayed_samples", "1",
                             "samples made before the run and replayed in place of others",
                             static_cast<double>(run.replayed->samples())});
-  record.metrics.push_back({"memory.replayed_bytes", "bytes", "host memory that they take",
-                            static_cast<double>(run.replayed->bytes())});
+  record.metrics.push_back(
+      adds_up_in_machine({"memory.replayed_bytes", "bytes", "host memory that they take",
+                          static_cast<double>(run.replayed->bytes())}));
 }
 
 void add_cache_facts(const Run& run, RunRecord& record) {
   if (!run.cache) return;
   const CacheProof& cache = *run.cache;
-  record.metrics.push_back({"cache.checked_bytes", "bytes",
-                            "data whose state in the page cache was looked at",
-                            static_cast<double>(cache.bytes_checked)});
-  record.metrics.push_back({"cache.resident_before_bytes", "bytes",
-                            "of it in the page cache before --cache was applied",
-                            static_cast<double>(cache.resident_before)});
-  record.metrics.push_back({"cache.resident_bytes", "bytes",
-                            "of it in the page cache when the run began",
-                            static_cast<double>(cache.resident_after)});
+  record.metrics.push_back(
+      adds_up({"cache.checked_bytes", "bytes", "data whose state in the page cache was looked at",
+               static_cast<double>(cache.bytes_checked)}));
+  record.metrics.push_back(adds_up({"cache.resident_before_bytes", "bytes",
+                                    "of it in the page cache before --cache was applied",
+                                    static_cast<double>(cache.resident_before)}));
+  record.metrics.push_back(
+      adds_up({"cache.resident_bytes", "bytes", "of it in the page cache when the run began",
+               static_cast<double>(cache.resident_after)}));
   record.metrics.push_back({"cache.proved", "1",
                             "1 when the page cache is in the state that --cache asks for",
                             cache.proved ? 1.0 : 0.0});
@@ -216,7 +217,8 @@ RunRecord record_of(Run& run) {
       record.metrics.push_back({"data.fingerprint", "1",
                                 "a number that other data is unlikely to have: by count, places "
                                 "and sizes of samples",
-                                static_cast<double>(source::fingerprint_of(*run.data))});
+                                static_cast<double>(source::fingerprint_of(*run.data)), false,
+                                Joined::same});
     }
     for (Metric& metric : run.frames.metrics()) record.metrics.push_back(std::move(metric));
     add_requests_of_opening(run.requests_of_opening, record);

@@ -33,13 +33,14 @@ std::vector<Metric> memory_metrics(const Plan& plan, std::optional<Bytes> locked
   std::vector<Metric> metrics = {
       batch_metric(plan),
       slots_metric(plan),
-      {"memory.host_bytes", "bytes", "host slots of all ranks", host_bytes(plan)},
-      {"memory.pinned_bytes", "bytes", "of them page-locked",
-       locked ? static_cast<double>(*locked) : pinned_by_mode(plan)},
+      adds_up_in_machine(
+          {"memory.host_bytes", "bytes", "host slots of all ranks", host_bytes(plan)}),
+      adds_up_in_machine({"memory.pinned_bytes", "bytes", "of them page-locked",
+                          locked ? static_cast<double>(*locked) : pinned_by_mode(plan)}),
   };
   if (plan.config.loader.executor == Executor::processes) {
-    metrics.push_back(
-        {"memory.shm_bytes", "bytes", "of them shared between processes", host_bytes(plan)});
+    metrics.push_back(adds_up_in_machine(
+        {"memory.shm_bytes", "bytes", "of them shared between processes", host_bytes(plan)}));
   }
   if (plan.has_device) {
     metrics.push_back({"memory.device_bytes", "bytes",
@@ -50,13 +51,12 @@ std::vector<Metric> memory_metrics(const Plan& plan, std::optional<Bytes> locked
 }
 
 std::vector<Metric> unwritten_memory_metrics(const Plan& plan) {
-  return {batch_metric(plan),
-          slots_metric(plan),
-          {"memory.host_bytes", "bytes",
-           "host slots of all ranks: declared samples are not written", 0},
-          {"memory.pinned_bytes", "bytes", "of them page-locked", 0},
-          {"memory.needed_bytes", "bytes", "host slots of all ranks, if samples were real",
-           host_bytes(plan)}};
+  return {batch_metric(plan), slots_metric(plan),
+          adds_up_in_machine({"memory.host_bytes", "bytes",
+                              "host slots of all ranks: declared samples are not written", 0}),
+          adds_up_in_machine({"memory.pinned_bytes", "bytes", "of them page-locked", 0}),
+          adds_up_in_machine({"memory.needed_bytes", "bytes",
+                              "host slots of all ranks, if samples were real", host_bytes(plan)})};
 }
 
 }  // namespace loaderscope

@@ -113,10 +113,10 @@ void add_copies(Metrics& metrics, const TracedRun& run) {
     copied += gpu.from_pageable.time + gpu.from_pinned.time;
   }
   if (copied == 0) return;
+  metrics.push_back(adds_up(
+      {"gpu.h2d_s", "s", "copies from the host to the GPUs, all together", seconds(copied)}));
   metrics.push_back(
-      {"gpu.h2d_s", "s", "copies from the host to the GPUs, all together", seconds(copied)});
-  metrics.push_back(
-      {"gpu.h2d_bytes", "bytes", "that were copied from the host to the GPUs", bytes});
+      adds_up({"gpu.h2d_bytes", "bytes", "that were copied from the host to the GPUs", bytes}));
 }
 
 }  // namespace

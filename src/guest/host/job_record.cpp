@@ -30,10 +30,11 @@ void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
                   steps, of_gpu < steps ? "; in the others it is what the host saw" : ""));
   if (late > 0)
     record.notes.push_back(fmt::format("{} kernels or copies came too late to be counted", late));
+  record.metrics.push_back(adds_up(
+      {"gpu.h2d_s", "s", "copies from the host to the GPUs, all together", seconds(copied)}));
   record.metrics.push_back(
-      {"gpu.h2d_s", "s", "copies from the host to the GPUs, all together", seconds(copied)});
-  record.metrics.push_back({"gpu.h2d_bytes", "bytes", "that were copied from the host to the GPUs",
-                            static_cast<double>(bytes)});
+      adds_up({"gpu.h2d_bytes", "bytes", "that were copied from the host to the GPUs",
+               static_cast<double>(bytes)}));
 }
 
 std::vector<Metric> taken_by_processes(const RunRecord& record, const ProcessWatch& watch) {

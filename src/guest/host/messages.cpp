@@ -147,10 +147,12 @@ std::vector<Metric> Messages::frames() const {
   const auto decoded = static_cast<double>(all.decoded), used = static_cast<double>(all.used);
   if (decoded <= 0) return {};
   std::vector<Metric> metrics = {
-      {"video.frames_decoded", "1",
-       "in batches: counted in PyAV, reckoned from key frames in torchcodec and decord", decoded},
-      {"video.frames_used", "1",
-       "of them: made an array or a picture in PyAV, asked for in torchcodec and decord", used}};
+      adds_up({"video.frames_decoded", "1",
+               "in batches: counted in PyAV, reckoned from key frames in torchcodec and decord",
+               decoded}),
+      adds_up({"video.frames_used", "1",
+               "of them: made an array or a picture in PyAV, asked for in torchcodec and decord",
+               used})};
   if (used > 0) metrics.push_back({"video.decoded_per_used", "1", "frames", decoded / used});
   return metrics;
 }

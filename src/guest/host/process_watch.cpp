@@ -164,9 +164,10 @@ void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
   metrics.push_back({"workers.threads", "1", "threads of the worker that has most",
                      static_cast<double>(most_threads_)});
   if (looks_ > 1) {
-    metrics.push_back({"workers.cpu_s", "s", "CPU time of all threads of workers", spent.all_s});
     metrics.push_back(
-        {"workers.beside_cpu_s", "s", "of it by threads that make no batch", spent.beside_s});
+        adds_up({"workers.cpu_s", "s", "CPU time of all threads of workers", spent.all_s}));
+    metrics.push_back(adds_up(
+        {"workers.beside_cpu_s", "s", "of it by threads that make no batch", spent.beside_s}));
   }
   for (const auto& [library, threads] : pools_) {
     metrics.push_back({"workers." + library + "_threads", "1",
@@ -184,10 +185,11 @@ void ProcessWatch::add_memory(std::vector<Metric>& metrics, double batches, doub
   // What a worker has grown by goes with it.
   const auto slope = (restarted_ ? memory_of_trainers_ : memory_).bytes_per_second();
   if (!slope) return;
-  metrics.push_back({"memory.growth_bytes_per_s", "bytes/s",
-                     restarted_ ? "slope of the trainers' resident memory over the window"
-                                : "slope of resident memory over the window",
-                     *slope});
+  metrics.push_back(
+      adds_up_in_machine({"memory.growth_bytes_per_s", "bytes/s",
+                          restarted_ ? "slope of the trainers' resident memory over the window"
+                                     : "slope of resident memory over the window",
+                          *slope}));
   if (batches > 0) {
     metrics.push_back({"memory.growth_bytes_per_batch", "bytes", "likewise per batch",
                        *slope * window_s / batches});

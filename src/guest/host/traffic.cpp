@@ -104,15 +104,16 @@ std::vector<Metric> Traffic::metrics(double samples) const {
                        "names that every worker opens, lists or asks for before its first batch",
                        static_cast<double>(same.size())});
   if (all.requests == 0) return metrics;
-  metrics.push_back({"requests.count", "1", "to servers, by all processes", all.requests});
-  metrics.push_back({"requests.bytes", "bytes", "that their answers say they have", all.bytes});
+  metrics.push_back(adds_up({"requests.count", "1", "to servers, by all processes", all.requests}));
   metrics.push_back(
-      {"requests.throttled", "1", "answers 429 or 503: the server wants fewer", all.throttled});
-  metrics.push_back({"requests.retries", "1",
-                     "made again behind such an answer, an error of the "
-                     "server (500, 502, 504) or none",
-                     all.retries});
-  metrics.push_back({"requests.failed", "1", "without an answer", all.failed});
+      adds_up({"requests.bytes", "bytes", "that their answers say they have", all.bytes}));
+  metrics.push_back(adds_up(
+      {"requests.throttled", "1", "answers 429 or 503: the server wants fewer", all.throttled}));
+  metrics.push_back(adds_up({"requests.retries", "1",
+                             "made again behind such an answer, an error of the "
+                             "server (500, 502, 504) or none",
+                             all.retries}));
+  metrics.push_back(adds_up({"requests.failed", "1", "without an answer", all.failed}));
   return metrics;
 }
 

@@ -53,12 +53,12 @@ std::string refusal(RunRecord one, RunRecord other) {
 
 HostRecord process_with(double others, double cpu_s, double resident) {
   HostRecord process;
-  process.metrics = {{"process.cpu_s", "s", "", cpu_s},
-                     {"host.other_cpu_s", "s", "", others},
+  process.metrics = {adds_up({"process.cpu_s", "s", "", cpu_s}),
+                     adds_up({"host.other_cpu_s", "s", "", others}),
                      {"host.steal_s", "s", "", 2},
-                     {"memory.resident_bytes", "bytes", "", resident},
+                     adds_up_in_machine({"memory.resident_bytes", "bytes", "", resident}),
                      {"memory.batch_bytes", "bytes", "", 100},
-                     {"process.threads", "1", "", 7}};
+                     adds_up_in_machine({"process.threads", "1", "", 7})};
   return process;
 }
 
@@ -159,8 +159,8 @@ TEST(MergeRecords, OfATreeIsTheSame) {
 
 TEST(MergeRecords, HostsKeepTheirMachinesAndMetrics) {
   RunRecord a = of_host("a", 2), b = of_host("b", 1);
-  a.metrics = {{"process.cpu_s", "s", "", 30}, {"gil.worker_wait_share", "1", "", 0.2}};
-  b.metrics = {{"process.cpu_s", "s", "", 10},
+  a.metrics = {adds_up({"process.cpu_s", "s", "", 30}), {"gil.worker_wait_share", "1", "", 0.2}};
+  b.metrics = {adds_up({"process.cpu_s", "s", "", 10}),
                {"gil.worker_wait_share", "1", "", 0.4},
                {"memory.growth_bytes_per_s", "bytes/s", "", std::nan("")}};
   const RunRecord job = merge_of(std::move(a), std::move(b));
@@ -175,7 +175,7 @@ TEST(MergeRecords, HostsKeepTheirMachinesAndMetrics) {
 
 TEST(MergeRecords, NamesOfContentsAreNotAveraged) {
   RunRecord a = of_host("a", 1), b = of_host("b", 1), c = of_host("c", 1);
-  a.metrics = b.metrics = c.metrics = {{"data.fingerprint", "1", "", 7}};
+  a.metrics = b.metrics = c.metrics = {{"data.fingerprint", "1", "", 7, false, Joined::same}};
   EXPECT_EQ(value_of(merge_of(of_host("x", 1), std::move(a)).metrics, "data.fingerprint"),
             std::nullopt);
   b.metrics.front().value = 9;

@@ -55,6 +55,18 @@ std::string error_after(const std::string& from, const std::string& to) {
   return error_of(json);
 }
 
+TEST(ReadResult, MetricsSayHowThoseOfHostsAreJoined) {
+  RunRecord record = usual_record();
+  record.metrics = {{"a.mean", "1", "", 1},
+                    adds_up({"a.total", "1", "", 2}),
+                    adds_up_in_machine({"a.memory", "bytes", "", 3}),
+                    {"a.name", "1", "", 4, false, Joined::same}};
+  const std::vector<Metric> read = parse_result(json_of(record), "r.json").record.metrics;
+  ASSERT_EQ(read.size(), record.metrics.size());
+  for (std::size_t i = 0; i < read.size(); ++i)
+    EXPECT_EQ(read[i].joined, record.metrics[i].joined) << read[i].name;
+}
+
 TEST(ReadResult, GivesBackWhatWasWritten) {
   expect_same_after_reading(usual_record());
   expect_same_after_reading(full_record());
