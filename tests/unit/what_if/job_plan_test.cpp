@@ -160,6 +160,26 @@ TEST(JobPlan, AStepCanTakeAnotherTime) {
   EXPECT_NEAR(plan.epoch->price.value(), 2 * 8 * 3 / 3600.0, 1e-4);
 }
 
+TEST(JobPlan, EachEpochBeginsAsInTheRun) {
+  const RunRecord record = run_of(
+      "batch = 4\nworkers = 2\nsteps = 400\nsamples = 400\ncompute = 20ms\ncost = decode=8ms\n"
+      "cost = startup=2s\n");
+  const JobPlan plan = plan_job(record, question_of(1));
+  ASSERT_TRUE(plan.epoch);
+  EXPECT_NEAR(plan.epoch->start_s, 2, 0.05);
+  EXPECT_NEAR(plan.epoch->seconds, analyse(record).epoch_predicted_s.value(), 0.05);
+  EXPECT_NEAR(plan.epoch->busy, 0.5, 0.01);
+}
+
+TEST(JobPlan, AnEpochIsNoShorterThanItsSteps) {
+  JobQuestion question = question_of(1000);
+  question.changes = {{"samples", "50"}};
+  const JobPlan plan = plan_job(run_of(kFast), question);
+  ASSERT_TRUE(plan.epoch);
+  EXPECT_EQ(plan.epoch->steps, 1);
+  EXPECT_NEAR(plan.epoch->seconds, 0.010, 0.001);
+}
+
 TEST(JobPlan, EverySizeIsWholeAndTheJobIsTheLast) {
   for (const std::int64_t ranks : {1, 2, 3, 7, 100}) {
     const JobPlan plan = plan_job(run_of(kSlow), question_of(ranks));

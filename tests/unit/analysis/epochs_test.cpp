@@ -1,0 +1,72 @@
+// What an epoch takes: its steps, and how it begins.
+#include "analysis/epochs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/report/sample_record.h"
+
+namespace loaderscope {
+namespace {
+
+using namespace test;
+
+// Steps of 30 ms; of 10 in an epoch the first waits 200 ms more.
+RunRecord of_epochs(std::int64_t steps) {
+  return record_of(4, steps, [](std::int64_t step) {
+    StepPlan plan = step_of(25 * kMillisecond, {{Cause::decode, 5 * kMillisecond}});
+    plan.epoch = static_cast<std::int32_t>(step / 10);
+    if (step % 10 != 0) return plan;
+    plan.stall[Cause::startup] = 200 * kMillisecond;
+    plan.why[Why::epoch] = 200 * kMillisecond;
+    return plan;
+  });
+}
+
+double epoch_of(const RunRecord& record) { return analyse(record).epoch_predicted_s.value_or(-1); }
+
+TEST(Epochs, TakeTheirStepsAndTheirBegin) {
+  RunRecord record = of_epochs(36);
+  record.config.data.samples.value = 10 * kSamplesPerStep;
+  EXPECT_NEAR(epoch_of(record), 10 * 0.030 + 0.2, 1e-9);
+  record.config.data.samples.value = 20 * kSamplesPerStep - 1;  // the last batch takes a step too
+  EXPECT_NEAR(epoch_of(record), 20 * 0.030 + 0.2, 1e-9);
+  record.config.loader.drop_last.value = true;
+  EXPECT_NEAR(epoch_of(record), 19 * 0.030 + 0.2, 1e-9);
+  record.config.data.samples.value = 0;
+  EXPECT_EQ(epoch_of(record), -1);
+}
+
+TEST(Epochs, EachRankMakesItsPartInStepsOfItsOwn) {
+  RunRecord record = of_epochs(36);
+  record.ranks.push_back(record.ranks.front());
+  record.ranks.push_back(record.ranks.front());
+  record.config.trainer.ranks.set(3);
+  record.config.data.samples.value = 10;  // of which each has four: one short step
+  record.config.loader.batch_size.set(kSamplesPerStep);
+  EXPECT_NEAR(epoch_of(record), 0.030 + 0.2, 1e-9);
+}
+
+TEST(Epochs, OfAProgramsOwnBatchesAreTheStepsThatItMade) {
+  RunRecord record = of_epochs(36);
+  record.config.loader.batch_size.set(1);  // of 16 samples each
+  record.config.data.samples.value = 40 * kSamplesPerStep;
+  EXPECT_NEAR(epoch_of(record), 40 * 0.030 + 0.2, 1e-9);
+}
+
+TEST(Epochs, WhatNoneHasShownIsSaid) {
+  RunRecord record = record_of(4, 40, usual_step);
+  record.config.data.samples.value = 1000 * kSamplesPerStep;
+  Analysis analysis = analyse(record);
+  EXPECT_NEAR(*analysis.epoch_predicted_s, 100, 1e-9);
+  EXPECT_EQ(unseen_of_epoch(record, analysis), " and the start of its workers");
+  record.config.loader.persistent_workers.value = true;
+  EXPECT_EQ(unseen_of_epoch(record, analysis), "");
+  record.config.program.command.set({"train.py"});
+  EXPECT_EQ(unseen_of_epoch(record, analysis), " and what comes between epochs");
+  const RunRecord seen = of_epochs(36);
+  EXPECT_EQ(unseen_of_epoch(seen, analyse(seen)), "");
+}
+
+}  // namespace
+}  // namespace loaderscope
