@@ -54,8 +54,10 @@ Addresses addresses_of(const std::string& address, std::uint16_t port, bool is_l
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (error != 0 && is_last)
-    throw RunError(fmt::format("rendezvous: {} is no host's address ({}); look at MASTER_ADDR",
-                               shown_text(address), ::gai_strerror(error)));
+    throw RunError(
+        fmt::format("rendezvous: {} is no host's address here ({}); set MASTER_ADDR to one of "
+                    "process 0's host that all know",
+                    shown_text(address), ::gai_strerror(error)));
   return {error == 0 ? found : nullptr, ::freeaddrinfo};
 }
 
@@ -209,7 +211,7 @@ Fd connect_to(const std::vector<std::string>& addresses, std::uint16_t port, Nan
   } while (!is_last && monotonic_now() < until && (stop == nullptr || *stop == 0));
   throw RunError(fmt::format(
       "rendezvous: process 0 does not answer at {} port {} ({}); look whether it "
-      "runs, and at MASTER_ADDR and MASTER_PORT",
+      "runs, and can be reached from here; MASTER_ADDR and MASTER_PORT say where",
       shown_text(fmt::format("{}", fmt::join(addresses, " or "))), port, std::strerror(error)));
 }
 
