@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "analysis/totals.h"
@@ -11,9 +12,24 @@
 
 namespace loaderscope {
 
+namespace {
+
+constexpr double kStopped = 0.05;  // of the time
+
+}  // namespace
+
+double stopped_by_quota(const RunRecord& record) {
+  Nanos window = 0;
+  for (const RankRecord& rank : record.ranks) window = std::max(window, rank.window());
+  const double stopped = value_of(record.metrics, "host.throttled_s").value_or(0);
+  return window > 0 ? std::min(1.0, stopped / seconds(window)) : 0;
+}
+
 std::optional<double> contention_of_others(const RunRecord& record) {
   const auto others = value_of(record.metrics, "host.other_cpu_s");
   const auto own = value_of(record.metrics, "process.cpu_s");
+  // Where a quota holds the threads back, others may have all the cores that it leaves them.
+  if (stopped_by_quota(record) >= kStopped) return std::nullopt;
   if (!others || !own || *others + *own <= 0) return std::nullopt;
   return *others / (*others + *own);
 }

@@ -11,8 +11,11 @@ namespace loaderscope {
 // Of the cores, or of the CPU time that was spent: what other programs take is a fact to be told.
 inline constexpr double kMuchOfOthers = 0.1;
 
+// Share of the time that the CPU quota stopped the program's threads.
+double stopped_by_quota(const RunRecord& record);
+
 // The part of the contention that other programs caused, by the CPU time that they took beside this
-// one. Nothing where that was not counted.
+// one. Nothing where that was not counted, or a quota held the threads back.
 std::optional<double> contention_of_others(const RunRecord& record);
 
 // Whether that is enough to say so.

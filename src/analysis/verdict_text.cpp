@@ -236,6 +236,8 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
                  ? "a batch is ready and the trainer is busy with something else"
                  : "the trainer is slow between taking a batch and its compute";
     case Cause::contention: {
+      if (const double stopped = stopped_by_quota(record); stopped >= kWorthSaying)
+        return "the CPU quota stops the threads " + show_percent(stopped) + " of the time";
       const std::string others = words_of_others(record);
       return others.empty() ? "more threads want to run than there are cores" : others;
     }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/contention.h"
 #include "analysis/totals.h"
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
@@ -23,12 +24,6 @@ constexpr Nanos kLongestOfSweep = 10 * kSecond;
 
 Bytes bytes_of(const RunRecord& record, std::string_view name) {
   return std::llround(std::min(value_of(record.metrics, name).value_or(0), 0x1p60));
-}
-
-double cpu_of_stages(const RunRecord& record) {
-  Nanos sum = 0;
-  for (const StageStats& stage : job_stages(record)) sum += stage.cpu;
-  return seconds(sum);
 }
 
 std::int64_t burst_of(const RunConfig& config) {
@@ -114,8 +109,9 @@ CaseRun kept_of(const RunRecord& record) {
   run.steps = analysis.steps;
   run.samples = analysis.samples;
   run.cpu_s = value_of(record.metrics, "process.cpu_s");
-  if (!run.cpu_s) run.cpu_s = cpu_of_stages(record);
-  run.other_cpu_s = value_of(record.metrics, "host.other_cpu_s").value_or(0);
+  if (!run.cpu_s) run.cpu_s = seconds(cpu_of_stages(record));
+  if (contention_of_others(record))
+    run.other_cpu_s = value_of(record.metrics, "host.other_cpu_s").value_or(0);
   run.resident = bytes_of(record, "memory.resident_bytes");
   run.pinned = bytes_of(record, "memory.pinned_bytes");
   run.shared = bytes_of(record, "memory.shm_bytes");

@@ -30,7 +30,8 @@ bool has_hyperthreads(const std::filesystem::path& root) {
 
 }  // namespace
 
-std::optional<MachineLoad> read_machine_load(const std::filesystem::path& root) {
+std::optional<MachineLoad> read_machine_load(const std::filesystem::path& root,
+                                             const CpuSet& cpus) {
   std::ifstream in(root / "proc/stat");
   std::string label;
   double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft_irq = 0, steal = 0;
@@ -40,6 +41,8 @@ std::optional<MachineLoad> read_machine_load(const std::filesystem::path& root) 
   MachineLoad load;
   const auto ticks = static_cast<double>(std::max(1L, sysconf(_SC_CLK_TCK)));
   load.busy_s = (user + nice + system + irq + soft_irq + steal) / ticks;
+  in.seekg(0);
+  load.busy_s = busy_seconds(in, cpus).value_or(load.busy_s);
   load.own_s = cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN);
   load.at = monotonic_now();
   return load;

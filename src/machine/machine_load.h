@@ -6,18 +6,21 @@
 #include <string>
 #include <vector>
 
+#include "base/cpu_set.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {
 
 struct MachineLoad {
-  double busy_s = 0;  // CPU time of all cores since boot
+  double busy_s = 0;  // CPU time of the cores since boot, by anybody
   double own_s = 0;   // of this program and its ended children
   Nanos at = 0;
 };
 
-// `root` is "/", or a copy of /proc for tests. Nothing where the kernel does not tell.
-std::optional<MachineLoad> read_machine_load(const std::filesystem::path& root);
+// Of `cpus`; of all where none are given, or the kernel does not tell them apart. `root` is "/", or
+// a copy of /proc for tests. Nothing where the kernel does not tell.
+std::optional<MachineLoad> read_machine_load(const std::filesystem::path& root,
+                                             const CpuSet& cpus = {});
 
 // Cores that other programs took between two readings; at least 0.
 double other_cores(const MachineLoad& begin, const MachineLoad& end);

@@ -45,7 +45,8 @@ void describe_machine(Form& form, Watch& watch) {
   WatchedMachine& machine = watch.machine;
   form.object("machine", "what it runs on", [&] {
     form.real("cores", machine.cores, "that the job may use", kNotNegative);
-    form.real("busy_cores", machine.busy_cores, "of the machine, by anybody", kNotNegative);
+    form.real("busy_cores", machine.busy_cores, "of those that the job may be put on, by anybody",
+              kNotNegative);
     form.real("other_cores", machine.other_cores, "that other programs took", kNotNegative);
     form.list("others", machine.others, "those programs, the largest first",
               [&](OtherProgram& other) {

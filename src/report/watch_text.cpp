@@ -116,9 +116,14 @@ void tell_processes(Screen& screen, const Watch& watch) {
 }
 
 std::string machine_line(const WatchedMachine& machine) {
-  std::string line =
-      fmt::format("machine: {:.1f} of {} busy", machine.busy_cores, show_cores(machine.cores));
-  if (machine.quota) line += " (quota)";
+  const bool by_quota = machine.quota && *machine.quota <= machine.cores;
+  std::string line = by_quota
+                         ? fmt::format(
+                               "machine: {:.1f} busy of the cores that the job may be put on, its "
+                               "quota is {}",
+                               machine.busy_cores, show_cores(machine.cores))
+                         : fmt::format("machine: {:.1f} of {} busy", machine.busy_cores,
+                                       show_cores(machine.cores));
   line += fmt::format(", {:.1f} by others", machine.other_cores);
   for (std::size_t i = 0; i < std::min<std::size_t>(3, machine.others.size()); ++i)
     line += fmt::format("{}{} {:.2g}", i == 0 ? ": " : ", ", machine.others[i].name,

@@ -6,6 +6,7 @@
 #include "base/thread_meter.h"
 #include "machine/cgroup.h"
 #include "machine/machine.h"
+#include "machine/numa_nodes.h"
 
 namespace loaderscope::watch {
 namespace {
@@ -32,7 +33,7 @@ std::set<pid_t> JobSampler::own_family(const ProcessTable& all) const {
 }
 
 JobSampler::State JobSampler::read_state() const {
-  return {read_machine_load(root_), read_disks(root_),
+  return {read_machine_load(root_, cpus_of_process(root_, pid_)), read_disks(root_),
           cgroup_throttled(root_, std::to_string(pid_))};
 }
 

@@ -58,7 +58,15 @@ std::string names_of_others(const Watch& watch) {
   return names;
 }
 
+// A quota leaves others alone: what is left of it is what the job itself does not use.
+bool is_quota_the_limit(const WatchedMachine& machine) {
+  return machine.quota && *machine.quota <= machine.cores;
+}
+
 double idle_cores(const Watch& watch) {
+  const WatchedMachine& machine = watch.machine;
+  if (is_quota_the_limit(machine))
+    return std::max(0.0, machine.cores - (machine.busy_cores - machine.other_cores));
   return std::max(0.0, watch.machine.cores - watch.machine.busy_cores);
 }
 
@@ -116,7 +124,9 @@ Verdict no_cores(const Watch& watch) {
             fmt::format("{}: the quota of {} holds them back", lost,
                         show_cores(watch.machine.quota.value_or(watch.machine.cores))),
             "fewer workers or threads, or a larger quota (Kubernetes limits.cpu, docker --cpus)"};
-  if (watch.machine.other_cores >= 0.1 * std::max(1.0, watch.machine.cores)) {
+  const bool stopped =
+      is_quota_the_limit(watch.machine) && watch.machine.throttled.value_or(0) >= kWorthSaying;
+  if (!stopped && watch.machine.other_cores >= 0.1 * std::max(1.0, watch.machine.cores)) {
     const std::string names = names_of_others(watch);
     return {Limit::contention,
             fmt::format("{}: other programs took {}{}", lost, show_cores(watch.machine.other_cores),

@@ -146,6 +146,26 @@ TEST_F(WatchedJob, WhoTookTheCoresIsNamed) {
   EXPECT_NEAR(watch.machine.other_cores, 1.5, 0.1);
 }
 
+// The job may be put on CPUs 0 to 3; what runs on the fifth is nothing to it.
+TEST_F(WatchedJob, OnlyItsOwnCpusCount) {
+  const auto stat = [&](int busy) {
+    std::string text = "cpu  " + std::to_string(4 * 10 + busy) + " 0 0 9 0 0 0 0 0 0\n";
+    for (int cpu = 0; cpu < 5; ++cpu)
+      text += "cpu" + std::to_string(cpu) + " " + std::to_string(cpu < 4 ? 10 : busy) +
+              " 0 0 9 0 0 0 0 0 0\n";
+    job_.write("proc/stat", text);
+  };
+  set({}, {});
+  stat(0);
+  JobSampler sampler(job_.path(), kTrainer, 1, no_gpus());
+  sampler.sample(kSecond);
+  stat(1000);
+  sampler.sample(11 * kSecond);
+  const Watch watch = sampler.told();
+  EXPECT_DOUBLE_EQ(watch.machine.cores, 4);
+  EXPECT_DOUBLE_EQ(watch.machine.busy_cores, 0);
+}
+
 TEST_F(WatchedJob, AQuotaThatHoldsBackIsNamed) {
   job_.write("proc/" + std::to_string(kTrainer) + "/cgroup", "0::/job\n");
   job_.write("sys/fs/cgroup/job/cpu.max", "150000 100000\n");
