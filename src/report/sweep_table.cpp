@@ -19,6 +19,7 @@
 namespace loaderscope {
 namespace {
 
+constexpr double kWithin = 0.03;
 constexpr int kBarColumns = 20, kFewestBarColumns = 8;
 
 std::string answer_line(const Experiment& experiment, const SweepAnswer& answer) {
@@ -30,8 +31,10 @@ std::string answer_line(const Experiment& experiment, const SweepAnswer& answer)
     text += fmt::format(", {} busy", show_percent(std::min(1.0, busy->mean)));
   if (!answer.knee || answer.knee == answer.best) return text;
   const Case& knee = experiment.cases[*answer.knee];
-  return text + fmt::format("; knee: {}: {} (within 3 %)", settings_text(experiment, knee),
-                            show_rate(*answer.rate[*answer.knee]));
+  const Estimate& rate = *answer.rate[*answer.knee];
+  const bool is_within = rate.mean >= (1 - kWithin) * answer.rate[*answer.best]->mean;
+  return text + fmt::format("; knee: {}: {} ({})", settings_text(experiment, knee), show_rate(rate),
+                            is_within ? "within 3 %" : "cannot be told to be 3 % slower");
 }
 
 // "8 cases, 16 runs in 31.2 s; 1 skipped"

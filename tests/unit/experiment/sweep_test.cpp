@@ -50,6 +50,25 @@ TEST(Sweep, ACaseThatIsHardlyKnownIsNoKnee) {
   EXPECT_EQ(*judge_sweep(experiment).knee, 1U);
 }
 
+TEST(Sweep, AKneeThatIsFurtherOffThanItsIntervalSaysSo) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2"});
+  const auto run_at = [](double mean, double half) {
+    CaseRun run;
+    run.samples_per_s = {mean, mean - half, mean + half};
+    run.steps = 20;
+    return run;
+  };
+  const auto knee_at = [&](double mean) {
+    experiment.cases[0].runs = {run_at(mean, 15)};
+    experiment.cases[1].runs = {run_at(300, 5)};
+    std::ostringstream text;
+    write_table(text, result_of(experiment, "1.0"), {300, false, false});
+    return text.str();
+  };
+  EXPECT_THAT(knee_at(284), HasSubstr(" (cannot be told to be 3 % slower)\n"));
+  EXPECT_THAT(knee_at(292), HasSubstr("(within 3 %)\n"));
+}
+
 TEST(Sweep, RunsEachCaseTwiceWhereNothingVaries) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
   run_sweep(experiment, test::model_context(), {});
