@@ -22,6 +22,20 @@ namespace {
 constexpr double kWithin = 0.03;
 constexpr int kBarColumns = 20, kFewestBarColumns = 8;
 
+// Whose interval reaches that of the best; the knee is said for itself.
+std::string words_of_equals(const Experiment& experiment, const SweepAnswer& answer) {
+  std::vector<std::size_t> equals;
+  for (std::size_t i = 0; i < answer.rate.size(); ++i) {
+    if (i == *answer.best || answer.knee == i || !answer.rate[i]) continue;
+    if (answer.rate[i]->high >= answer.rate[*answer.best]->low) equals.push_back(i);
+  }
+  if (equals.empty()) return "";
+  const std::string who = equals.size() == 1
+                              ? settings_text(experiment, experiment.cases[equals.front()])
+                              : fmt::format("{} others", equals.size());
+  return fmt::format("; {} cannot be told apart from it", who);
+}
+
 std::string answer_line(const Experiment& experiment, const SweepAnswer& answer) {
   if (!answer.best) return "No case could be run: " + reason_for_nothing(experiment);
   const Case& best = experiment.cases[*answer.best];
@@ -29,6 +43,7 @@ std::string answer_line(const Experiment& experiment, const SweepAnswer& answer)
                                  show_rate(*answer.rate[*answer.best]));
   if (const auto& busy = answer.busy[*answer.best])
     text += fmt::format(", {} busy", show_percent(std::min(1.0, busy->mean)));
+  text += words_of_equals(experiment, answer);
   if (!answer.knee || answer.knee == answer.best) return text;
   const Case& knee = experiment.cases[*answer.knee];
   const Estimate& rate = *answer.rate[*answer.knee];

@@ -69,6 +69,14 @@ TEST(Sweep, AKneeThatIsFurtherOffThanItsIntervalSaysSo) {
   EXPECT_THAT(knee_at(292), HasSubstr("(within 3 %)\n"));
 }
 
+TEST(Sweep, SaysWhatCannotBeToldApartFromTheBest) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"persistent-workers=false,true"});
+  run_sweep(experiment, test::model_context(), {});
+  std::ostringstream text;
+  write_table(text, result_of(experiment, "1.0"), {300, false, false});
+  EXPECT_THAT(text.str(), HasSubstr("; persistent-workers=true cannot be told apart from it"));
+}
+
 TEST(Sweep, RunsEachCaseTwiceWhereNothingVaries) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
   run_sweep(experiment, test::model_context(), {});
