@@ -30,16 +30,18 @@ std::string depth_line(const Facts& facts) {
                                : loader_words(facts.record, {"prefetch_factor={}"});
 }
 
-// Batches ready to be taken, as a share of those that may be.
+// Batches ready to be taken, as a share of those that may be; 0 where nobody counted them.
 double fullness(const Facts& facts) {
   double least = 1;
+  bool counted = false;
   for (const RankRecord& rank : facts.record.ranks) {
     for (const QueueStats& queue : rank.queues) {
       if (queue.name != "ready" || queue.capacity <= 0) continue;
+      counted = true;
       least = std::min(least, queue.mean_occupancy / static_cast<double>(queue.capacity));
     }
   }
-  return least;
+  return counted ? least : 0;
 }
 
 }  // namespace
@@ -80,13 +82,14 @@ std::optional<Candidate> prefetch_wastes_memory(const Facts& facts) {
       shares_samples(facts) ? kUsualDepth * facts.config.loader.num_workers : kUsualDepth;
   if (facts.config.loader.num_workers == 0 || depth <= usual || fullness(facts) < kNearlyFull)
     return std::nullopt;
+  const double bytes = facts.metric("memory.host_bytes");
   return Candidate{
       fmt::format(
-          "the window of {} per rank is {} full all the time; {} of "
-          "host memory hold it",
+          "the window of {} per rank is {} full all the time{}",
           plural(depth * (shares_samples(facts) ? 1 : facts.config.loader.num_workers.value),
                  "batch"),
-          show_percent(fullness(facts)), show_size(facts.metric("memory.host_bytes"))),
+          show_percent(fullness(facts)),
+          bytes > 0 ? "; " + show_size(bytes) + " of host memory hold it" : ""),
       {{number(std::string(depth_key(facts)), usual)}},
       depth_line(facts)};
 }

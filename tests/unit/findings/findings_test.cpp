@@ -696,6 +696,15 @@ std::vector<Finding> findings_with(const std::vector<std::pair<std::string, doub
   return findings_of(record);
 }
 
+// Of a foreign loader's batches nobody counts those that are ready.
+TEST(Findings, OfAWindowThatNobodyCountedNothingIsSaid) {
+  RunRecord record = run(COMPUTE "workers = 4\nprefetch = 16\ncost = decode=1ms");
+  ASSERT_NE(find(findings_of(record), "prefetch-wastes-memory"), nullptr);
+  for (RankRecord& rank : record.ranks) rank.queues.clear();
+  const std::vector<Finding> findings = findings_of(record);
+  EXPECT_EQ(find(findings, "prefetch-wastes-memory"), nullptr);
+}
+
 // 8 x 500 us of decoding and 2 ms of launching are 6 ms of work for one core, which always works.
 TEST(Findings, OfATrainerThatWaitsForACoreNameTheStagesThatUseIt) {
   const RunRecord record =
