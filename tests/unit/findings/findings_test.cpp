@@ -716,6 +716,7 @@ TEST(Findings, OfATrainerThatWaitsForACoreNameTheStagesThatUseIt) {
   ASSERT_NE(found, nullptr) << ids_of(findings);
   EXPECT_NE(found->evidence.find("; cores in use: decode 0.67, launch 0.33"), std::string::npos)
       << found->evidence;
+  EXPECT_EQ(found->pytorch.find("other jobs"), std::string::npos) << "none was seen";
   const Finding* trainer = find(findings, "slow-trainer");
   ASSERT_NE(trainer, nullptr);
   EXPECT_NE(trainer->evidence.find(", 2.000 ms each"), std::string::npos) << trainer->evidence;
