@@ -63,16 +63,33 @@ std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
                      show_points(analysis.busy.half_width()));
 }
 
+// "decode (24.9 %)", and what is waited for about as long: "decode (46.9 %) and contention (46.9
+// %)".
+std::string chief_words(const Account& account, Cause cause) {
+  constexpr double kAsLong = 0.95;
+  std::string text;
+  for (const auto& word : Words<Cause>::table()) {
+    const bool is_chief = word.value == cause;
+    const auto least = kAsLong * static_cast<double>(account.stall[cause]);
+    if (!is_chief && static_cast<double>(account.stall[word.value]) < least) continue;
+    const std::string one = fmt::format("{} ({})", name_of(word.value),
+                                        show_percent(share_of(account.stall[word.value], account)));
+    if (is_chief)
+      text = text.empty() ? one : one + " and " + text;
+    else
+      text += (text.empty() ? "" : " and ") + one;
+  }
+  return text;
+}
+
 // " for decode: capacity, ..." when that is nearly all of it, else ", chiefly for decode (24.9 %):
 // ...".
 std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause cause) {
   const Account& account = analysis.account;
   const double part = static_cast<double>(account.stall[cause]);
   const bool nearly_all = part >= 0.95 * static_cast<double>(account.idle());
-  std::string text = nearly_all
-                         ? fmt::format(" for {}", name_of(cause))
-                         : fmt::format(", chiefly for {} ({})", name_of(cause),
-                                       show_percent(share_of(account.stall[cause], account)));
+  std::string text = nearly_all ? fmt::format(" for {}", name_of(cause))
+                                : ", chiefly for " + chief_words(account, cause);
   const std::string why = explain(cause, account, record);
   return why.empty() ? text : text + ": " + why;
 }

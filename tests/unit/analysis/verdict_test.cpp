@@ -100,6 +100,13 @@ Verdict judged_by(const RunRecord& record, std::vector<Removal> removals) {
   return judge(record, analysis, account_lead(record));
 }
 
+TEST(Verdict, NamesBothWhereNoneLeads) {
+  const RunRecord record =
+      with_stall({{Cause::decode, 37 * kMs}, {Cause::contention, 37 * kMs}}, 26 * kMs);
+  EXPECT_THAT(judged_by(record, {{{Cause::decode}, 0.37}}).sentence,
+              testing::HasSubstr("chiefly for decode (37.0 %) and contention (37.0 %)"));
+}
+
 // 2.5 % cannot set the pace of what takes 20 %: what is gained without it is said.
 TEST(Verdict, OfASmallCauseSaysWhatIsGainedWithoutIt) {
   const Verdict verdict =
