@@ -143,6 +143,22 @@ Estimate percentile_interval(double point, std::vector<double> replicates, doubl
   return estimate;
 }
 
+namespace {
+
+// The interval of so few blocks is too wide for any change to lie beyond it.
+constexpr std::int64_t kFewBlocks = 5;
+constexpr double kApart = 1.5;  // times
+
+bool is_apart(double a, double b) { return std::max(a, b) >= kApart * std::min(a, b); }
+
+double mean_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
 bool keeps_level(const std::vector<double>& stretches, std::int64_t block) {
   const std::size_t half = stretches.size() / 2;
   if (half == 0) return true;
@@ -153,6 +169,9 @@ bool keeps_level(const std::vector<double>& stretches, std::int64_t block) {
   if (std::abs(median_b - median_a) < 0.1 * (median_a + median_b) / 2) return true;
 
   const BlockPlan plan = plan_blocks(static_cast<std::int64_t>(half), block);
+  if (plan.blocks < kFewBlocks && is_apart(median_a, median_b) &&
+      is_apart(mean_of(first), mean_of(second)))
+    return false;
   Dice dice;
   const std::vector<double> of_a = replicate_medians(dice, first, plan.cells);
   std::vector<double> differences = replicate_medians(dice, second, plan.cells);

@@ -72,8 +72,9 @@ class Bootstrap {
 };
 
 // Whether a series of equally long stretches keeps its level: the medians of its halves differ by
-// less than 10 %, or by no more than the 99 % interval of their difference. `block`: stretches that
-// belong together.
+// less than 10 %, or by no more than the 99 % interval of their difference; of few blocks, which
+// have none that says anything, half as much again, by means too, is too much. `block`: stretches
+// that belong together.
 bool keeps_level(const std::vector<double>& stretches, std::int64_t block);
 
 // The interval of `level` from replicates of a statistic whose value is `point`, for `blocks`

@@ -140,6 +140,23 @@ TEST(KeepsLevel, NeedsMoreThanNoise) {
   EXPECT_LE(moved, 5);
 }
 
+// Of a block in each half the interval is too wide for any change.
+TEST(KeepsLevel, SeesThatFewBlocksDouble) {
+  const auto halves = [](double first, double second) {
+    std::mt19937_64 random(3);
+    std::lognormal_distribution<double> noise(0, 0.3);
+    std::vector<double> values;
+    for (int i = 0; i < 64; ++i) values.push_back((i < 32 ? first : second) * noise(random));
+    return values;
+  };
+  EXPECT_FALSE(keeps_level(halves(10, 25), 32));
+  EXPECT_FALSE(keeps_level(halves(25, 10), 32));
+  EXPECT_TRUE(keeps_level(halves(10, 11), 32)) << "too little for so few";
+  std::vector<double> once = halves(10, 10);
+  once[40] = 1000;
+  EXPECT_TRUE(keeps_level(once, 32)) << "one late batch is no other level";
+}
+
 TEST(KeepsLevel, OfFewValues) {
   EXPECT_TRUE(keeps_level({}, 2));
   EXPECT_TRUE(keeps_level({1}, 2));
