@@ -84,8 +84,12 @@ std::string cause_line(const Experiment& experiment, const SweepAnswer& answer,
   const Estimate &slow = *answer.rate[*cold], &fast = *answer.rate[*warm];
   const std::string rates =
       fmt::format("{} samples/s cold, {} warm", show_rate(slow.mean), show_rate(fast.mean));
-  if (fast.low <= slow.high)
+  constexpr double kAlike = 1.03;  // within it all that both may be
+  if (fast.high <= kAlike * slow.low)
     return fmt::format("storage is not what {} waits for: {}", shown_text(contest.first()), rates);
+  if (fast.low <= slow.high)
+    return fmt::format("cannot tell whether storage is what {} waits for: {} cold, {} warm",
+                       shown_text(contest.first()), show_rate(slow), show_rate(fast));
   const auto& reading = experiment.cases[*cold].runs.back().reading;
   return fmt::format(
       "storage is what {} waits for: {}{}", shown_text(contest.first()), rates,

@@ -347,6 +347,22 @@ TEST(SweepOfFormats, SaysWhichFormatAndWhenItPaysBack) {
   EXPECT_THAT(json.str(), HasSubstr("\"disk_bytes\":1000000000"));
 }
 
+// Of intervals that merely overlap nothing follows.
+TEST(SweepOfFormats, StorageIsAcquittedOnlyWhereBothAreAlike) {
+  Experiment experiment = formats(1600);
+  const auto photos_take = [&](double cold, double half) {
+    for (CaseRun& run : experiment.cases[0].runs)
+      run.samples_per_s = {cold, cold - half, cold + half};
+    return table_of(experiment);
+  };
+  EXPECT_THAT(photos_take(1400, 400),
+              HasSubstr("cannot tell whether storage is what photos waits for: "));
+  for (const std::size_t warm : {0U, 1U}) {
+    for (CaseRun& run : experiment.cases[warm].runs) run.samples_per_s = {1700, 1699, 1701};
+  }
+  EXPECT_THAT(table_of(experiment), HasSubstr("storage is not what photos waits for: "));
+}
+
 TEST(SweepOfFormats, PromisesNothingOfRepackingWhereImagesAreSmaller) {
   Experiment experiment = formats(1600);
   experiment.repacking = Repacking{2000, kSecond, 1500 * kSecond};
