@@ -132,7 +132,9 @@ void tell_answers(Screen& screen, const Profile& profile) {
   }
   if (profile.demand)
     screen.wrapped_headline(capitalised(profile.demand->sentence),
-                            profile.demand->is_met ? Tone::good : Tone::bad);
+                            !profile.demand->is_met           ? Tone::bad
+                            : profile.demand->is_all_judged() ? Tone::good
+                                                              : Tone::plain);
   screen.wrapped_headline(capitalised(profile.sentence()), Tone::plain);
   if (profile.demand) {
     for (const DemandLine& line : profile.demand->lines)

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "analysis/wording.h"
 #include "experiment/probe/profile.h"
@@ -73,15 +75,16 @@ class Judgement {
   void leave_out(Supply supply, const std::string& why) {
     DemandLine line{std::string(name_of(supply)), 0, 0, "bytes/s"};
     line.sentence = fmt::format("{}: {}", line.name, why);
+    left_out_.emplace_back(supply, why);
     answer_.lines.push_back(std::move(line));
   }
 
   // Without a GPU there is no link, and a copy within memory seldom is what lacks.
   std::string unknown_words() const {
     std::string text;
-    for (const Supply supply : {Supply::decoding, Supply::storage}) {
-      if (profile_.ceiling(supply) == nullptr)
-        text += fmt::format("; {} was not measured", name_of(supply));
+    for (const auto& [supply, why] : left_out_) {
+      if (supply == Supply::decoding || supply == Supply::storage)
+        text += fmt::format("{} is not judged ({}); ", name_of(supply), why);
     }
     return text;
   }
@@ -97,8 +100,11 @@ class Judgement {
     if (most == nullptr) {
       answer_.sentence = "what " + job + " need was not measured";
     } else if (answer_.is_met) {
-      answer_.sentence = fmt::format("enough for {}: the most is taken of {}, {}{}", job,
-                                     most->name, show_percent(most->share), unknown_words());
+      const bool is_known = answer_.is_all_judged();
+      answer_.sentence = fmt::format("{} {}: {}the most is taken of {}, {}",
+                                     is_known ? "enough for" : "cannot tell of", job,
+                                     is_known ? "" : unknown_words() + "of the others ", most->name,
+                                     show_percent(most->share));
     } else {
       answer_.sentence = fmt::format("NOT ENOUGH for {}: {}", job, lacking_);
     }
@@ -108,9 +114,17 @@ class Judgement {
   const Demand demand_;
   DemandAnswer& answer_;
   std::string lacking_;
+  std::vector<std::pair<Supply, std::string>> left_out_;
 };
 
 }  // namespace
+
+bool DemandAnswer::is_all_judged() const {
+  return std::none_of(lines.begin(), lines.end(), [](const DemandLine& line) {
+    return line.there <= 0 &&
+           (line.name == name_of(Supply::decoding) || line.name == name_of(Supply::storage));
+  });
+}
 
 void judge_demand(Profile& profile, const Demand& demand) {
   DemandAnswer& answer = profile.demand.emplace();

@@ -84,6 +84,8 @@ struct DemandAnswer {
   bool is_met = true;  // by what was measured
   std::string sentence;
   std::vector<DemandLine> lines;
+
+  bool is_all_judged() const;  // decoding and storage are known: else it may not be enough
 };
 
 // --- --against PROFILE ---

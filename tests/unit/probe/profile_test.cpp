@@ -240,6 +240,18 @@ TEST(Demand, WhatLacksIsNamed) {
             "NOT ENOUGH for 1,786 samples/s: decoding needs 2.01 cores of 2 cores");
 }
 
+TEST(Demand, WithoutDecodingAndStorageNothingIsEnough) {
+  Profile profile = made_profile("a", 55e9);
+  for (auto& [name, outcome] : profile.probes) {
+    for (Ceiling& ceiling : outcome.ceilings) ceiling.sample_bytes = 0;
+  }
+  judge_demand(profile, {1786, 154'000'000, 256, 1});
+  EXPECT_EQ(profile.demand->sentence,
+            "cannot tell of 1,786 samples/s: storage is not judged (how many bytes a sample has is "
+            "not known; give --data); of the others the most is taken of link, 2.0 %");
+  EXPECT_FALSE(profile.demand->is_all_judged());
+}
+
 TEST(Demand, OfNothingMeasuredSaysSo) {
   Profile profile;
   judge_demand(profile, {1786, 154'000'000, 256, 1});
