@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -104,6 +105,14 @@ std::string reason_for_null(const std::string& path, const Analysis& analysis) {
   return names + " cannot be told apart; measure longer";
 }
 
+// Means over the window, as uncertain as the verdict on it.
+bool is_mean_of_window(std::string_view path) {
+  constexpr std::array<std::string_view, 6> kMeans = {"device.", "throughput.", "account.",
+                                                      "cost.",   "epoch.",      "step_time."};
+  return std::any_of(kMeans.begin(), kMeans.end(),
+                     [&](std::string_view root) { return path.starts_with(root); });
+}
+
 std::string shown_value(const nlohmann::json& value) {
   return value.is_string() ? "'" + shown_text(value.get<std::string>()) + "'" : value.dump();
 }
@@ -179,6 +188,11 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
   if (value->is_null()) {
     return answer_to(Outcome::cannot_tell, text,
                      "cannot be told: " + reason_for_null(condition.path, analysis));
+  }
+  if (analysis.verdict.withheld_reason && is_mean_of_window(condition.path)) {
+    return answer_to(Outcome::cannot_tell, text,
+                     fmt::format("cannot be told: it is {}, but {}", shown_value(*value),
+                                 *analysis.verdict.withheld_reason));
   }
   const std::optional<bool> met = holds(*value, condition);
   if (!met) {

@@ -88,6 +88,9 @@ TEST(Requirement, CannotTellWhatIsWithheld) {
   const RequirementResult result = evaluate("verdict.bound_by == decode", shorter);
   EXPECT_EQ(result.outcome, Outcome::cannot_tell);
   EXPECT_THAT(result.sentence, HasSubstr("cannot be told: 10 steps were measured"));
+  EXPECT_EQ(outcome("device.busy >= 0.2", shorter), Outcome::cannot_tell);
+  EXPECT_EQ(outcome("throughput.samples_per_s.mean >= 1", shorter), Outcome::cannot_tell);
+  EXPECT_EQ(outcome("window.steps == 10", shorter), Outcome::met) << "a count is exact";
   RunRecord no_compute = usual_record();
   no_compute.config.trainer.device.set("null");
   EXPECT_THAT(evaluate("device.busy > 0.5", no_compute).sentence, HasSubstr("give --compute"));
