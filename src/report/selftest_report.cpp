@@ -36,6 +36,22 @@ std::string not_found_line(const std::vector<const Recovery*>& missing) {
   return text;
 }
 
+// What was found only because it was looked for again: a stage that needs luck to be found.
+std::string found_late_words(const Result& result) {
+  std::size_t fewest = result.stages.front().growth.size();
+  const Recovery* latest = &result.stages.front();
+  std::int64_t late = 0;
+  for (const Recovery& recovery : result.stages) {
+    fewest = std::min(fewest, recovery.growth.size());
+    if (recovery.growth.size() > latest->growth.size()) latest = &recovery;
+  }
+  for (const Recovery& recovery : result.stages) late += recovery.growth.size() > fewest ? 1 : 0;
+  if (late == 0) return "";
+  return fmt::format("; {}{} only when looked for again, up to round {} (the others: {})",
+                     name_of_stage(*latest), late > 1 ? " and " + plural(late - 1, "other") : "",
+                     latest->growth.size(), fewest);
+}
+
 std::string answer_line(const Result& result) {
   if (result.interrupted)
     return "Interrupted after " + plural(std::ssize(result.stages), "stage") + ": no answer";
@@ -44,8 +60,9 @@ std::string answer_line(const Result& result) {
   if (result.stages.empty()) return "No stage was measured: no answer";
   return fmt::format(
       "Trust it here: at least {:.0f} % of every injected delay was found in its own stage, "
-      "worst {} {}",
-      100 * (1 - kTolerance), name_of_stage(*result.worst()), percent_of(*result.worst()));
+      "worst {} {}{}",
+      100 * (1 - kTolerance), name_of_stage(*result.worst()), percent_of(*result.worst()),
+      found_late_words(result));
 }
 
 // Why a stage may be missing what was put into it.

@@ -4,12 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include "engine/model/model_engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "report/kinds.h"
+#include "report/results.h"
+#include "report/writers.h"
 
 namespace loaderscope::selftest {
 namespace {
@@ -134,6 +139,13 @@ TEST(Selftest, RepeatsWhatWasNotFoundAndNothingElse) {
     const bool was_bad = recovery.stage == Stage::augment;
     EXPECT_EQ(recovery.growth.size(), was_bad ? 3U : 1U) << name_of(recovery.stage);
   }
+  std::ostringstream text;
+  find_row("table", report_table()).write(text, result_of(result, "1.0"), ReportStyle{});
+  std::string words = text.str();
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  EXPECT_THAT(words,
+              testing::ContainsRegex(
+                  "; augment .* and +1 +other +only +when +looked +for +again, +up +to +round +3"));
 }
 
 TEST(Selftest, EndsWithItsBudget) {
