@@ -78,13 +78,13 @@ BlockTest::BlockTest(std::span<const BlockValue> values) {
   if (std::abs(mean_) < 1e-14) mean_ = 0;
 }
 
-BlockTest BlockTest::with_known_deviation(double difference, double deviation) {
-  constexpr std::int64_t kAsIfKnown = 1'000'000;
+BlockTest BlockTest::with_known_deviation(double difference, double deviation,
+                                          std::int64_t degrees) {
   BlockTest test{{}};
   test.mean_ = difference;
   test.deviation_ = deviation;
   test.error_ = deviation * std::sqrt(2.0);
-  test.degrees_ = kAsIfKnown;
+  test.degrees_ = degrees;
   return test;
 }
 

@@ -23,8 +23,9 @@ class BlockTest {
  public:
   explicit BlockTest(std::span<const BlockValue> values);
 
-  // Of one value of each arm, where runs of one arm are known to differ by so much.
-  static BlockTest with_known_deviation(double difference, double deviation);
+  // Of one value of each arm, where runs of one arm were seen to differ by so much, in a test of so
+  // many degrees of freedom.
+  static BlockTest with_known_deviation(double difference, double deviation, std::int64_t degrees);
 
   bool knows() const { return degrees_ > 0; }  // else there are too few values for any of these
   double mean() const { return mean_; }
