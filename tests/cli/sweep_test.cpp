@@ -30,7 +30,7 @@ TEST(SweepCommand, PutsTheBestAndTheKneeFirst) {
       run_binary(in_model("sweep", {"-L", "workers=1,2,3,4", "--vary", "prefetch=1,2"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, StartsWith("Best: num-workers=3 prefetch-factor=1: 333 samples/s (±0), "
-                                    "100.0 % busy; 3 others cannot be told apart from it\n"));
+                                    "100.0 % busy; 3 others cannot be told\n  apart from it\n"));
   EXPECT_THAT(ended.out, HasSubstr("<- knee, best"));
   EXPECT_THAT(ended.out, HasSubstr("workers \\ prefetch"));
   EXPECT_THAT(ended.out, HasSubstr("# compute, d decode"));
