@@ -12,16 +12,16 @@ namespace {
 using namespace test;
 
 // Steps of 30 ms; of 10 in an epoch the first waits 200 ms more.
-RunRecord of_epochs(std::int64_t steps) {
-  return record_of(4, steps, [](std::int64_t step) {
-    StepPlan plan = step_of(25 * kMillisecond, {{Cause::decode, 5 * kMillisecond}});
-    plan.epoch = static_cast<std::int32_t>(step / 10);
-    if (step % 10 != 0) return plan;
-    plan.stall[Cause::startup] = 200 * kMillisecond;
-    plan.why[Why::epoch] = 200 * kMillisecond;
-    return plan;
-  });
+StepPlan step_of_epochs(std::int64_t step) {
+  StepPlan plan = step_of(25 * kMillisecond, {{Cause::decode, 5 * kMillisecond}});
+  plan.epoch = static_cast<std::int32_t>(step / 10);
+  if (step % 10 != 0) return plan;
+  plan.stall[Cause::startup] = 200 * kMillisecond;
+  plan.why[Why::epoch] = 200 * kMillisecond;
+  return plan;
 }
+
+RunRecord of_epochs(std::int64_t steps) { return record_of(4, steps, step_of_epochs); }
 
 double epoch_of(const RunRecord& record) { return analyse(record).epoch_predicted_s.value_or(-1); }
 
@@ -39,8 +39,7 @@ TEST(Epochs, TakeTheirStepsAndTheirBegin) {
 
 TEST(Epochs, EachRankMakesItsPartInStepsOfItsOwn) {
   RunRecord record = of_epochs(36);
-  record.ranks.push_back(record.ranks.front());
-  record.ranks.push_back(record.ranks.front());
+  for (int i = 1; i < 3; ++i) record.ranks.push_back(rank_of(4, 36, step_of_epochs));
   record.config.trainer.ranks.set(3);
   record.config.data.samples.value = 10;  // of which each has four: one short step
   record.config.loader.batch_size.set(kSamplesPerStep);
