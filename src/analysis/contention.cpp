@@ -25,11 +25,13 @@ double stopped_by_quota(const RunRecord& record) {
   return window > 0 ? std::min(1.0, stopped / seconds(window)) : 0;
 }
 
+bool is_held_by_quota(const RunRecord& record) { return stopped_by_quota(record) >= kStopped; }
+
 std::optional<double> contention_of_others(const RunRecord& record) {
   const auto others = value_of(record.metrics, "host.other_cpu_s");
   const auto own = value_of(record.metrics, "process.cpu_s");
   // Where a quota holds the threads back, others may have all the cores that it leaves them.
-  if (stopped_by_quota(record) >= kStopped) return std::nullopt;
+  if (is_held_by_quota(record)) return std::nullopt;
   if (!others || !own || *others + *own <= 0) return std::nullopt;
   return *others / (*others + *own);
 }

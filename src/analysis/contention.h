@@ -13,6 +13,7 @@ inline constexpr double kMuchOfOthers = 0.1;
 
 // Share of the time that the CPU quota stopped the program's threads.
 double stopped_by_quota(const RunRecord& record);
+bool is_held_by_quota(const RunRecord& record);  // so long that others are not to blame
 
 // The part of the contention that other programs caused, by the CPU time that they took beside this
 // one. Nothing where that was not counted, or a quota held the threads back.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/wording.h"
+
 namespace loaderscope {
 namespace {
 
@@ -77,7 +79,10 @@ bool restarts_workers(const RunConfig& config) {
 std::string unseen_of_epoch(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.is_within_epoch) return "";
   if (record.config.program.command.given) return " and what comes between epochs";
-  return restarts_workers(record.config) ? " and the start of its workers" : "";
+  // As the run itself began; of a long epoch it is nothing.
+  const bool is_much =
+      seconds(analysis.first_batch_wall) >= kWorthSaying * analysis.epoch_predicted_s.value_or(0);
+  return is_much && restarts_workers(record.config) ? " and the start of its workers" : "";
 }
 
 double epoch_seconds(const RunConfig& config, const SeenEpochs& seen) {

@@ -110,7 +110,7 @@ CaseRun kept_of(const RunRecord& record) {
   run.samples = analysis.samples;
   run.cpu_s = value_of(record.metrics, "process.cpu_s");
   if (!run.cpu_s) run.cpu_s = seconds(cpu_of_stages(record));
-  if (contention_of_others(record))
+  if (!is_held_by_quota(record))
     run.other_cpu_s = value_of(record.metrics, "host.other_cpu_s").value_or(0);
   run.resident = bytes_of(record, "memory.resident_bytes");
   run.pinned = bytes_of(record, "memory.pinned_bytes");

@@ -20,7 +20,7 @@ void describe_decode_hosts(Form& form, DecodeHosts& hosts) {
 void describe_question(Form& form, JobQuestion& question) {
   form.object("question", "what was planned", [&] {
     form.whole("ranks", question.ranks, "of the job");
-    form.whole("hosts", question.hosts, "that they are spread over", {.least = 1});
+    form.whole("hosts", question.hosts, "that they are spread over");
     form.optional("storage", question.storage, Missing::null, [&](SharedStorage& storage) {
       form.object("storage", "that all hosts read from; null: as fast for each as measured",
                   [&] { describe_storage(form, storage); });

@@ -133,10 +133,10 @@ std::string epoch_line(const JobPlan& plan) {
 }
 
 std::string cache_line(const JobPlan& plan) {
-  if (plan.data_bytes <= 0) return "";
+  if (plan.data_bytes <= 0 || plan.job().hosts <= 0) return "";
   const auto bytes = static_cast<double>(plan.data_bytes);
   return fmt::format("Cache: the data has {}; hosts that share what they keep need {} each",
-                     show_size(bytes), show_size(bytes / static_cast<double>(plan.question.hosts)));
+                     show_size(bytes), show_size(bytes / static_cast<double>(plan.job().hosts)));
 }
 
 }  // namespace

@@ -105,9 +105,8 @@ std::string clocks_line(const std::vector<HostRecord>& hosts) {
     drift = std::max(drift, static_cast<Nanos>(std::llround(1e9 * std::abs(drifted))));
   }
   if (hosts.size() < 2) return "";
-  return fmt::format(
-      "clocks of the hosts: up to {} apart, compared to within {}; they have drifted by up to {}",
-      show_duration(apart), show_duration(error), show_duration(drift));
+  return fmt::format("clocks of the hosts: up to {} apart, known to within {}, drifted by up to {}",
+                     show_duration(apart), show_duration(error), show_duration(drift));
 }
 
 }  // namespace loaderscope

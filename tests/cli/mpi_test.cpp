@@ -83,10 +83,10 @@ TEST_P(Mpi, ProcessesMakeOneJobWithNothingSet) {
 }
 
 TEST_P(Mpi, EachIsAJobByItselfWhereThatIsAskedFor) {
-  Words words = pipeline("20");
-  words.insert(words.end(), {"--rendezvous", "off"});
-  std::erase(words, "--json");
-  std::erase(words, folder_.path("job.json"));
+  const Words words = {"--rendezvous", "off", "--source",  "synthetic",
+                       "--device",     "sim", "--cost",    "decode=2ms:sleep",
+                       "--compute",    "4ms", "--workers", "1",
+                       "--batch",      "2",   "--steps",   "20"};
   const Ended ended = started(2, words)->wait();
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.err, Not(HasSubstr("make one job")));

@@ -58,6 +58,9 @@ TEST(Epochs, WhatNoneHasShownIsSaid) {
   record.config.data.samples.value = 1000 * kSamplesPerStep;
   Analysis analysis = analyse(record);
   EXPECT_NEAR(*analysis.epoch_predicted_s, 100, 1e-9);
+  EXPECT_EQ(unseen_of_epoch(record, analysis), "");  // of a long one it is nothing
+  record.config.data.samples.value = 50 * kSamplesPerStep;
+  analysis = analyse(record);
   EXPECT_EQ(unseen_of_epoch(record, analysis), " and the start of its workers");
   record.config.loader.persistent_workers.value = true;
   EXPECT_EQ(unseen_of_epoch(record, analysis), "");

@@ -64,6 +64,7 @@ TEST(FindingsText, TheFixSaysWhatIsWastedAndHowLongAnEpochTakes) {
   RunRecord record;
   record.config.data.samples.set(64'000);
   Analysis analysis;
+  analysis.epoch_predicted_s = 400;
   analysis.waste = Waste{18, std::nullopt};
   EXPECT_EQ(fix_line(record, analysis), "Waste now: 18.0 GPU-h/day");
   analysis.findings = {finding_of("too-few-workers", 2)};

@@ -59,8 +59,8 @@ TEST(HostTable, SaysHowWellTheClocksAreKnown) {
   record.hosts[0].clock_offset = record.hosts[0].clock_error = 0;
   record.hosts[1].metrics.push_back({"clock.drift_s", "s", "drift", -1e-6});
   EXPECT_THAT(table_of(record),
-              HasSubstr("clocks of the hosts: up to 5.000 ms apart, compared to within 2.000 us; "
-                        "they have drifted by up to 1.000 us"));
+              HasSubstr("clocks of the hosts: up to 5.000 ms apart, known to within 2.000 us, "
+                        "drifted by up to 1.000 us\n"));
 }
 
 TEST(HostTable, OfManyHostsShowsTheWorstAndHowAllLie) {
