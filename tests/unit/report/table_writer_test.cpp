@@ -53,6 +53,7 @@ queue ready: 0.2 of 4 on average, at most 2; takers waited 3.000 s
   memory.host_slots         11  host slots
 note: prefetch-factor has no effect
 too short: no epoch ended within the window, so what restarting the workers costs was not seen
+what a word rests on, and when it is wrong: loaderscope explain too-few-workers
 files: out/r 50.json
 next: loaderscope tune --from 'out/r 50.json'
 )");
