@@ -90,8 +90,8 @@ std::string reads_at_once(const Facts& facts) {
 
 // Of HDF5, whose chunks are read and unpacked as a whole.
 bool reads_whole_chunks(const Facts& facts) {
-  constexpr double kMuchMore = 2;
-  return facts.metric("read.chunks_per_used") >= kMuchMore;
+  constexpr double kMuchLarger = 2;
+  return facts.metric("read.chunks_per_used") >= kMuchLarger;
 }
 
 std::string chunk_words(const Facts& facts) {
