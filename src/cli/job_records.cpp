@@ -64,7 +64,7 @@ void add_drift(Meeting& meeting, HostRecord& host) {
 Introduction introduction_of(const RunConfig& config, const MachineFacts& machine,
                              std::int64_t ranks) {
   return {version_number(), machine.host.value_or("a host without a name"), settings_of_job(config),
-          ranks};
+          ranks, boot_of_kernel()};
 }
 
 void bring_onto_first_clock(Meeting& meeting, RunRecord& own, const std::string& failure) {
