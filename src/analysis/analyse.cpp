@@ -69,17 +69,21 @@ struct Walk {
   Stretches stretches;
   Histogram step_time;
   std::set<std::int32_t> epochs;  // of the window; no more than two are told apart
+  std::int64_t epochs_begun = 0;  // in the windows of all ranks
   std::optional<StepRow> first;   // of rank 0, warm-up included
 
   Walk(std::int64_t steps, std::int64_t workers) : series(steps), stretches(steps, workers) {}
 
   void add(const RankRecord& rank) {
     std::int64_t index = -rank.warmup_steps;
+    EpochBegins begins;
     rank.rows.for_each([&](const StepRow& row) {
       if (!first) first = row;
+      begins.add(row, index >= 0);
       if (index >= 0) add_measured(index, row);
       ++index;
     });
+    epochs_begun += begins.count();
   }
 
  private:
@@ -233,7 +237,8 @@ Analysis analyse(const RunRecord& record) {
   fill_estimates(analysis, record, bootstrap);
   // A trace begins with the tracing.
   if (!is_trace_engine(record.engine)) fill_first_batch(analysis, record, walk.first);
-  if (const double epoch = epoch_seconds(record.config, epochs_seen(record, analysis.account));
+  if (const double epoch =
+          epoch_seconds(record.config, epochs_seen(record, analysis.account, walk.epochs_begun));
       epoch > 0)
     analysis.epoch_predicted_s = epoch;
   if (analysis.has_busy && has_gpu(record.config)) analysis.waste = waste_of(record, analysis);

@@ -1,37 +1,19 @@
 #include "analysis/epochs.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "analysis/wording.h"
+#include "base/divide_up.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr double kLikeTheBatch = 0.9;  // samples of a step, as a share of the batch that is set
 
-// A count of a result's settings, which need not be sane.
-std::int64_t sane(std::int64_t count) {
-  return std::clamp<std::int64_t>(count, 1, std::int64_t{1} << 24);
-}
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
-
-// In a rank's window; how the run itself began is its first batch.
-std::int64_t begun_in(const RankRecord& rank) {
-  std::int64_t begun = 0, index = -rank.warmup_steps;
-  std::optional<std::int32_t> last;
-  rank.rows.for_each([&](const StepRow& row) {
-    if (index++ >= 0 && last && row.epoch != *last) ++begun;
-    last = row.epoch;
-  });
-  return begun;
-}
-
 // A program may make its batches as it likes: those that it made, then.
 double steps_that_make_an_epoch(const RunConfig& config, const SeenEpochs& seen) {
-  const auto batch = static_cast<double>(sane(config.loader.batch_size)) *
-                     static_cast<double>(sane(config.trainer.ranks));
+  const auto batch = static_cast<double>(sane_count(config.loader.batch_size)) *
+                     static_cast<double>(sane_count(config.trainer.ranks));
   const bool is_as_set =
       seen.samples_per_step >= kLikeTheBatch * batch && seen.samples_per_step <= batch;
   return is_as_set ? static_cast<double>(steps_of_epoch(config))
@@ -40,10 +22,14 @@ double steps_that_make_an_epoch(const RunConfig& config, const SeenEpochs& seen)
 
 }  // namespace
 
+std::int64_t sane_count(std::int64_t count) {
+  return std::clamp<std::int64_t>(count, 1, std::int64_t{1} << 24);
+}
+
 std::int64_t steps_of_epoch(const RunConfig& config) {
   if (config.data.samples <= 0) return 0;
-  const std::int64_t samples = divide_up(config.data.samples, sane(config.trainer.ranks));
-  const std::int64_t batch = sane(config.loader.batch_size);
+  const std::int64_t samples = divide_up(config.data.samples, sane_count(config.trainer.ranks));
+  const std::int64_t batch = sane_count(config.loader.batch_size);
   return std::max<std::int64_t>(
       1, config.loader.drop_last ? samples / batch : divide_up(samples, batch));
 }
@@ -54,22 +40,32 @@ double SeenEpochs::step_ns() const {
 
 double SeenEpochs::start_ns() const { return begun > 0 ? static_cast<double>(waited) / begun : 0; }
 
-SeenEpochs epochs_seen(const RunRecord& record, const Account& account) {
+SeenEpochs epochs_seen(const RunRecord& record, const Account& account, std::int64_t begun) {
   SeenEpochs seen;
   double samples = 0;
   for (const RankRecord& rank : record.ranks) {
     if (rank.steps() <= 0) continue;
     seen.steps += static_cast<double>(rank.steps());
     samples += static_cast<double>(rank.samples);
-    seen.begun += static_cast<double>(begun_in(rank));
   }
   const auto ranks = static_cast<double>(std::max<std::size_t>(record.ranks.size(), 1));
   seen.steps /= ranks;
-  seen.begun /= ranks;
+  seen.begun = static_cast<double>(begun) / ranks;
   seen.samples_per_step = seen.steps > 0 ? samples / seen.steps : 0;
   seen.window = account.window;
   seen.waited = seen.begun > 0 ? account.why[Why::epoch] : 0;
   return seen;
+}
+
+SeenEpochs epochs_seen(const RunRecord& record, const Account& account) {
+  std::int64_t begun = 0;
+  for (const RankRecord& rank : record.ranks) {
+    EpochBegins begins;
+    std::int64_t index = -rank.warmup_steps;
+    rank.rows.for_each([&](const StepRow& row) { begins.add(row, index++ >= 0); });
+    begun += begins.count();
+  }
+  return epochs_seen(record, account, begun);
 }
 
 bool restarts_workers(const RunConfig& config) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/epochs.h"
+#include "base/divide_up.h"
 #include "settings/batches_ahead.h"
 
 namespace loaderscope::model {
@@ -19,15 +20,9 @@ constexpr std::int64_t kFewestWindows = 4;  // what is made before them must not
 // Times what is run at most: a part of so short a run may have begun another share of its epochs.
 constexpr std::int64_t kFewEpochs = 8;
 
-// A count of a result's settings, which need not be sane.
-std::int64_t sane(std::int64_t count) {
-  return std::clamp<std::int64_t>(count, 1, std::int64_t{1} << 24);
-}
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
-
 std::int64_t most_steps(const RunConfig& config, std::int64_t most_samples) {
-  const std::int64_t per_step = sane(config.loader.batch_size) * sane(config.trainer.ranks);
+  const std::int64_t per_step =
+      sane_count(config.loader.batch_size) * sane_count(config.trainer.ranks);
   const std::int64_t fewest =
       std::clamp(kExcess * most_samples / per_step, kFewestLargeSteps, kFewestModelSteps);
   return std::max(fewest, most_samples / per_step);
@@ -71,8 +66,8 @@ bool start_as_often(const StepsToRun& a, const StepsToRun& b, std::int64_t epoch
 
 // As many samples in batches of another size.
 std::int64_t in_batches_of(const RunConfig& to, std::int64_t steps, const RunConfig& from) {
-  return std::max<std::int64_t>(1,
-                                steps * sane(from.loader.batch_size) / sane(to.loader.batch_size));
+  return std::max<std::int64_t>(
+      1, steps * sane_count(from.loader.batch_size) / sane_count(to.loader.batch_size));
 }
 
 }  // namespace

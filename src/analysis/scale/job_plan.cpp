@@ -9,6 +9,7 @@
 #include "analysis/scale/sample_needs.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
+#include "base/divide_up.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -17,8 +18,6 @@ namespace {
 constexpr std::int64_t kMostSamples = 4'000'000;  // of all ranks, that a size runs in the model
 constexpr std::int64_t kFewestSteps = 20, kMostSteps = 200;
 constexpr std::size_t kMostSizes = 8;
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 
 std::int64_t ranks_of_host(const JobQuestion& asked) { return divide_up(asked.ranks, asked.hosts); }
 

@@ -7,12 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/divide_up.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::native {
 namespace {
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::string note_of_ranks(const std::vector<std::int64_t>& samples) {
   std::string text;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/divide_up.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -54,8 +55,6 @@ SamplerOptions sampler_options(const RunConfig& config, std::int64_t ranks) {
   options.seed = static_cast<std::uint64_t>(config.measure.seed.value);
   return options;
 }
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 
 // Reads of a declared storage, of which each worker has several under way; nothing where it reads
 // one sample after the other.
