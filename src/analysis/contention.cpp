@@ -37,10 +37,6 @@ std::optional<double> contention_of_others(const RunRecord& record) {
 }
 
 bool others_matter(const RunRecord& record) {
-  // Who was stopped by its quota would have got no core of theirs.
-  const double stopped = value_of(record.metrics, "host.throttled_s").value_or(0);
-  const Nanos window = record.ranks.empty() ? 0 : record.ranks.front().window();
-  if (stopped > kMuchOfOthers * seconds(window)) return false;
   return contention_of_others(record).value_or(0) >= kMuchOfOthers;
 }
 
