@@ -86,6 +86,13 @@ std::uint16_t port_in(const Variable& variable) {
 
 }  // namespace
 
+std::int64_t started_by(const Variable& variable, const char* name) {
+  const std::string text = text_of(variable, name);
+  std::int64_t count = 0;
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  return count;
+}
+
 JobPlace place_by_environment(const Variable& variable) {
   for (const Launcher& launcher : kLaunchers) {
     if (text_of(variable, launcher.number).empty()) continue;

@@ -25,6 +25,9 @@ constexpr Nanos kUsualWait = 60 * kSecond;
 // Null where it is not set.
 using Variable = std::function<const char*(const char* name)>;
 
+// How many a launcher says in it that it has started; 0: it does not say.
+std::int64_t started_by(const Variable& variable, const char* name);
+
 // Of torchrun, of Slurm or of Open MPI. Throws UsageError that names what is missing or wrong.
 JobPlace place_by_environment(const Variable& variable);
 

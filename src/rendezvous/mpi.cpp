@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
-#include <charconv>
 #include <cstring>
 #include <sstream>
 #include <string_view>
@@ -60,9 +59,7 @@ void check_launcher(const Variable& variable) {
 void check_size(const Variable& variable, int processes) {
   if (processes > 1) return;
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
-    const char* const text = variable(name);
-    int started = 0;
-    if (text != nullptr) std::from_chars(text, text + std::strlen(text), started);
+    const std::int64_t started = started_by(variable, name);
     if (started > 1)
       throw RunError(fmt::format(
           "--rendezvous mpi: MPI knows one process, and {} were started ({}); the library is not "

@@ -1,8 +1,5 @@
 #include "rendezvous/ways.h"
 
-#include <charconv>
-#include <cstring>
-
 #include "rendezvous/mpi.h"
 #include "rendezvous/mpi_library.h"
 
@@ -22,22 +19,15 @@ constexpr WayToMeet kWays[] = {
     {{"off", "Each process is a job by itself."}, nullptr},
 };
 
-bool says_many(const Variable& variable, const char* name) {
-  const char* const text = variable(name);
-  int number = 0;
-  if (text != nullptr) std::from_chars(text, text + std::strlen(text), number);
-  return number > 1;
-}
-
 }  // namespace
 
 std::span<const WayToMeet> ways_to_meet() { return kWays; }
 
 std::string_view way_of_launcher(const Variable& variable) {
   // Only what the launcher's own children have: a script of sbatch has SLURM_NTASKS too.
-  if (says_many(variable, "SLURM_STEP_NUM_TASKS")) return "env";
+  if (started_by(variable, "SLURM_STEP_NUM_TASKS") > 1) return "env";
   for (const MpiKind& kind : mpi_kinds())
-    if (says_many(variable, kind.size_variable)) return "mpi";
+    if (started_by(variable, kind.size_variable) > 1) return "mpi";
   return "off";
 }
 
