@@ -122,10 +122,13 @@ JobAnswer gather_records(Meeting& meeting, JobAnswer own,
 
 void book_waits_of_programs(RunRecord& job) {
   if (!is_guest_engine(job.engine) || !book_host_waits(job)) return;
+  const bool have_met = std::all_of(job.hosts.begin(), job.hosts.end(),
+                                    [](const HostRecord& host) { return host.has_clock(); });
   job.config.trainer.sync_ranks.value = true;
-  job.notes.emplace_back(
-      "the hosts end their steps together, by which their clocks are compared: what a rank waited "
-      "in a step for the last one to begin is no compute, but what that one waited for");
+  job.notes.push_back(fmt::format(
+      "the hosts end their steps together{}: what a rank waited in a step for the last one to "
+      "begin is no compute, but what that one waited for",
+      have_met ? "" : ", by which their clocks are compared"));
 }
 
 }  // namespace loaderscope
