@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/pipelines_of_jobs.h"
 #include "cli/pretend_hosts.h"
 #include "cli/run_binary.h"
 
@@ -39,26 +40,7 @@ class JobOfProcesses : public testing::Test {
   }
 
   Words slow_decode(const std::string& steps) const {
-    return {"--source",
-            "synthetic",
-            "--device",
-            "sim",
-            "--sync-ranks",
-            "--cost",
-            "decode=4ms:sleep",
-            "--inject",
-            "decode=+4ms@rank=1",
-            "--compute",
-            "4ms",
-            "--workers",
-            "1",
-            "--batch",
-            "2",
-            "--steps",
-            steps,
-            "--json",
-            folder_.path("job.json"),
-            "--force"};
+    return job_with_a_slow_rank("decode=4ms:sleep", steps, folder_.path("job.json"));
   }
 
   json answer() const { return json::parse(folder_.read("job.json")); }

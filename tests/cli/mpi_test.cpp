@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/pipelines_of_jobs.h"
 #include "cli/run_binary.h"
 
 namespace loaderscope::testing_cli {
@@ -43,26 +44,7 @@ class Mpi : public testing::TestWithParam<Launcher> {
   }
 
   Words pipeline(const std::string& steps) const {
-    return {"--source",
-            "synthetic",
-            "--device",
-            "sim",
-            "--sync-ranks",
-            "--cost",
-            "decode=2ms:sleep",
-            "--inject",
-            "decode=+4ms@rank=1",
-            "--compute",
-            "4ms",
-            "--workers",
-            "1",
-            "--batch",
-            "2",
-            "--steps",
-            steps,
-            "--json",
-            folder_.path("job.json"),
-            "--force"};
+    return job_with_a_slow_rank("decode=2ms:sleep", steps, folder_.path("job.json"));
   }
 
   TestFolder folder_;

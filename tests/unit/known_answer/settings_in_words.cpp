@@ -1,5 +1,4 @@
-#include <sstream>
-
+#include "unit/settings_in_words.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/settings.h"
 #include "unit/known_answer/known_answer.h"
@@ -7,16 +6,8 @@
 namespace loaderscope::known_answer {
 
 RunConfig config_of(std::string_view settings) {
-  std::istringstream words{std::string(settings)};
-  std::string lines, word;
-  while (words >> word) {
-    const auto equals = word.find('=');
-    lines += word.substr(0, equals) + " = " + word.substr(equals + 1) + "\n";
-  }
-  RunConfig config;
-  parse_scenario(lines, "case", config);
   std::vector<std::string> notes;
-  return resolve_to_predict(config, MachineLimits{1024}, notes);
+  return resolve_to_predict(test::given_in_words(settings), MachineLimits{1024}, notes);
 }
 
 RunRecord run(std::string_view settings) { return run_model(config_of(settings), {}); }

@@ -19,6 +19,7 @@
 #include "base/sleep.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/settings.h"
+#include "unit/settings_in_words.h"
 
 namespace loaderscope::native {
 namespace {
@@ -74,16 +75,8 @@ constexpr Nanos kDisturbed = kMillisecond;
 }  // namespace
 
 RunConfig config_of(std::string_view settings) {
-  std::istringstream words{std::string(settings)};
-  std::string lines, word;
-  while (words >> word) {
-    const auto equals = word.find('=');
-    lines += word.substr(0, equals) + " = " + word.substr(equals + 1) + "\n";
-  }
-  RunConfig config;
-  parse_scenario(lines, "case", config);
   std::vector<std::string> notes;
-  return resolve(config, MachineLimits{1024}, notes);
+  return resolve(test::given_in_words(settings), MachineLimits{1024}, notes);
 }
 
 RunRecord run(std::string_view settings, const EngineContext& context) {
