@@ -174,6 +174,17 @@ TEST_F(TorchPretendGpu, AProfilerOfTheProgramsOwnIsLeftAlone) {
                                                HasSubstr("in the others it is what the host saw")));
 }
 
+// The thread that pins, which PyTorch starts only where there is an accelerator.
+TEST_F(TorchDevice, ThePinThreadIsWatchedAndGoesOn) {
+  const Ended ended = program({"--bind", "0"}, "pretend_pin.py", {});
+  const json result = result_of(ended);
+  EXPECT_THAT(ended.err, HasSubstr("60 batches"));
+  expect_closed(result);
+  const json& pinned = result.at("stages").at("pin");
+  EXPECT_GE(pinned.at("count"), result.at("window").at("steps"));
+  EXPECT_GE(pinned.at("mean_s"), 0.002);  // two tensors
+}
+
 // On a real one.
 class TorchGpu : public TorchDevice {
  protected:

@@ -1181,7 +1181,7 @@ class PretendCuda:
         return self.streams[-1]
 
     def current_stream(self):
-        cuda, stream = self, self.current
+        stream = self.current
 
         def wait_event(event):
             stream.free = max(stream.free, event.at)

@@ -368,7 +368,7 @@ class Looks(WithBatch):
             pass
 
         held = Held()
-        held.timed = self.stages.timed(lambda: held, self.stages.DECODE)  # in a circle
+        held.timed = self.stages.timed(lambda it=held: it, self.stages.DECODE)  # in a circle
         weak, weakly_held = weakref.ref(held.timed), weakref.ref(held)
         self.assertIs(weak()(), held)
         del held

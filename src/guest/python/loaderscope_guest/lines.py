@@ -4,7 +4,6 @@ look where it stands."""
 import atexit
 import os
 import signal
-import sys
 import sysconfig
 import threading
 from typing import Any, Dict, Optional

@@ -2,7 +2,7 @@
 
 import multiprocessing
 import sys
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Tuple
 
 from loaderscope_guest import construction, fastai_loader, library, messages, user_code, wrong_data_samples
 from loaderscope_guest.copied import copied

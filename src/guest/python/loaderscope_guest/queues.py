@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import Any, Callable, Iterator, NamedTuple
 
-from loaderscope_guest import inject, library, lines, making, messages, sharing
+from loaderscope_guest import binding, inject, library, lines, making, messages, sharing
 from loaderscope_guest.library import FACT, now
 
 

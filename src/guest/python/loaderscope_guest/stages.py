@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional
 from loaderscope_guest import hooks, inject, library, making, messages, user_code
 from loaderscope_guest.generators import going_on
 from loaderscope_guest.library import STAGES
-from loaderscope_guest.stage_table import AUGMENT, COLLATE, DECODE, DECOMPRESS, READ, TABLE, Row  # also for those who time
+from loaderscope_guest.stage_table import AUGMENT, COLLATE, DECODE, DECOMPRESS, READ, TABLE, Row  # noqa: F401 also for those who time
 
 NAMES = {number: name for name, number in STAGES.items()}
 
