@@ -28,11 +28,15 @@ class GpuTest : public testing::Test {
     return std::move(make_devices(runtime_, config_, stop_).front());
   }
 
-  // The time between two events around `work` on a stream of its own.
+  // The time between two events around `work` on a stream of its own, all queued behind a kernel:
+  // an idle GPU would see the first event before the work is launched.
   template <class WorkOnStream>
   Nanos time_of(const WorkOnStream& work) {
     const Stream stream = objects_->stream();
     const Event begin = objects_->event(), end = objects_->event();
+    Spin before;
+    before.duration = kMillisecond;
+    EXPECT_TRUE(runtime_->spin(before, stream).ok());
     EXPECT_TRUE(runtime_->record(begin, stream).ok());
     EXPECT_TRUE(work(stream).ok());
     EXPECT_TRUE(runtime_->record(end, stream).ok());

@@ -244,7 +244,7 @@ Interval CudaDevice::between(Event begin, Event end) const {
 // Between two kernels the GPU waited for the trainer to launch: no compute, and booked before it.
 Nanos CudaDevice::starved(const Step& step, const DeviceTimes& times) const {
   if (step.duration == 0 || !compute_.shows_gaps()) return 0;
-  return std::max<Nanos>(times.compute.wall() - times.augmented - step.duration, 0);
+  return std::max<Nanos>(times.compute.wall() - times.augmented - compute_.takes(step.duration), 0);
 }
 
 DeviceTimes CudaDevice::times_of(const Step& step) const {

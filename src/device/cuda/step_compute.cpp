@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace loaderscope::cuda {
 namespace {
@@ -17,8 +18,12 @@ constexpr std::int32_t kWarming = 2048;       // rows
 constexpr Nanos kWarmingTakes = kSecond / 2;  // an idle GPU has a fraction of its clock rate
 constexpr double kAgree = 0.02;               // of two timings
 constexpr int kMostTries = 10;
-constexpr std::int64_t kCorrected = 5;  // steps
-constexpr int kByteOfOnes = 0x3c;       // twice: a 2-byte value of about 1
+constexpr std::int64_t kCorrected = 5;      // steps
+constexpr int kByteOfOnes = 0x3c;           // twice: a 2-byte value of about 1
+constexpr std::int64_t kSeries = 100;       // kernels
+constexpr Nanos kSpun = 20 * kMicrosecond;  // each: longer than a launch takes
+constexpr Nanos kHeadStart = kMillisecond;  // of the host, which launches them meanwhile
+constexpr Nanos kCostsAgree = 50;
 
 }  // namespace
 
@@ -34,9 +39,10 @@ StepCompute::StepCompute(Gang& gang, DeviceObjects& objects, const RunConfig& co
   warm_up();
   if (config.trainer.compute.value.gemm) {
     calibrate(config.mean_compute_time());
-  } else if (config.trainer.graph) {
-    record_graphs(rank, config.trainer.in_flight);
+    return;
   }
+  if (config.trainer.graph) record_graphs(rank, config.trainer.in_flight);
+  if (kernels_ > 1) measure_cost(config.mean_compute_time());
 }
 
 Spin StepCompute::spin_of(Nanos duration) const {
@@ -67,6 +73,38 @@ void StepCompute::record_graphs(std::int32_t rank, std::int64_t buffers) {
     objects_.check("--graph", runtime_.launch_graph(graph, stream_));
   }
   objects_.check("--graph", runtime_.synchronise_device());
+}
+
+// A GPU takes some time to begin and to end a kernel, which is part of the time that is asked for.
+void StepCompute::measure_cost(Nanos step) {
+  Nanos cost = cost_in_series();
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const Nanos before = std::exchange(cost, cost_in_series());
+    if (std::abs(cost - before) <= kCostsAgree) break;
+  }
+  cost_ = std::max<Nanos>(cost, 0);
+  if (takes(step) > step) {
+    description_ = fmt::format("compute: the GPU needs {} for {} kernels, {} each, however short",
+                               show_duration(takes(step)), kernels_, show_duration(cost_));
+  }
+}
+
+// Of one kernel, beside its spin; the median of a few series. They are queued behind another one.
+Nanos StepCompute::cost_in_series() {
+  std::array<Nanos, kTimings> costs{};
+  const std::int64_t kernels = graphs_.empty() ? std::min(kernels_, kSeries) : kernels_;
+  for (Nanos& cost : costs) {
+    objects_.check("compute", runtime_.spin(spin_of(kHeadStart), stream_));
+    objects_.check("compute", runtime_.record(timing_begin_, stream_));
+    launch_kernels(0, kernels, kernels * kSpun);
+    objects_.check("compute", runtime_.record(timing_end_, stream_));
+    objects_.check("compute", runtime_.synchronise(timing_end_));
+    double ms = 0;
+    objects_.check("compute", runtime_.elapsed(timing_begin_, timing_end_, ms));
+    cost = std::llround(ms * 1e6 / static_cast<double>(kernels)) - kSpun;
+  }
+  std::sort(costs.begin(), costs.end());
+  return costs[kTimings / 2];
 }
 
 // The largest matrices of which kProducts still fit into a step.
@@ -144,15 +182,24 @@ Nanos StepCompute::settled_product(std::int32_t size, Nanos first) {
 
 Launched StepCompute::launch(std::int64_t buffer, Nanos duration) {
   if (product_ > 0) return launch_products(duration);
-  if (graphs_.empty()) {
-    launch_spins(duration);
-  } else {
-    const auto index = static_cast<std::size_t>(buffer);
-    *durations_[index] = duration / kernels_;
-    objects_.check("compute", runtime_.launch_graph(graphs_[index], stream_));
-  }
+  launch_kernels(buffer, kernels_, std::max<Nanos>(duration - kernels_ * cost_, 0));
   return {0, duration};
 }
+
+void StepCompute::launch_kernels(std::int64_t buffer, std::int64_t kernels, Nanos spun) {
+  const Nanos each = spun / kernels;
+  if (!graphs_.empty()) {
+    const auto index = static_cast<std::size_t>(buffer);
+    *durations_[index] = each;
+    objects_.check("compute", runtime_.launch_graph(graphs_[index], stream_));
+    return;
+  }
+  for (std::int64_t i = 1; i < kernels; ++i)
+    objects_.check("compute", runtime_.spin(spin_of(each), stream_));
+  objects_.check("compute", runtime_.spin(spin_of(spun - (kernels - 1) * each), stream_));
+}
+
+Nanos StepCompute::takes(Nanos duration) const { return std::max(duration, kernels_ * cost_); }
 
 // Each moves it half of the way, and no step by more than twice.
 void StepCompute::correct(const Launched& launched, Nanos took) {
@@ -160,13 +207,6 @@ void StepCompute::correct(const Launched& launched, Nanos took) {
   --to_correct_;
   const Nanos seen = (took - launched.spun) / launched.products;
   product_ = (product_ + std::clamp(seen, product_ / 2, 2 * product_) + 1) / 2;
-}
-
-void StepCompute::launch_spins(Nanos duration) {
-  const Nanos each = duration / kernels_;
-  for (std::int64_t i = 1; i < kernels_; ++i)
-    objects_.check("compute", runtime_.spin(spin_of(each), stream_));
-  objects_.check("compute", runtime_.spin(spin_of(duration - (kernels_ - 1) * each), stream_));
 }
 
 // What is left of the time after whole products is spun.

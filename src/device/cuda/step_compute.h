@@ -29,10 +29,14 @@ class StepCompute {
   // What it took on the device: of the first steps, which are mostly warm-up, so that the work of
   // those that count stays the same. Products are as fast as the clock that the load leaves.
   void correct(const Launched& launched, Nanos took);
-  // Its kernels are launched one by one and take exactly the time that is asked for: what their
-  // launches leave between them is known.
+  // Its kernels are launched one by one and take a time that is known: so is what their launches
+  // leave between them.
   bool shows_gaps() const { return product_ == 0 && graphs_.empty() && kernels_ > 1; }
-  // "compute: 2048 x 2048 matrices of cuBLAS 13.0.2, 0.152 ms each"; "" for kernels that spin.
+  // What spinning kernels take that are queued, for the time that is asked for: at least what the
+  // GPU needs to begin and to end each.
+  Nanos takes(Nanos duration) const;
+  // "compute: 2048 x 2048 matrices of cuBLAS 13.0.2, 0.152 ms each"; "" for kernels that spin
+  // as long as is asked for.
   std::string description() const { return description_; }
 
  private:
@@ -44,7 +48,9 @@ class StepCompute {
   double milliseconds_of_products(std::int32_t size);  // of a series of them
   Nanos measure_product(std::int32_t size);
   Nanos settled_product(std::int32_t size, Nanos first);
-  void launch_spins(Nanos duration);
+  void measure_cost(Nanos step);
+  Nanos cost_in_series();
+  void launch_kernels(std::int64_t buffer, std::int64_t kernels, Nanos spun);
   Launched launch_products(Nanos duration);
   Spin spin_of(Nanos duration) const;
 
@@ -57,6 +63,7 @@ class StepCompute {
   std::vector<Graph> graphs_;  // per buffer; empty: kernels are launched one by one
   std::vector<Nanos*> durations_;
   Gemm gemm_;
+  Nanos cost_ = 0;               // of a kernel beside its spin; not known of a single one
   Nanos product_ = 0;            // the time of one; 0: kernels spin
   std::int64_t to_correct_ = 0;  // steps that still say how long it is
   std::string description_;

@@ -177,13 +177,32 @@ TEST_F(CudaDeviceTest, LaunchesSplitTheStep) {
   config_.trainer.launches.value = 7;
   const std::vector<DeviceTimes> times = run(*make(), 3, 0, kCompute + 3);
   const auto spins = runtime_->work("spin");
-  ASSERT_EQ(spins.size(), 1U + 3 * 7);
+  const std::size_t first = spins.size() - 3 * 7;
   for (std::size_t step = 0; step < 3; ++step) {
     Nanos sum = 0;
     for (std::size_t i = 0; i < 7; ++i)
-      sum += spins[1 + 7 * step + i].end - spins[1 + 7 * step + i].begin;
+      sum += spins[first + 7 * step + i].end - spins[first + 7 * step + i].begin;
     EXPECT_EQ(sum, kCompute + 3);
   }
+}
+
+// A call takes a microsecond, a kernel seven: 0.7 us of each are the GPU's own.
+TEST_F(CudaDeviceTest, WhatAKernelCostsIsPartOfTheStep) {
+  runtime_->kernel_cost = 700;
+  config_.trainer.launches.value = 300;
+  for (const bool graph : {false, true}) {
+    config_.trainer.graph.value = graph;
+    for (const DeviceTimes& step : run(*make(), 3, 0, 2100 * kMicrosecond))
+      expect_near(step.compute.wall(), 2100 * kMicrosecond, 10 * kMicrosecond);
+  }
+}
+
+TEST_F(CudaDeviceTest, KernelsThatCostMoreThanTheStepAreNotWaitedFor) {
+  runtime_->kernel_cost = 5 * kMicrosecond;
+  config_.trainer.launches.value = 100;
+  const auto device = make();
+  for (const DeviceTimes& step : run(*device, 3, 0, 10 * kMicrosecond))
+    expect_near(step.compute.wall(), 500 * kMicrosecond, 10 * kMicrosecond);
 }
 
 // A call takes a microsecond, a kernel a tenth of that.

@@ -329,7 +329,7 @@ Status PretendRuntime::spin(const Spin& spin, Stream stream) {
   if (of_stream->capturing) {
     of_stream->captured.push_back(spin);
   } else {
-    launch_work(stream, "spin", spin.variable ? *spin.variable : spin.duration);
+    launch_work(stream, "spin", (spin.variable ? *spin.variable : spin.duration) + kernel_cost);
   }
   return {};
 }
@@ -390,7 +390,7 @@ Status PretendRuntime::end_capture(Stream stream, Graph& graph) {
 Status PretendRuntime::launch_graph(Graph graph, Stream stream) {
   const Lock lock(mutex_);
   for (const Spin& spin : *static_cast<std::vector<Spin>*>(graph.handle))
-    launch_work(stream, "spin", *spin.variable);
+    launch_work(stream, "spin", *spin.variable + kernel_cost);
   return called("launch_graph");
 }
 

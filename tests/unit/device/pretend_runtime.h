@@ -26,6 +26,7 @@ class PretendRuntime : public Runtime {
   double drift = 0;  // seconds that the device's clock gains per second
   Nanos event_latency = kMicrosecond;
   double copy_rate = 25;      // bytes per ns
+  Nanos kernel_cost = 0;      // of a kernel that spins, beside its spin
   double product_rate = 1e5;  // multiplications per ns
   Nanos clock_rises_in = 0;   // since the first product; until then it has a fifth of that rate
   // On the real clock: whoever copies waits for what is before it in the stream, and keeps all
