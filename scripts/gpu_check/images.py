@@ -36,8 +36,8 @@ def run_images(part, name, row, executor, copy, transfer):
     if not row["available"]:
         raise Failure(f"not available here: {row.get('reason')}")
     words = part.program("run", "--data", data(part), "--device", "cuda", "--compute", "5ms", "--memory", row["name"],
-                         "--executor", executor, "--copy", copy, "--transfer", transfer, "--warmup", "3",
-                         "--duration", "1200ms", "--json", "-")
+                         "--executor", executor, "--copy", copy, "--transfer", transfer, "--steps", "60",
+                         "--json", "-")
     if (row["name"], executor) == REFUSED:
         ended = part.run(words, EACH_S, expected=(64,))
         part.check(name, True, f"refused: {ended.err.strip().splitlines()[-1]}")

@@ -4,14 +4,13 @@
 
 namespace loaderscope {
 
-void AccountSoFar::add(const StepRow& row) {
-  if (row.warmup) return;
+void AccountSoFar::add(const StepRow& row, Nanos window_begin) {
   compute += row.compute();
   window += row.compute_end - row.idle_begin;
   for (std::size_t c = 0; c < kCauses; ++c) stall.at(c) += row.stall.at(c);
   ++steps;
   samples += row.samples;
-  queued += std::max<Nanos>(row.take - row.deliverable, 0);
+  queued += std::max<Nanos>(row.take - std::max(row.deliverable, window_begin), 0);
   ready += row.deliverable <= row.ask ? 1 : 0;
 }
 
@@ -27,8 +26,9 @@ void AccountSoFar::add(const AccountSoFar& of_others) {
 }
 
 void BookedSoFar::booked(std::int32_t rank, const StepRow& row) {
-  if (!row.warmup) account_.ranks = std::max(account_.ranks, rank + 1);
-  account_.add(row);
+  if (row.warmup) return;
+  account_.ranks = std::max(account_.ranks, rank + 1);
+  account_.add(row, window_begins_.emplace(rank, row.idle_begin).first->second);
 }
 
 }  // namespace loaderscope

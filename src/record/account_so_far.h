@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 
 #include "record/step_observer.h"
 
@@ -10,11 +11,12 @@ namespace loaderscope {
 struct AccountSoFar {
   Nanos compute = 0, window = 0;  // sums over the ranks
   PerCause<Nanos> stall{};
-  Nanos queued = 0;  // of batches, from deliverable to taken
+  Nanos queued = 0;  // of batches, from deliverable to taken, within the window
   std::int64_t steps = 0, ready = 0, samples = 0;
   std::int32_t ranks = 0;
 
-  void add(const StepRow& row);             // its rank is counted already
+  // Of a rank that is counted already, whose window begins then.
+  void add(const StepRow& row, Nanos window_begin);
   void add(const AccountSoFar& of_others);  // of other ranks
 };
 
@@ -31,6 +33,7 @@ class BookedSoFar final : public StepObserver {
 
  private:
   AccountSoFar account_;
+  std::map<std::int32_t, Nanos> window_begins_;  // by rank
 };
 
 }  // namespace loaderscope

@@ -8,6 +8,7 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "loaderscope/device.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {
@@ -146,6 +147,21 @@ std::optional<Candidate> slow_sampler(const Facts& facts) {
   return candidate;
 }
 
+// "8.876 ms a step"
+std::string waited_each_step(const Facts& facts, Cause cause) {
+  std::int64_t steps = 0;
+  for (const RankRecord& rank : facts.record.ranks) steps += rank.steps();
+  return show_duration(facts.analysis.account.stall[cause] / std::max<std::int64_t>(steps, 1)) +
+         " a step";
+}
+
+// The GPU has the batch, and waits for the host between kernels.
+bool launches_lag(const Facts& facts) {
+  const Account& account = facts.analysis.account;
+  return device_kind(facts.config.trainer.device.value) == DeviceKind::gpu &&
+         2 * account.launching > account.stall[Cause::launch];
+}
+
 std::optional<Candidate> slow_trainer(const Facts& facts) {
   if (facts.share(Cause::launch) < kWorthSaying || facts.waits_for_other_loaders() ||
       facts.waits_for_sampler())
@@ -161,9 +177,9 @@ std::optional<Candidate> slow_trainer(const Facts& facts) {
         "fewer and larger tensors in a batch; less that is done with each batch there";
     return candidate;
   }
-  candidate.evidence = fmt::format(
-      "a batch is there and the trainer is slow to use it {} of the time, {}",
-      show_percent(facts.share(Cause::launch)), mean_words(facts.stages[Stage::launch]));
+  candidate.evidence =
+      fmt::format("a batch is there and the trainer is slow to use it {} of the time, {}",
+                  show_percent(facts.share(Cause::launch)), waited_each_step(facts, Cause::launch));
   if (facts.config.trainer.in_flight == 1) {
     candidate.options.push_back({{"in-flight", "2"}});
     // What is in flight can only run beside a compute where it is not copied between two of them.
@@ -173,7 +189,11 @@ std::optional<Candidate> slow_trainer(const Facts& facts) {
   }
   candidate.options.push_back({{"launch.speed", "10"}});
   candidate.pytorch =
-      "no .item(), .cpu() or print of a tensor in every step; checkpoint in another thread";
+      launches_lag(facts)
+          ? "fewer launches: torch.compile(model, mode=\"reduce-overhead\"), CUDA graphs or a "
+            "larger "
+            "batch; no .item(), .cpu() or print of a tensor in every step"
+          : "no .item(), .cpu() or print of a tensor in every step; checkpoint in another thread";
   return candidate;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analysis/contention.h"
+#include "analysis/fit/launching.h"
 #include "analysis/fit/storage_fit.h"
 #include "loaderscope/errors.h"
 #include "settings/engine_table.h"
@@ -162,6 +163,7 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   std::size_t rows = 0;
   for (const RankRecord& rank : record.ranks) {
     costs.ranks.push_back(rank_of(rank, record.config, device_is_real));
+    if (tells_launching(record)) fit_launching(rank, costs.ranks.back(), costs);
     rows += rank.reservoir.size();
   }
   if (rows == 0) {

@@ -216,7 +216,7 @@ void Trainer::launched(const Interval& launch) {
   parked_ = false;
   device_.submit_compute(world_.now(), launch, epoch_is_over());
   // As an event of its own: steps that take no time follow each other, they do not nest.
-  world_.wake_at(world_.now(), who_);
+  world_.wake_at(world_.now() + plan_.launches_on(plan_.execution_of_step(rank_, events_)), who_);
 }
 
 }  // namespace loaderscope::model

@@ -145,6 +145,14 @@ StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::ui
           scaled(time.cpu, compute_alone)};
 }
 
+// Who launches faster has launched all of a step the sooner.
+Nanos FittedCosts::beside_compute(const Execution& execution, std::uint64_t seed) const {
+  const MeasuredTimes& times = rank_of(execution).beside_compute;
+  if (!times.known()) return 0;
+  const double u = uniform_draw(seed, execution.epoch, execution.draw, Stage::launch);
+  return at_speed(Stage::launch, times.draw(u, 0)).wall();
+}
+
 StageTime FittedCosts::received(StageTime whole, const Knockouts& without) const {
   const double faster = speed[busy_workers.stage];
   const double left = without.has(busy_workers.stage) ? 0 : faster > 0 ? 1 / faster : 1;
@@ -172,6 +180,7 @@ FittedCosts FittedCosts::at_means() const {
     rank.short_rows = 0;
     for (MeasuredTimes& times : rank.stages) times = times.at_mean();
     rank.last_compute = rank.last_compute.at_mean();
+    rank.beside_compute = rank.beside_compute.at_mean();
   }
   return means;
 }

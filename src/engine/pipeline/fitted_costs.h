@@ -90,6 +90,8 @@ struct FittedCosts {
     PerStage<MeasuredTimes> stages;
     // The compute of an epoch's last step, with what the program does before the next epoch.
     MeasuredTimes last_compute;
+    // Of the trainer's thread, once the compute has begun and until it asks again. None: nothing.
+    MeasuredTimes beside_compute;
   };
 
   std::vector<Rank> ranks;     // none: the samples' costs are declared; further ranks repeat them
@@ -103,7 +105,8 @@ struct FittedCosts {
   // Of one step's compute, where training has no device but the cores; 0: it has one.
   double compute_threads = 0;
   double compute_alone = 1;  // of the measured time of a compute, what it takes with cores to spare
-  std::int64_t shards = 0;   // of a stream: more workers have nothing to read; 0: not known
+  bool waits_for_compute = false;  // the trainer, of each step, before it asks again
+  std::int64_t shards = 0;         // of a stream: more workers have nothing to read; 0: not known
   JobHosts hosts;
 
   bool has_samples() const { return !ranks.empty(); }
@@ -113,6 +116,7 @@ struct FittedCosts {
   // sample in one epoch.
   StageTime of_sample(Stage stage, const Execution& execution, std::uint64_t seed) const;
   StageTime of_other(Stage stage, const Execution& execution, std::uint64_t seed) const;
+  Nanos beside_compute(const Execution& execution, std::uint64_t seed) const;
   // Of a receive that took `whole`, with `without` left out.
   StageTime received(StageTime whole, const Knockouts& without) const;
   Bytes bytes_of_sample(const Execution& execution, std::uint64_t seed) const;

@@ -152,7 +152,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
       window(made_by_trainer ? 0
              : sample_tasks  ? given.loader.window.value
                              : given.loader.prefetch_factor * given.loader.num_workers),
-      in_flight(given.trainer.in_flight),
+      in_flight(fitted != nullptr && fitted->waits_for_compute ? 1 : given.trainer.in_flight.value),
       collate(planned(given, Stage::collate, fitted, knockouts)),
       send(planned(given, Stage::transport, fitted, knockouts)),
       receive(planned(given, Stage::transport_recv, fitted, knockouts)),
@@ -279,6 +279,11 @@ Nanos Plan::compute_time(const Execution& execution) const {
           ? static_cast<double>(config.mean_compute_time())
           : declared.quantile(uniform_draw(seed, execution.epoch, execution.draw, Stage::compute));
   return std::llround(std::min(ns, static_cast<double>(kLongestCost))) + compute.draw(execution);
+}
+
+Nanos Plan::launches_on(const Execution& execution) const {
+  if (fitted == nullptr || !fitted->has_samples() || knockouts.has(Stage::launch)) return 0;
+  return fitted->beside_compute(execution, static_cast<std::uint64_t>(config.measure.seed.value));
 }
 
 std::int64_t Plan::samples_in_batch(std::int64_t batch_of_epoch) const {

@@ -108,6 +108,8 @@ struct Plan {
   StageTime copy_work(const Execution& execution) const;  // by the trainer's thread
   Nanos copy_time(const Execution& execution) const;
   Nanos compute_time(const Execution& execution) const;
+  // How long the trainer goes on launching once a step computes.
+  Nanos launches_on(const Execution& execution) const;
 
   // Batches that can be alive at once: those of the window, those in flight, and the one in hand.
   std::int64_t slots() const { return window + in_flight + 1; }

@@ -39,7 +39,16 @@ TEST(LiveAccount, SeveralRanksHaveAQueueEach) {
   BookedSoFar booked;
   for (int rank = 0; rank < 2; ++rank) booked.booked(rank, row_from(0));
   EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("160 samples/s"));
-  EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("0.5 queued"));
+  EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("0.4 queued"));
+}
+
+// As while a program compiled its model.
+TEST(LiveAccount, WhatStoodReadyBeforeTheWindowIsNotCounted) {
+  BookedSoFar booked;
+  StepRow row = row_from(0);
+  row.deliverable = row.take - 50 * kSecond;
+  booked.booked(0, row);
+  EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("0.4 queued"));
 }
 
 // Processes of a program are folded apart.
@@ -51,7 +60,7 @@ TEST(LiveAccount, OfRanksThatAreFoldedApartTheSumIsTheSame) {
   both.add(one.account());
   both.add(other.account());
   EXPECT_THAT(live_lines(both, 100)[0], HasSubstr("160 samples/s"));
-  EXPECT_THAT(live_lines(both, 100)[0], HasSubstr("0.5 queued"));
+  EXPECT_THAT(live_lines(both, 100)[0], HasSubstr("0.4 queued"));
   both.samples = 0;
   EXPECT_THAT(live_lines(both, 100)[0], HasSubstr("20.0 batches/s"));
 }

@@ -2,6 +2,7 @@
 // against the same programs with the changes, in exact virtual time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/fit/fitted_model.h"
@@ -229,6 +230,58 @@ TEST(TrainersThread, TrainingBesideAWorkerIsFitted) {
       model.predict({{"num-workers", "3"}}).samples_per_s / rate(program_on_cores(kOnCores, "3")),
       1, 0.05);
   EXPECT_NEAR(model.predict({{"decode.speed", "100"}}).samples_per_s / 1000, 1, 0.05);
+}
+
+// A program on a GPU: batches of ten samples of 1 ms, 2 ms until kernels run and 6 ms more until
+// all of a step's are launched.
+RunRecord program_on_gpu(const std::string& scenario, Nanos beside = 6 * kMillisecond) {
+  RunConfig config;
+  parse_scenario("engine = model\nmemory = pageable\nbatch = 10\nsteps = 200\n" + scenario, "test",
+                 config);
+  const auto times = [](Nanos wall) {
+    StageStats stats;
+    stats.add(wall, 0, 0, 0);
+    return MeasuredTimes(stats);
+  };
+  FittedCosts costs;
+  FittedCosts::Sample sample;
+  sample.bytes = 1000;
+  const auto decode = std::find(kSampleStages.begin(), kSampleStages.end(), Stage::decode);
+  sample.stages.at(static_cast<std::size_t>(decode - kSampleStages.begin())).waits = kMillisecond;
+  FittedCosts::Rank& rank = costs.ranks.emplace_back();
+  rank.samples = {sample};
+  rank.stages[Stage::launch] = times(2 * kMillisecond);
+  if (beside > 0) rank.beside_compute = times(beside);
+  EngineContext context;
+  context.costs = &costs;
+  std::vector<std::string> notes;
+  RunRecord seen =
+      as_seen(run_model(resolve_to_predict(config, MachineLimits{64}, notes), context));
+  seen.config.trainer.device.value = "cuda";
+  return seen;
+}
+
+void expect_predicted(const RunRecord& seen, const Changes& changes, const RunRecord& after) {
+  const FittedModel model(seen);
+  EXPECT_NEAR(model.fitted().samples_per_s / rate(seen), 1, 0.01);
+  EXPECT_NEAR(model.predict(changes).samples_per_s / rate(after), 1, 0.01);
+}
+
+TEST(TrainersThread, LaunchesKernelsWhileOthersRun) {
+  const std::string alone = "workers = 0\ncompute = 10ms\n";
+  const std::string two = "executor = processes\nworkers = 2\ncompute = 10ms\n";
+  EXPECT_NEAR(rate(program_on_gpu(alone)), 10 / 0.018, 1);
+  expect_predicted(program_on_gpu(alone), {{"num-workers", "2"}}, program_on_gpu(two));
+  expect_predicted(program_on_gpu(two), {{"num-workers", "4"}},
+                   program_on_gpu("executor = processes\nworkers = 4\ncompute = 10ms\n"));
+}
+
+TEST(TrainersThread, OrWaitsForTheGpuInEachStep) {
+  const std::string waits = "in-flight = 1\ncompute = 30ms\n";
+  const std::string two = "executor = processes\nworkers = 2\n";
+  EXPECT_NEAR(rate(program_on_gpu("workers = 0\n" + waits, 0)), 10 / 0.042, 1);
+  expect_predicted(program_on_gpu("workers = 0\n" + waits, 0), {{"num-workers", "2"}},
+                   program_on_gpu(two + waits, 0));
 }
 
 }  // namespace

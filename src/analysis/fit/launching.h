@@ -1,0 +1,15 @@
+// A program's own thread beside its GPU: kernels run while it launches later ones, and it asks for
+// the next batch when it has launched them all, not when they have run.
+#pragma once
+
+#include "engine/pipeline/fitted_costs.h"
+
+namespace loaderscope::model {
+
+// Of a record that has the GPU's own times of a program's steps.
+bool tells_launching(const RunRecord& record);
+// Sets what the launches take before and beside a step's compute; `costs` waits for the compute
+// where most steps do.
+void fit_launching(const RankRecord& record, FittedCosts::Rank& rank, FittedCosts& costs);
+
+}  // namespace loaderscope::model
