@@ -13,7 +13,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kMostWorkers = 128;  // per rank, that anybody is advised to have
-constexpr std::int64_t kFirstWorkers = 2;   // to try where there are none
+constexpr std::int64_t kFirstWorkers = 2;   // at least, to try where there are none
 
 // What a batch of a worker costs that the trainer did not have to make: to send it on the worker's
 // core, to receive it on the trainer's thread. In 20 PyTorch programs on two cores 0.3 to 1.1 ms
@@ -38,6 +38,16 @@ Changes twice_the_workers(const Facts& facts) {
     most = std::min(most, shards);
   if (most <= workers) return {};
   return {number("num-workers", most)};
+}
+
+// To try where there are none: beside a GPU as many as make a batch while the trainer does all
+// else, each on a core.
+std::int64_t first_workers(const Facts& facts) {
+  const double making = facts.making();
+  if (!facts.has_gpu() || making >= 1) return kFirstWorkers;
+  const double keep_up = std::ceil(making / (1 - making));
+  const double most = std::min<double>(facts.cores_per_rank(), kMostWorkers);
+  return std::max<std::int64_t>(kFirstWorkers, std::llround(std::floor(std::min(keep_up, most))));
 }
 
 std::string workers_line(const Facts& facts) {
@@ -135,7 +145,7 @@ std::optional<Candidate> no_workers(const Facts& facts) {
           : "");
   candidate.pytorch = workers_line(facts);
   candidate.ranges = {more_workers(facts)};
-  candidate.direction = {number("num-workers", kFirstWorkers)};
+  candidate.direction = {number("num-workers", first_workers(facts))};
   return candidate;
 }
 

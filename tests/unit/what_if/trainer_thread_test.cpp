@@ -50,6 +50,36 @@ RunRecord as_seen(RunRecord record) {
   return record;
 }
 
+// A program on a GPU: batches of ten samples of 1 ms, 2 ms until kernels run and 6 ms more until
+// all of a step's are launched.
+RunRecord program_on_gpu(const std::string& scenario, Nanos beside = 6 * kMillisecond) {
+  RunConfig config;
+  parse_scenario("engine = model\nmemory = pageable\nsteps = 200\n" + scenario +
+                     (scenario.find("batch =") == scenario.npos ? "batch = 10\n" : ""),
+                 "test", config);
+  const auto times = [](Nanos wall) {
+    StageStats stats;
+    stats.add(wall, 0, 0, 0);
+    return MeasuredTimes(stats);
+  };
+  FittedCosts costs;
+  FittedCosts::Sample sample;
+  sample.bytes = 1000;
+  const auto decode = std::find(kSampleStages.begin(), kSampleStages.end(), Stage::decode);
+  sample.stages.at(static_cast<std::size_t>(decode - kSampleStages.begin())).waits = kMillisecond;
+  FittedCosts::Rank& rank = costs.ranks.emplace_back();
+  rank.samples = {sample};
+  rank.stages[Stage::launch] = times(2 * kMillisecond);
+  if (beside > 0) rank.beside_compute = times(beside);
+  EngineContext context;
+  context.costs = &costs;
+  std::vector<std::string> notes;
+  RunRecord seen =
+      as_seen(run_model(resolve_to_predict(config, MachineLimits{64}, notes), context));
+  seen.config.trainer.device.value = "cuda";
+  return seen;
+}
+
 double rate(const RunRecord& record) { return analyse(record).samples_per_s.mean; }
 
 // The rate with `changes`, and what becomes of it when they are made.
@@ -144,6 +174,20 @@ TEST(TrainersThread, WithoutWorkersTheFixIsADirection) {
   EXPECT_FALSE(fix->has_figures());
 }
 
+// Batches of 10 ms, and 8 ms for all else beside a GPU; batches of 80 ms, on four cores.
+TEST(TrainersThread, BesideAGpuTheDirectionIsAsManyAsKeepUp) {
+  const auto fix_with = [](const std::string& scenario) {
+    const RunRecord record = program_on_gpu("workers = 0\ncompute = 10ms\n" + scenario);
+    Analysis analysis = analyse(record);
+    add_findings(analysis, record);
+    const Finding* fix = fix_of(analysis);
+    return fix != nullptr ? spell_changes(fix->changes) : "none";
+  };
+  EXPECT_EQ(fix_with(""), "num-workers=2");
+  EXPECT_EQ(fix_with("batch = 80\n"), "num-workers=7");  // some of it beside the compute
+  EXPECT_EQ(fix_with("batch = 80\ncores = 4\n"), "num-workers=4");
+}
+
 TEST(TrainersThread, SaysWhatWasNotMeasuredWithoutWorkers) {
   const FittedModel model(as_seen(
       program_without_workers("cost = decode=1ms\ncompute = 10ms\nsteps = 100\nsamples = 100\n")));
@@ -230,35 +274,6 @@ TEST(TrainersThread, TrainingBesideAWorkerIsFitted) {
       model.predict({{"num-workers", "3"}}).samples_per_s / rate(program_on_cores(kOnCores, "3")),
       1, 0.05);
   EXPECT_NEAR(model.predict({{"decode.speed", "100"}}).samples_per_s / 1000, 1, 0.05);
-}
-
-// A program on a GPU: batches of ten samples of 1 ms, 2 ms until kernels run and 6 ms more until
-// all of a step's are launched.
-RunRecord program_on_gpu(const std::string& scenario, Nanos beside = 6 * kMillisecond) {
-  RunConfig config;
-  parse_scenario("engine = model\nmemory = pageable\nbatch = 10\nsteps = 200\n" + scenario, "test",
-                 config);
-  const auto times = [](Nanos wall) {
-    StageStats stats;
-    stats.add(wall, 0, 0, 0);
-    return MeasuredTimes(stats);
-  };
-  FittedCosts costs;
-  FittedCosts::Sample sample;
-  sample.bytes = 1000;
-  const auto decode = std::find(kSampleStages.begin(), kSampleStages.end(), Stage::decode);
-  sample.stages.at(static_cast<std::size_t>(decode - kSampleStages.begin())).waits = kMillisecond;
-  FittedCosts::Rank& rank = costs.ranks.emplace_back();
-  rank.samples = {sample};
-  rank.stages[Stage::launch] = times(2 * kMillisecond);
-  if (beside > 0) rank.beside_compute = times(beside);
-  EngineContext context;
-  context.costs = &costs;
-  std::vector<std::string> notes;
-  RunRecord seen =
-      as_seen(run_model(resolve_to_predict(config, MachineLimits{64}, notes), context));
-  seen.config.trainer.device.value = "cuda";
-  return seen;
 }
 
 void expect_predicted(const RunRecord& seen, const Changes& changes, const RunRecord& after) {
