@@ -23,9 +23,15 @@ def training(part):
     alone.append(part.attempt("without us again", without_us, "without us again"))
     part.attempt("cost", cost, alone, watched)
     part.attempt("busy", busy_beside_cupti, watched)
+
+
+def tools(part):
+    """What else uses the GPU's own times, or records its work to run it again."""
+    needs_torch(part, "torchvision", "PIL")
+    data(part)
+    part.attempt("reduce-overhead", watched_run, "reduce-overhead", "--steps", "80", "--compile", "--model", "resnet18")
     part.attempt("profiler before", watched_run, "profiler before", "--steps", "80", "--profiler", "before")
     part.attempt("profiler after", watched_run, "profiler after", "--steps", "80", "--profiler", "after")
-    part.attempt("reduce-overhead", watched_run, "reduce-overhead", "--steps", "80", "--compile")
 
 
 def script(part, *words):

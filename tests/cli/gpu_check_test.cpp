@@ -109,8 +109,9 @@ TEST_F(GpuCheck, OnASoundMachineEverythingIsProved) {
   EXPECT_EQ(all.at("driver"), "580.1");
   std::vector<std::string> names;
   for (const json& one : all.at("lines")) names.push_back(one.at("name"));
-  EXPECT_THAT(names, ElementsAre("machine", "tests", "data", "link", "loaded link", "busy", "model",
-                                 "images", "loader", "sweep", "training", "jpeg", "ranks"));
+  EXPECT_THAT(names,
+              ElementsAre("machine", "tests", "data", "link", "loaded link", "busy", "model",
+                          "images", "loader", "sweep", "training", "tools", "jpeg", "ranks"));
   for (const std::string& name : names) EXPECT_THAT(ended.out, HasSubstr("\n" + name + " "));
   EXPECT_EQ(line("images").at("checks").size(), 5 * 2 * 2 * 2U);
   EXPECT_THAT(log(), HasSubstr("=== ranks: "));
@@ -143,7 +144,8 @@ constexpr OfLine kCommands[] = {
     {"tests", "--gtest_filter"}, {"data", "data make"},      {"link", "probe link"},
     {"loaded link", "probe"},    {"busy", "--launches 300"}, {"model", "--engine model"},
     {"images", "--transfer u8"}, {"loader", "--loader"},     {"sweep", "sweep"},
-    {"training", "resnet50.py"}, {"jpeg", "nvjpeg_check"},   {"ranks", "--sync-ranks"},
+    {"training", "resnet50.py"}, {"tools", "--compile"},     {"jpeg", "nvjpeg_check"},
+    {"ranks", "--sync-ranks"},
 };
 
 TEST_F(GpuCheck, OfEachLineAFailureIsToldWithItsOutput) {
@@ -162,13 +164,14 @@ TEST_F(GpuCheck, BehindAFailureTheRestGoesOn) {
   EXPECT_EQ(report().at("failed"), 2);
   EXPECT_EQ(state("images"), "not reached");  // they have no rate to be compared with
   EXPECT_EQ(report().at("not_reached"), 1);
-  EXPECT_EQ(report().at("proved"), 10);
+  EXPECT_EQ(report().at("proved"), 11);
 }
 
 TEST_F(GpuCheck, WithoutImagesWhatLoadsThemIsNotReached) {
   EXPECT_EQ(check("fails at data make").exit_code, 1);
   EXPECT_EQ(report().at("failed"), 1);
-  for (const char* name : {"loaded link", "images", "loader", "sweep", "training", "jpeg"}) {
+  for (const char* name :
+       {"loaded link", "images", "loader", "sweep", "training", "tools", "jpeg"}) {
     EXPECT_EQ(state(name), "not reached") << name;
     EXPECT_THAT(reason(name), HasSubstr("there are no images to load")) << name;
   }
@@ -197,7 +200,8 @@ TEST_F(GpuCheck, OfEachLineAHangIsEndedAndToldWithWhereItStood) {
 TEST_F(GpuCheck, OfEachLineAnAnswerThatIsNoneIsAFailure) {
   for (const OfLine& one : kCommands) {
     const std::string name = one.line;
-    if (name == "tests" || name == "data" || name == "training") continue;  // they want no JSON
+    if (name == "tests" || name == "data" || name == "training" || name == "tools")
+      continue;  // they want no JSON
     SCOPED_TRACE(one.line);
     EXPECT_EQ(check_line(one.line, std::string("prints no JSON at ") + one.command).exit_code, 1);
     EXPECT_EQ(state(one.line), "failed");
@@ -255,8 +259,8 @@ TEST_F(GpuCheck, WithoutTorchWhatNeedsItIsNotReached) {
   EXPECT_EQ(check("no torch").exit_code, 3);
   EXPECT_THAT(checks("failed"), IsEmpty());
   EXPECT_THAT(checks("not reached"),
-              ElementsAre("machine: python", "loader: ran", "training: ran"));
-  for (const char* name : {"machine", "loader", "training"})
+              ElementsAre("machine: python", "loader: ran", "training: ran", "tools: ran"));
+  for (const char* name : {"machine", "loader", "training", "tools"})
     EXPECT_THAT(reason(name), HasSubstr("no torch")) << name;
 }
 
@@ -340,7 +344,7 @@ INSTANTIATE_TEST_SUITE_P(
         Unsound{"costly", "training", "a step takes +5.00 % with us"},
         Unsound{"busy apart", "training", "CUPTI without us 65.00 %"},
         Unsound{"no GPU times", "training", "the GPU's own times are not in every step"},
-        Unsound{"profiler is blind", "training", "the script's profiler recorded nothing"},
+        Unsound{"profiler is blind", "tools", "the script's profiler recorded nothing"},
         Unsound{"not refused", "ranks", "it was not refused"}),
     [](const auto& unsound) {
       std::string name = std::string(unsound.param.line) + "_" + unsound.param.wrong;
