@@ -39,19 +39,24 @@ Counted count_steps(const Facts& facts) {
 
 std::optional<Candidate> epoch_refill(const Facts& facts) {
   const RunConfig& config = facts.config;
-  if (!config.loader.persistent_workers || config.loader.num_workers == 0 || !facts.sees_inside() ||
+  if (config.loader.num_workers == 0 || !facts.sees_inside() ||
       facts.share(Why::epoch) < kWorthSaying)
     return std::nullopt;
+  const bool persist = config.loader.persistent_workers;
+  if (!persist && starts_take_time(facts)) return std::nullopt;
   const Counted counted = count_steps(facts);
   std::string length;
   if (counted.epochs > 0)
     length = fmt::format(", of about {},", plural(counted.steps / counted.epochs, "step"));
-  return Candidate{fmt::format("workers persist, and every epoch{} still begins with an empty "
-                               "window: {} of the time",
-                               length, show_percent(facts.share(Why::epoch))),
-                   {},
-                   "longer epochs: one sampler that goes on over all of them (timm: "
-                   "MultiEpochsDataLoader)"};
+  Candidate candidate{fmt::format("{}, and every epoch{} still begins with an empty window: {} of "
+                                  "the time",
+                                  persist ? "workers persist" : "workers start at once", length,
+                                  show_percent(facts.share(Why::epoch))),
+                      {},
+                      "longer epochs: one sampler that goes on over all of them (timm: "
+                      "MultiEpochsDataLoader)"};
+  candidate.gives_waited = true;
+  return candidate;
 }
 
 std::optional<Candidate> short_last_batches(const Facts& facts) {

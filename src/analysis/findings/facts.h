@@ -78,6 +78,8 @@ struct Candidate {
   // What cannot help where the evidence is true: it is not said where the model says that it does.
   Changes limits = {};
   double at_most = 0;  // times the rate, where the direction may also make the job slower
+  // Without options or ranges: mended, all that is waited for is given back.
+  bool gives_waited = false;
 };
 
 // Without a GPU the rows that are about one see nothing.
@@ -114,6 +116,8 @@ std::optional<Candidate> too_few_shards(const Facts& facts);
 std::optional<Candidate> whole_batch_tasks(const Facts& facts);
 std::optional<Candidate> too_many_workers(const Facts& facts);
 std::optional<Candidate> workers_restarted(const Facts& facts);
+// Of workers that are started in every epoch: it is not the empty window alone that takes it.
+bool starts_take_time(const Facts& facts);
 bool first_batch_is_late(const Facts& facts);
 std::optional<Candidate> first_epoch_startup(const Facts& facts);
 std::optional<Candidate> request_storm(const Facts& facts);

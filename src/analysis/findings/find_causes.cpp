@@ -62,10 +62,18 @@ Finding finding_of(const Facts& facts, const FindingRow& row, const Candidate& c
   return finding;
 }
 
-void sort_by_gain(std::vector<Finding>& findings, double alike_s) {
-  const auto weight = [&](const Finding& f) { return std::floor(f.regained_s / alike_s + 0.5); };
-  std::stable_sort(findings.begin(), findings.end(),
-                   [&](const Finding& a, const Finding& b) { return weight(a) > weight(b); });
+struct Weighed {
+  Finding finding;
+  double gain;  // of the window
+};
+
+std::vector<Finding> by_gain(std::vector<Weighed> weighed) {
+  const auto weight = [](const Weighed& one) { return std::floor(one.gain / kAlike + 0.5); };
+  std::stable_sort(weighed.begin(), weighed.end(),
+                   [&](const Weighed& a, const Weighed& b) { return weight(a) > weight(b); });
+  std::vector<Finding> findings;
+  for (Weighed& one : weighed) findings.push_back(std::move(one.finding));
+  return findings;
 }
 
 }  // namespace
@@ -83,16 +91,19 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
   }
   weigh_all(weighings, base, known);
 
-  std::vector<Finding> findings;
+  std::vector<Weighed> weighed;
   for (Weighing& weighing : weighings) {
     const std::optional<Option> option = weighing.best.get();
     if (!option) continue;
     const FindingRow& row = *weighing.row;
     const double least = row.gives_back == GivesBack::time ? kWorthSaying : -kAboutAsMuch;
     if (option->regained < least) continue;
-    findings.push_back(finding_of(facts, row, weighing.candidate, *option));
+    Finding finding = finding_of(facts, row, weighing.candidate, *option);
+    const double known = finding.regained_s / seconds(analysis.account.window);
+    const double gain = weighing.candidate.gives_waited ? finding.waited : known;
+    weighed.push_back({std::move(finding), gain});
   }
-  sort_by_gain(findings, kAlike * seconds(analysis.account.window));
+  std::vector<Finding> findings = by_gain(std::move(weighed));
   put_settings_first(findings);
   drop_repeated(findings);
   return findings;

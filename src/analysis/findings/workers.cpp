@@ -201,10 +201,19 @@ std::optional<Candidate> too_many_workers(const Facts& facts) {
       workers_line(facts)};
 }
 
+// One after another by the parent, then side by side.
+bool starts_take_time(const Facts& facts) {
+  const StageStats& starts = facts.stages[Stage::startup];
+  const StageStats& by_parent = facts.stages[Stage::startup_parent];
+  if (starts.count == 0 && by_parent.count == 0) return true;  // nothing is known of them
+  return facts.share(starts.wall / facts.config.loader.num_workers + by_parent.wall) >=
+         kWorthSaying;
+}
+
 std::optional<Candidate> workers_restarted(const Facts& facts) {
   const RunConfig& config = facts.config;
   if (config.loader.persistent_workers || config.loader.num_workers == 0) return std::nullopt;
-  if (facts.share(Why::epoch) < kWorthSaying) return std::nullopt;
+  if (facts.share(Why::epoch) < kWorthSaying || !starts_take_time(facts)) return std::nullopt;
   return Candidate{fmt::format("every epoch begins with new workers and an empty window: {} of the "
                                "time{}",
                                show_percent(facts.share(Why::epoch)), start_words(facts)),

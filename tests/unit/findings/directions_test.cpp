@@ -85,7 +85,7 @@ TEST(Directions, AreSaidWhereNothingCanBeDrawnAgain) {
   const Finding* fix = fix_of(analysis);
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->id, "no-workers") << ids_of(analysis);
-  EXPECT_EQ(fix->changes, (Changes{{"num-workers", "2"}}));
+  EXPECT_EQ(fix->changes, (Changes{{"num-workers", "3"}}));
   EXPECT_FALSE(fix->has_figures());
   EXPECT_NEAR(fix->waited, 22.0 / 32, 0.001);  // the step before computes meanwhile
   EXPECT_THAT(analysis.notes, Contains(StartsWith("no predictions: no sample was told apart")));
