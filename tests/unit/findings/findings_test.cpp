@@ -722,6 +722,24 @@ TEST(Findings, OfATrainerThatWaitsForACoreNameTheStagesThatUseIt) {
   EXPECT_NE(trainer->evidence.find(", 1.000 ms a step"), std::string::npos) << trainer->evidence;
 }
 
+// Ten steps an epoch, which waits for its first batch: workers that stay would wait for it, too.
+TEST(Findings, WorkersThatStartAtOnceAreNoCause) {
+  const char* scenario =
+      "batch = 8\nsteps = 160\ncompute = 20ms\nworkers = 4\nsamples = 80\ncost = "
+      "decode=5ms:sleep\n";
+  const auto with = [&](const char* start) {
+    return findings_of(run(scenario + std::string("cost = startup=") + start));
+  };
+  const std::vector<Finding> at_once = with("10us"), slowly = with("50ms");
+  EXPECT_EQ(find(at_once, "workers-restarted"), nullptr) << ids_of(at_once);
+  const Finding* refill = find(at_once, "epoch-refill");
+  ASSERT_NE(refill, nullptr) << ids_of(at_once);
+  EXPECT_EQ(refill->evidence.find("workers start at once, and every epoch"), 0U)
+      << refill->evidence;
+  EXPECT_NE(find(slowly, "workers-restarted"), nullptr) << ids_of(slowly);
+  EXPECT_EQ(find(slowly, "epoch-refill"), nullptr) << ids_of(slowly);
+}
+
 TEST(Findings, OtherProgramsAreNamed) {
   RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
   on_busy_cores(record);
