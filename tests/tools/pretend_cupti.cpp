@@ -28,6 +28,8 @@ CUpti_BuffersCallbackCompleteFunc complete = nullptr;
 CUpti_TimestampCallbackFunc clock_of_host = nullptr;
 std::set<CUpti_ActivityKind> enabled;
 bool per_thread = true;
+bool is_in_host_memory = false;  // what the GPU writes of itself
+bool takes_gpu_memory = false;
 
 struct Buffer {
   std::uint8_t* begin = nullptr;
@@ -76,6 +78,7 @@ PRETEND CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestF
 PRETEND CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   const std::lock_guard lock(mutex);
   enabled.insert(kind);
+  takes_gpu_memory |= !is_in_host_memory;
   return CUPTI_SUCCESS;
 }
 
@@ -95,6 +98,8 @@ PRETEND CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute,
                                               void* value) {
   if (attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER)
     per_thread = *static_cast<std::uint8_t*>(value) != 0;
+  if (attribute == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED)
+    is_in_host_memory = *static_cast<std::uint8_t*>(value) != 0;
   return CUPTI_SUCCESS;
 }
 
@@ -114,6 +119,8 @@ PRETEND CUptiResult cuptiGetResultString(CUptiResult, const char** words) {
 
 // For the program. Times are those of the clock that was registered.
 PRETEND std::uint64_t pretend_now() { return clock_of_host != nullptr ? clock_of_host() : 0; }
+
+PRETEND int pretend_took_gpu_memory() { return takes_gpu_memory ? 1 : 0; }
 
 PRETEND void pretend_kernel(std::uint64_t begin, std::uint64_t end) {
   Record record{};

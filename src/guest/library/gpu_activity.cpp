@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <thread>
@@ -155,7 +156,7 @@ class Flusher {
   bool runs_ = false, wanted_ = false;
 };
 
-Flusher& flusher = *new Flusher;  // its thread may outlive what is destroyed at the end
+Flusher* flusher = new Flusher;  // its thread may outlive what is destroyed at the end
 
 // What goes wrong is said once; the program goes on as it was.
 const char* refusal(const char* what, CUptiResult result) {
@@ -175,6 +176,12 @@ CUptiResult look_for_another() {
   return result == CUPTI_SUCCESS ? cupti.unsubscribe(subscriber) : result;
 }
 
+// Those that do not know it stay as they are.
+void set_flag(CUpti_ActivityAttribute attribute, std::uint8_t value) {
+  std::size_t bytes = sizeof(value);
+  cupti.set_attribute(attribute, &bytes, &value);
+}
+
 }  // namespace
 
 const char* watch(Write write) {
@@ -183,11 +190,10 @@ const char* watch(Write write) {
   if (!cupti.load(library)) return "its libcupti is too old";
   CUptiResult result = look_for_another();
   if (result != CUPTI_SUCCESS) return refusal("a second profiler", result);
-  // Else what forward and backward launch, in threads of their own, comes at different times. Those
-  // that do not know it have one buffer anyway.
-  std::uint8_t per_thread = 0;
-  std::size_t bytes = sizeof(per_thread);
-  cupti.set_attribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &bytes, &per_thread);
+  // Else what forward and backward launch, in threads of their own, comes at different times.
+  set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 0);
+  // Else the GPU's records take memory of the GPU, which the program may have no room for.
+  set_flag(CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, 1);
   result = cupti.set_clock(host_clock);
   if (result != CUPTI_SUCCESS) return refusal("the clock", result);
   result = cupti.set_buffers(give_buffer, take_buffer);
@@ -200,7 +206,7 @@ const char* watch(Write write) {
     write_record = nullptr;
     return refusal("to record", result);
   }
-  flusher.start();
+  flusher->start();
   return nullptr;
 }
 
@@ -211,7 +217,7 @@ void record(bool on) {
 
 void flush() {
   if (write_record == nullptr) return;
-  flusher.stop();
+  flusher->stop();
   cupti.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
@@ -220,6 +226,14 @@ void stop() {
   flush();
   const std::lock_guard lock(mutex);
   write_record = nullptr;
+}
+
+// Whoever had a lock, and the threads that it was to be given back by, are the parent's.
+void forget() {
+  write_record = nullptr;
+  new (&mutex) std::mutex;
+  new (&given) std::set<std::uint8_t*>;
+  flusher = new Flusher;
 }
 
 }  // namespace loaderscope::guest::gpu_activity

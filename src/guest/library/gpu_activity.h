@@ -11,6 +11,7 @@ using Write = void (*)(const GpuRecord& record);  // from any thread, one at a t
 const char* watch(Write write);  // null, or why it cannot be
 void record(bool on);
 void flush();
-void stop();  // what it has done is written; from now on CUPTI is another profiler's
+void stop();    // what it has done is written; from now on CUPTI is another profiler's
+void forget();  // in the child of a fork: all of it is the parent's
 
 }  // namespace loaderscope::guest::gpu_activity

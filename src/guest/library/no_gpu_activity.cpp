@@ -9,5 +9,6 @@ const char* watch(Write) {
 void record(bool) {}
 void flush() {}
 void stop() {}
+void forget() {}
 
 }  // namespace loaderscope::guest::gpu_activity

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/thread_meter.h"
+#include "guest/library/gpu_activity.h"
 #include "guest/library/opened.h"
 #include "guest/library/operators.h"
 
@@ -58,6 +59,7 @@ void forget_parent() {
   own_number = 0;
   opened::forget();
   operators::forget();
+  gpu_activity::forget();
   membership().leave();
 }
 
