@@ -60,6 +60,7 @@ class Making:
         self._tells_samples = False
         messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
 
+    @messages.never_failing("a batch is")
     def begin(self, batch: int, rested_since: int, begun: int, keys: Any, is_own: bool = False) -> None:
         """`is_own`: nobody has dispatched it."""
         entered = now()
@@ -93,6 +94,7 @@ class Making:
         if self.generation == 0:
             messages.say_threads()
 
+    @messages.never_failing("a batch is")
     def finish(self, data: Any, by_trainer: bool) -> None:
         self.thread = 0
         if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.ANY:
@@ -141,7 +143,11 @@ class Making:
             number = key if type(key) is int else self.samples
         self.samples = (self.samples or 0) + 1
         if library.flags.timing:
-            library.sample(number)
+            try:
+                library.sample(number)
+            except OverflowError:  # as that of a hash may be
+                self._say_unnamed()
+                library.sample(self.samples - 1)
         if inject.ANY:
             self._begin_stages(1)
 

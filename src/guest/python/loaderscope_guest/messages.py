@@ -9,7 +9,7 @@ import signal
 import sys
 import traceback
 import weakref
-from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Optional, Set, Tuple
 
 from loaderscope_guest import library, stacks
 from loaderscope_guest.library import MESSAGE, ROLE
@@ -41,13 +41,38 @@ def degraded(sentence: str, loader: bool = False) -> None:
     library.say(what=MESSAGE.degraded, text=sentence, loader=loader)
 
 
-@contextlib.contextmanager
-def never_failing(part: str) -> Iterator[None]:
-    """What looks at the user's own objects, which may do anything when they are looked at."""
-    try:
-        yield
-    except Exception as error:
+def not_seen(part: str, error: Exception) -> None:
+    with contextlib.suppress(Exception):  # an error of the user's own may be one that cannot be spelled
         degraded(f"{part} not looked into: {error!r}")
+
+
+class never_failing:
+    """What we do beside the program's own, whose objects may do anything when they are looked at: `with` it, or, where
+    it is called for each batch, as a decorator of a function, which gives None where it fails."""
+
+    def __init__(self, part: str) -> None:
+        self._part = part
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, where: Any) -> bool:
+        if isinstance(error, Exception):
+            not_seen(self._part, error)
+            return True
+        return False
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        part = self._part
+
+        @functools.wraps(function)
+        def unfailing(*arguments: Any, **named: Any) -> Any:
+            try:
+                return function(*arguments, **named)
+            except Exception as error:
+                not_seen(part, error)
+
+        return unfailing
 
 
 def offer_stacks() -> None:
@@ -61,15 +86,31 @@ def _worker_in(text: str) -> Optional[int]:
     return int(found.group(1)) if found else None
 
 
+def _signal_name(number: int) -> str:
+    """Those of real time have no names."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _of_process(process: Any, name: str) -> Any:
+    """None: it has been closed, and says nothing more."""
+    try:
+        return getattr(process, name, None)
+    except ValueError:
+        return None
+
+
 def _dead_workers(workers: Iterable[Any], said_of: str = "") -> str:
     """Those that were killed, with the signal. `said_of`: a text that tells them by their process."""
     said = []
     for number, process in enumerate(workers):
-        code = getattr(process, "exitcode", None)
+        code = _of_process(process, "exitcode")
         if said_of and str(process.pid) not in re.findall(r"\d+", said_of):
             continue
         if code is not None and code < 0:
-            name = signal.Signals(-code).name
+            name = _signal_name(-code)
             said.append(f"worker {number} (process {process.pid}) was killed by {name}{_LIKELY_CAUSE.get(name, '')}")
         elif code:
             said.append(f"worker {number} (process {process.pid}) ended with exit code {code}")
@@ -78,7 +119,7 @@ def _dead_workers(workers: Iterable[Any], said_of: str = "") -> str:
 
 def _wait_for_a_death(iterator: Any) -> None:
     """A worker's connections close a moment before its end can be seen."""
-    ends = [process.sentinel for process in _workers_of(iterator)]
+    ends = [end for end in (_of_process(process, "sentinel") for process in _workers_of(iterator)) if end is not None]
     if ends:
         multiprocessing.connection.wait(ends, timeout=1)
 
@@ -117,6 +158,7 @@ def _say_dead_workers(hook: Any, kind: Any, error: Any, where: Any) -> None:
     hook(kind, error, where)
 
 
+@never_failing("how a loader failed is")
 def failed(error: BaseException, iterator: Any, where: str = "") -> None:
     """An exception came out of the loader. `where`: words behind it."""
     text = "".join(traceback.format_exception_only(type(error), error)).strip()

@@ -18,6 +18,7 @@ from loaderscope_guest.sizes import samples_of
 _NO_ITERATOR = -1
 _VARY = ("write a function for each, and measure them with 'loaderscope sweep --vary loader=FILE.py:ONE,FILE.py:OTHER'")
 seen_inside = ""  # what is told of these loaders while a batch of theirs is waited for; "": nothing
+_of_batches = messages.never_failing("what a loader gives is")
 _inner = threading.local()  # `.on`: what gives batches in this thread is part of what is measured, or is being made
 
 
@@ -101,14 +102,18 @@ class Opaque:
         except StopIteration:
             self._begun = 0
             raise
+        self._first_taken(batch, asked)
+        return batch
+
+    @_of_batches
+    def _first_taken(self, batch: Any, asked: int) -> None:
         if loaders.given > self._given_before:
             self._is_left = True
             self._say_what_is_between()
-            return batch
+            return
         iteration = self._begin()
         self._making.begin(0, asked, asked, ())
         self._taken(batch, iteration, asked)
-        return batch
 
     def _say_what_is_between(self) -> None:
         if not isinstance(self._loader, sys.modules["torch.utils.data.dataloader"].DataLoader):
@@ -145,6 +150,7 @@ class Opaque:
         self._taken(batch, iteration, asked)
         return batch
 
+    @_of_batches
     def _ended(self, iteration: Iteration, error: BaseException, asked: int) -> None:
         self._making.thread = 0
         library.end_work(True)
@@ -154,6 +160,7 @@ class Opaque:
         if self._is_program and isinstance(error, Exception) and not is_over:
             messages.failed(error, None)
 
+    @_of_batches
     def _taken(self, batch: Any, iteration: Iteration, asked: int) -> None:
         if not self._is_described:
             self._is_described = True

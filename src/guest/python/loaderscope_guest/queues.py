@@ -28,11 +28,24 @@ def _itself(content: Any) -> Any:
 PLAIN = Spoken(_itself, _itself)
 
 
-class Tasks:
+class _Watched:
+    """Takes the place of a queue."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+_of_queues = messages.never_failing("how batches travel is")
+
+
+class Tasks(_Watched):
     """The worker's queue of tasks."""
 
     def __init__(self, queue: Any, started: int, spoken: Spoken) -> None:
-        self._queue = queue
+        super().__init__(queue)
         self._keys_of = spoken.keys_of
         self._started = started
         self._resting = 0
@@ -43,44 +56,47 @@ class Tasks:
             self._started = 0
         since = now()
         task = self._queue.get(*arguments, **named)
-        at = now()
+        self._got(task, since, now())
+        return task
+
+    @_of_queues
+    def _got(self, task: Any, since: int, at: int) -> None:
         library.rest(since, at)
         if isinstance(task, tuple) and len(task) == 2:
             making.current.begin(task[0], since, at, self._keys_of(task[1]))
         elif type(task).__name__ == "_ResumeIteration":
             making.current.next_epoch()
-        return task
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._queue, name)
 
 
-class Results:
+class Results(_Watched):
     """The queue to the trainer. What its feeder thread sends is timed."""
 
     def __init__(self, queue: Any, spoken: Spoken) -> None:
-        self._queue = queue
+        super().__init__(queue)
         self._data_of = spoken.data_of
         self._sending = _Sending(queue)
         self._is_watched = False
 
     def put(self, result: Any, *arguments: Any, **named: Any) -> None:
-        if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
-            making.current.finish(self._data_of(result[1]), by_trainer=False)
+        self._finish(result)
         self._queue.put(result, *arguments, **named)
         if not self._is_watched:
             self._is_watched = True
             with messages.never_failing("the lines of a worker's code are"):
                 lines.watch(making.current)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._queue, name)
+    @_of_queues
+    def _finish(self, result: Any) -> None:
+        if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
+            making.current.finish(self._data_of(result[1]), by_trainer=False)
 
 
 class _Sending:
-    """From the begin of pickling until the bytes have been handed over, in the queue's feeder thread."""
+    """From the begin of pickling until the bytes have been handed over, in the queue's feeder thread. The program may
+    have other queues, whose feeders pickle by the same name."""
 
     def __init__(self, queue: Any) -> None:
+        self._queue = queue
         self._thread = threading.local()
         self._send_bytes = queue._send_bytes
         queue._send_bytes = self.send_bytes
@@ -92,14 +108,23 @@ class _Sending:
 
             @staticmethod
             def dumps(obj: Any, *more: Any) -> Any:
-                sending.begin(obj)
+                is_ours = sending.is_feeder()
+                if is_ours:
+                    sending.begin(obj)
                 pickled = pickler.dumps(obj, *more)
-                sending.say_pickled(pickled)
+                if is_ours:
+                    sending.say_pickled(pickled)
                 return pickled
 
         multiprocessing.queues._ForkingPickler = Pickler  # type: ignore[attr-defined]
         sharing.time_copies()
 
+    def is_feeder(self) -> bool:
+        """Is it the calling thread? A queue that does not tell its own has us believe it."""
+        this = threading.current_thread()
+        return getattr(self._queue, "_thread", this) is this
+
+    @_of_queues
     def begin(self, obj: Any) -> None:
         thread = self._thread
         thread.batch = obj[0] if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], int) else None
@@ -110,9 +135,10 @@ class _Sending:
             inject.apply("transport", making.current.worker)
         thread.pickled_from = now()
 
+    @_of_queues
     def say_pickled(self, data: Any) -> None:
         thread = self._thread
-        if thread.batch is None:
+        if getattr(thread, "batch", None) is None:
             return
         maker, copied = making.current, sharing.copied
         library.fact(FACT.pickled, maker.iterator, thread.generation, maker.worker, -1, thread.pickled_from, now(), 0, 1,
@@ -123,6 +149,10 @@ class _Sending:
 
     def send_bytes(self, data: Any, *more: Any) -> None:
         self._send_bytes(data, *more)
+        self._say_sent()
+
+    @_of_queues
+    def _say_sent(self) -> None:
         thread = self._thread
         if getattr(thread, "batch", None) is not None:
             maker = making.current
@@ -181,6 +211,11 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
 
     def timed_get(*arguments: Any, **named: Any) -> Any:
         result = get(itself(), *arguments, **named)
+        received(result)
+        return result
+
+    @_of_queues
+    def received(result: Any) -> None:
         batch = result[0] if isinstance(result, tuple) else None
         if isinstance(batch, int):
             if _answers.count:
@@ -190,7 +225,6 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
                 inject.apply("transport.recv")
             library.fact(FACT.received, iteration.number, iteration.generation, 0, batch, begun[0], now(),
                          library.thread_cpu_ns() - begun[1], by_pin_thread, 0)
-        return result
 
     queue._recv_bytes, queue.get = timed_receive, timed_get
 
@@ -198,25 +232,29 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
 in_hand = threading.local()  # what the calling thread is about to pin: `.iteration` and `.batch`
 
 
-class _In:
+class _In(_Watched):
     def __init__(self, queue: Any, iteration: Any) -> None:
-        self._queue = queue
+        super().__init__(queue)
         time_receiving(queue, iteration, by_pin_thread=True)
 
     def get(self, *arguments: Any, **named: Any) -> Any:
         result = self._queue.get(*arguments, **named)
-        in_hand.batch = result[0]
+        in_hand.batch = result[0] if isinstance(result, tuple) and result else None
         return result
 
 
-class _Out:
+class _Out(_Watched):
     def __init__(self, queue: Any, iteration: Any) -> None:
-        self._queue = queue
+        super().__init__(queue)
         self._iteration = iteration
 
     def put(self, result: Any, *arguments: Any, **named: Any) -> None:
         at = now()
         self._queue.put(result, *arguments, **named)
+        self._say_put(result, at)
+
+    @_of_queues
+    def _say_put(self, result: Any, at: int) -> None:
         if isinstance(result[0], int):
             self._iteration.fact(FACT.deliverable, result[0], begin=at)
 
@@ -238,7 +276,12 @@ class _Pinning:
             inject.apply("pin")
             return self._original(data, *more, **named)
         finally:
-            iteration.fact(FACT.pinned, batch=batch, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
+            _say_pinned(iteration, batch, begun, cpu)
+
+
+@_of_queues
+def _say_pinned(iteration: Any, batch: int, begun: int, cpu: int) -> None:
+    iteration.fact(FACT.pinned, batch=batch, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
 
 
 @contextlib.contextmanager
@@ -250,9 +293,12 @@ def pinning_of_iteration(iteration: Any) -> Iterator[None]:
         pins.pin_memory = _Pinning(pins.pin_memory)
 
     def pin_memory_loop(in_queue: Any, out_queue: Any, *more: Any, **named: Any) -> None:
-        in_hand.iteration = iteration
-        binding.of_pin_thread(iteration.workers)
-        loop(_In(in_queue, iteration), _Out(out_queue, iteration), *more, **named)
+        inside, outside = in_queue, out_queue
+        with messages.never_failing("the thread that pins is"):
+            in_hand.iteration = iteration
+            binding.of_pin_thread(iteration.workers)
+            inside, outside = _In(in_queue, iteration), _Out(out_queue, iteration)
+        loop(inside, outside, *more, **named)
 
     pins._pin_memory_loop = pin_memory_loop
     try:

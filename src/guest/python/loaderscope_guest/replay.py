@@ -5,6 +5,7 @@ import copy
 import os
 from typing import Any, Dict, List, Optional, Tuple
 
+from loaderscope_guest import messages
 from loaderscope_guest.settings import REPLAY
 from loaderscope_guest.sizes import bytes_of
 
@@ -65,14 +66,19 @@ class Kept:
         if self._batches and self._room < 0:
             self._full = True
             return
-        self._batches.append(fresh(data))
-        self._full = len(self._batches) == _MOST
+        try:
+            self._batches.append(fresh(data))
+            self._full = len(self._batches) == _MOST
+        except Exception as error:  # containers of the program's own may be none that can be copied
+            self._full = True
+            messages.not_seen("what is left of a step without its loader is", error)
 
     def is_next(self) -> bool:
         if self._turns is None:
             return False
         past = self._steps - self._turns["lead"]
-        return past >= 0 and past % (self._turns["loader"] + self._turns["replay"]) >= self._turns["loader"]
+        is_turn = past >= 0 and past % (self._turns["loader"] + self._turns["replay"]) >= self._turns["loader"]
+        return is_turn and bool(self._batches)
 
     def take(self) -> Tuple[int, Any]:
         """The batch that comes next, and as which it was taken first."""

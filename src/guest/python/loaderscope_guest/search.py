@@ -9,6 +9,7 @@ import sysconfig
 from types import CodeType
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
+from loaderscope_guest import messages
 from loaderscope_guest.construction import OURS, is_in_packages
 from loaderscope_guest.delivered import tensors_of
 from loaderscope_guest.library import now
@@ -80,6 +81,13 @@ class Search:
             sys.setprofile(None)
 
     def _look(self, frame: Any, event: str, result: Any) -> None:
+        try:
+            self._note(frame, event, result)
+        except Exception as error:  # it would come out of the program's own call
+            self.end()
+            messages.not_seen("what gives the batches is", error)
+
+    def _note(self, frame: Any, event: str, result: Any) -> None:
         if event not in ("call", "return"):
             return
         code = frame.f_code

@@ -20,19 +20,21 @@ _STEPS = 3  # that are searched
 class _Steps:
     def __init__(self, look_into_torch: Callable[[], None]) -> None:
         self._look_into_torch = look_into_torch
-        self._handle: Any = None  # of our hook
+        self._is_over = False  # our hook stays: PyTorch goes through all hooks while it runs
         self._first = 0
         self._search: Optional[Search] = None
         self._searched = 0  # steps
 
     def hook_into(self, module: ModuleType) -> None:
-        self._handle = module.register_optimizer_step_post_hook(self._behind)
+        module.register_optimizer_step_post_hook(self._behind)
 
     def _behind(self, *of_optimizer: Any) -> None:
+        if self._is_over:
+            return
         with messages.never_failing("what gives the batches is"):
             if settings.BATCH_FUNCTION:
+                self._is_over = True
                 self.find_named(is_last_chance=True)
-                self._handle.remove()
             elif delivered.count > 0:
                 training.begins()
                 self._stop_searching()
@@ -52,7 +54,7 @@ class _Steps:
             functions.watch(function, place)
 
     def _stop_searching(self) -> None:
-        self._handle.remove()
+        self._is_over = True
         if self._search is not None:
             self._search.end()
 
@@ -65,8 +67,7 @@ class _Steps:
                 self._say(self._search)
         elif now() - self._first > _PATIENCE:
             self._search = Search()
-            if not self._search.begin():
-                self._handle.remove()
+            self._is_over = not self._search.begin()
 
     def _say(self, search: Search) -> None:
         code = search.found(_STEPS)

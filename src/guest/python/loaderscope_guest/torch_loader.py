@@ -32,24 +32,42 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         try:
             data = original(self)
         except StopIteration:
-            at = now()
-            iteration.fact(FACT.ended, begin=asked, end=at)
-            delivered.waited_for_all += at - asked
-            iteration.order.say(iteration)
+            _ended(iteration, asked)
             raise
         except BaseException as error:
-            iteration.fact(FACT.failed, begin=asked, end=now())
-            if isinstance(error, Exception):
-                messages.failed(error, self)
+            _failed(iteration, asked, error, self)
             raise
-        loaders.given += 1
-        is_first = iteration.taken == 0
-        given(iteration, iteration.batch_of(data), data, asked, with_gradients())
-        if is_first:
-            _look_at_first(data)
+        _given(iteration, data, asked, with_gradients)
         return data
 
     return __next__
+
+
+_of_batches = messages.never_failing("what a DataLoader gives is")
+
+
+@_of_batches
+def _ended(iteration: Iteration, asked: int) -> None:
+    at = now()
+    iteration.fact(FACT.ended, begin=asked, end=at)
+    delivered.waited_for_all += at - asked
+    iteration.order.say(iteration)
+
+
+@_of_batches
+def _failed(iteration: Iteration, asked: int, error: BaseException, iterator: Any) -> None:
+    iteration.fact(FACT.failed, begin=asked, end=now())
+    if isinstance(error, Exception):
+        messages.failed(error, iterator)
+
+
+@_of_batches
+def _given(iteration: Iteration, data: Any, asked: int, with_gradients: Callable[[], bool]) -> None:
+    loaders.given += 1
+    is_first = iteration.taken == 0
+    given(iteration, iteration.batch_of(data), data, asked, with_gradients())
+    if is_first:
+        _look_at_first(data)
 
 
 def _enter(hooked: contextlib.ExitStack, of_iteration: Any, iteration: Iteration) -> None:
@@ -72,9 +90,10 @@ def _init(original: Callable[..., None], home: worker.Home) -> Callable[..., Non
 
     @functools.wraps(original)
     def __init__(self: Any, loader: Any, *more: Any, **named: Any) -> None:
-        begun = now()
-        hooks.catch_up()
-        self._loaderscope = loaders.begin(loader, begun)
+        begun, self._loaderscope = now(), None
+        with messages.never_failing("a DataLoader is"):
+            hooks.catch_up()
+            self._loaderscope = loaders.begin(loader, begun)
         with contextlib.ExitStack() as hooked:
             if self._loaderscope is not None:
                 _enter(hooked, of_workers, self._loaderscope)
@@ -88,34 +107,38 @@ def _init(original: Callable[..., None], home: worker.Home) -> Callable[..., Non
     return __init__
 
 
-def _time_receiving(iterator: Any, iteration: Iteration) -> None:
-    try:
+@messages.never_failing("how long batches travel is")
+def _begin_epoch(iterator: Any, iteration: Iteration, loader: Any, is_first: bool) -> None:
+    if not is_first:
+        iteration.restart(now())
+        iteration.say_settings(loader.dataset)
+    elif not hasattr(iterator, "_pin_memory_thread"):
         queues.time_receiving(iterator._worker_result_queue, iteration)
-    except AttributeError as error:
-        messages.degraded(f"how long batches travel is not seen: {error!r}")
 
 
 def _reset(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
     def _reset(self: Any, loader: Any, first_iter: bool = False, *more: Any, **named: Any) -> None:
         iteration = self.__dict__.get("_loaderscope")
-        if iteration is not None and not first_iter:
-            iteration.restart(now())
-            iteration.say_settings(loader.dataset)
-        if iteration is not None and first_iter and not hasattr(self, "_pin_memory_thread"):
-            _time_receiving(self, iteration)
+        if iteration is not None:
+            _begin_epoch(self, iteration, loader, first_iter)
         original(self, loader, first_iter, *more, **named)
 
     return _reset
 
 
 def _get_data(original: Callable[[Any], Any], spoken: queues.Spoken) -> Callable[[Any], Any]:
+    @messages.never_failing("which batch is whose is")
+    def received(iteration: Iteration, result: Any) -> None:
+        if isinstance(result[0], int):
+            iteration.received(result[0], spoken.data_of(result[1]))
+
     @functools.wraps(original)
     def _get_data(self: Any) -> Any:
         result = original(self)
         iteration = self.__dict__.get("_loaderscope")
-        if iteration is not None and isinstance(result[0], int):
-            iteration.received(result[0], spoken.data_of(result[1]))
+        if iteration is not None:
+            received(iteration, result)
         return result
 
     return _get_data
@@ -130,10 +153,14 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
         batch, at = self._send_idx, now()
         original(self)
         if self._send_idx > batch:
-            library.fact(FACT.dispatched, iteration.number, iteration.generation, self._task_info[batch][0], batch, at,
-                         0, 0, 0, 0)
+            _dispatched(iteration, self._task_info, batch, at)
 
     return _try_put_index
+
+
+@_of_batches
+def _dispatched(iteration: Iteration, tasks: Any, batch: int, at: int) -> None:
+    library.fact(FACT.dispatched, iteration.number, iteration.generation, tasks[batch][0], batch, at, 0, 0, 0, 0)
 
 
 def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -150,14 +177,19 @@ def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             if isinstance(maker, InTrainer):
                 maker.end()
             raise
-        at = library.chosen(iteration.number, iteration.generation, begun, cpu)
-        if type(maker) is InTrainer:
-            maker.begin(at)
-        if not iteration.order.is_said:
-            iteration.order.add(iteration, index)
+        _chosen(iteration, index, maker, begun, cpu)
         return index
 
     return _next_index
+
+
+@messages.never_failing("which samples are in a batch is")
+def _chosen(iteration: Iteration, index: Any, maker: Any, begun: int, cpu: int) -> None:
+    at = library.chosen(iteration.number, iteration.generation, begun, cpu)
+    if type(maker) is InTrainer:
+        maker.begin(at)
+    if not iteration.order.is_said:
+        iteration.order.add(iteration, index)
 
 
 def _wrap(module: ModuleType, class_name: str, name: str, wrap: Callable[[Any], Any]) -> None:

@@ -112,6 +112,7 @@ class Spending:
         parts = [part for part in spent.items() if part[1] > 0]
         return sorted(parts, key=lambda part: part[1], reverse=True)[:_MOST]
 
+    @messages.never_failing("which part of the program's code takes the time is")
     def say(self, at: int) -> None:
         self.not_before = at + _SAY_EVERY
         counts.say()

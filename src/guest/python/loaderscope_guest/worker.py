@@ -22,8 +22,10 @@ from loaderscope_guest.settings import RANK
 class InTrainer:
     """The fetcher of an iterator without workers."""
 
-    def __init__(self, fetcher: Any, maker: making.Making) -> None:
+    def __init__(self, fetcher: Any, maker: making.Making, pins: bool) -> None:
+        """`pins`: what it has made is copied into page-locked memory in the same thread."""
         self._fetcher = fetcher
+        self._pins = pins
         self._making = maker
         watch(fetcher, maker)
         self._batch = 0
@@ -53,7 +55,8 @@ class InTrainer:
         finally:
             maker.finish(data, by_trainer=True)
             making.current = before
-            in_hand.iteration, in_hand.batch = maker, batch
+            if self._pins:
+                in_hand.iteration, in_hand.batch = maker, batch
         return data
 
     def __getattr__(self, name: str) -> Any:
@@ -68,7 +71,9 @@ def install_in_trainer(iterator: Any) -> None:
     def with_fetcher(self: Any, loader: Any, *more: Any, **named: Any) -> None:
         single(self, loader, *more, **named)
         if self.__dict__.get("_loaderscope") is not None and hasattr(self, "_dataset_fetcher"):
-            self._dataset_fetcher = InTrainer(self._dataset_fetcher, self._loaderscope.making)
+            with messages.never_failing("how a trainer makes its batches is"):
+                self._dataset_fetcher = InTrainer(self._dataset_fetcher, self._loaderscope.making,
+                                                  bool(getattr(self, "_pin_memory", False)))
 
     iterator.__init__ = with_fetcher
 
