@@ -144,9 +144,11 @@ class TorchPretendGpu : public TorchDevice {
 };
 
 TEST_F(TorchPretendGpu, WhatItSaysOfItselfIsTheAccount) {
-  const json result = result_of(program({}, "pretend_gpu.py", {}));
+  const Ended ended = program({}, "pretend_gpu.py", {});
+  const json result = result_of(ended);
   expect_closed(result);
   EXPECT_EQ(result.at("config").at("device"), "cuda");
+  EXPECT_THAT(ended.err, HasSubstr("memory of the GPU taken: 0"));
   EXPECT_EQ(result.at("window").at("steps"), 25);
   // A step that the host was late to take has less of it.
   EXPECT_NEAR(result.at("account").at("compute_s").get<double>(), 25 * 0.006, 0.03);
@@ -174,6 +176,19 @@ TEST_F(TorchPretendGpu, AProfilerOfTheProgramsOwnIsLeftAlone) {
                                                HasSubstr("in the others it is what the host saw")));
 }
 
+// What watches it is the parent's, and nobody is to wait for that.
+TEST_F(TorchPretendGpu, AWorkerThatProfilesDoesNotHang) {
+  const Ended ended = program({}, "pretend_gpu_forks.py", {"worker"});
+  expect_closed(result_of(ended));
+  EXPECT_THAT(ended.err, HasSubstr("with a worker 24"));
+}
+
+TEST_F(TorchPretendGpu, AChildThatTakesBatchesEnds) {
+  const Ended ended = program({}, "pretend_gpu_forks.py", {"child"});
+  result_of(ended);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("child 24"), HasSubstr("ended with 0")));
+}
+
 // The thread that pins, which PyTorch starts only where there is an accelerator.
 TEST_F(TorchDevice, ThePinThreadIsWatchedAndGoesOn) {
   const Ended ended = program({"--bind", "0"}, "pretend_pin.py", {});
@@ -183,6 +198,13 @@ TEST_F(TorchDevice, ThePinThreadIsWatchedAndGoesOn) {
   const json& pinned = result.at("stages").at("pin");
   EXPECT_GE(pinned.at("count"), result.at("window").at("steps"));
   EXPECT_GE(pinned.at("mean_s"), 0.002);  // two tensors
+}
+
+TEST_F(TorchDevice, APinThreadThatCannotBeWatchedPins) {
+  const Ended ended = program({}, "pretend_pin.py", {"oddly"});
+  const json result = result_of(ended);
+  EXPECT_THAT(ended.err, HasSubstr("60 batches"));
+  EXPECT_THAT(result.at("notes").dump(), HasSubstr("the thread that pins is not looked into"));
 }
 
 // On a real one.

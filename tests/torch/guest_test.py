@@ -9,6 +9,8 @@ import inspect
 import io
 import itertools
 import json
+import multiprocessing
+import multiprocessing.queues
 import os
 import shutil
 import signal
@@ -218,6 +220,58 @@ class Said(unittest.TestCase):
         self.assertEqual(os.readlink(link), "loaderscope did not answer")
 
 
+class Unspellable(Exception):
+    def __repr__(self):
+        raise ValueError("no words")
+
+
+class NeverFailing(unittest.TestCase):
+    def setUp(self):
+        from loaderscope_guest import messages
+
+        self.messages, self.said = messages, []
+        degraded = mock.patch.object(messages, "degraded", self.said.append)
+        degraded.start()
+        self.addCleanup(degraded.stop)
+
+    def test_what_is_beside_the_programs_own_fails_alone(self):
+        def look(error):
+            raise error
+
+        with self.messages.never_failing("a batch is"):
+            look(KeyError("x"))
+        looked = self.messages.never_failing("a batch is")(look)
+        self.assertIsNone(looked(KeyError("x")))
+        self.assertIsNone(looked(Unspellable()))
+        self.assertEqual(self.said, ["a batch is not looked into: KeyError('x')"] * 2)
+        for ends in (SystemExit, KeyboardInterrupt):
+            self.assertRaises(ends, looked, ends())
+
+    def test_gives_what_the_function_gives(self):
+        self.assertEqual(self.messages.never_failing("a batch is")(max)(3, 4), 4)
+
+
+class FailedLoaders(unittest.TestCase):
+    def fail(self, error, *processes):
+        from loaderscope_guest import library, messages
+
+        with mock.patch.object(library, "say") as say:
+            messages.failed(error, types.SimpleNamespace(_workers=processes))
+        return [call.kwargs["text"] for call in say.call_args_list]
+
+    def test_name_a_signal_that_has_no_name(self):
+        process = types.SimpleNamespace(pid=7, exitcode=-(signal.SIGRTMIN + 3))
+        said = self.fail(RuntimeError("a worker is dead"), process)
+        self.assertEqual(said, [f"worker 0 (process 7) was killed by signal {signal.SIGRTMIN + 3}"])
+
+    def test_are_told_where_a_process_has_been_closed(self):
+        process = multiprocessing.get_context("fork").Process(target=int)
+        process.start()
+        process.join()
+        process.close()
+        self.assertEqual(self.fail(ConnectionResetError("reset"), process), ["ConnectionResetError: reset"])
+
+
 class Binding(unittest.TestCase):
     """Which CPUs are asked for; the kernel is not."""
 
@@ -390,6 +444,21 @@ class Replay(unittest.TestCase):
             self.assertEqual(batch, {"x": [1, 2], "y": (3, [4])})
             batch.pop("y")[1].clear()
             batch["x"].append(5)
+
+
+    def test_is_left_where_batches_cannot_be_copied(self):
+        from loaderscope_guest import messages, replay
+
+        class Frozen(dict):
+            def __setitem__(self, key, value):
+                raise TypeError("frozen")
+
+        kept, said = replay.Kept({"lead": 1, "loader": 0, "replay": 9}), []
+        with mock.patch.object(messages, "degraded", said.append):
+            for _ in range(3):
+                kept.taken(Frozen(x=1))
+        self.assertFalse(kept.is_next())
+        self.assertEqual(len(said), 1)
 
 
 class Sizes(unittest.TestCase):
@@ -653,6 +722,113 @@ class UserCode(unittest.TestCase):
         spent = {name: time for (_, name), time in user_code.spending.parts()}
         self.assertEqual(spent.pop("int"), 10)
         self.assertEqual(list(spent.values()), [20])
+
+
+class Search(unittest.TestCase):
+    def test_that_fails_ends_and_the_program_goes_on(self):
+        from loaderscope_guest import messages, search
+
+        said, looks = [], search.Search()
+        looks._note = lambda *of_call: 1 / 0
+        with mock.patch.object(messages, "degraded", said.append):
+            self.assertTrue(looks.begin())
+            self.assertEqual(os.path.basename("a/b"), "b")
+        self.assertIsNone(sys.getprofile())
+        self.assertEqual(said, ["what gives the batches is not looked into: ZeroDivisionError('division by zero')"])
+
+
+class Spent(unittest.TestCase):
+    def test_what_cannot_be_said_is_no_end_of_the_batch(self):
+        from loaderscope_guest import messages, user_code
+
+        said, spending = [], user_code.Spending()
+        spending.also.append(lambda: 1 / 0)
+        with mock.patch.object(messages, "degraded", said.append):
+            spending.say(5)
+        self.assertEqual(len(said), 1)
+        self.assertGreater(spending.not_before, 5)
+
+
+class ExceptionWrapper:
+    """As PyTorch hands over what a worker raised."""
+
+
+class Received(unittest.TestCase):
+    def test_what_a_worker_raised_is_no_batch(self):
+        from loaderscope_guest.iteration import Iteration
+
+        iteration = Iteration(0, 1, types.SimpleNamespace(num_workers=1))
+        raised, batch = ExceptionWrapper(), [1]
+        iteration.received(3, raised)
+        iteration.received(4, batch)
+        self.assertEqual(iteration.batch_of(batch), 4)
+        self.assertEqual(iteration.batch_of(raised), iteration.taken)
+
+
+class Fetcher:
+    def fetch(self, keys):
+        return keys
+
+
+class InHand(unittest.TestCase):
+    """The batch that is to be pinned by the thread that has made it."""
+
+    def fetched(self, pins):
+        from loaderscope_guest import making, queues, worker
+
+        queues.in_hand.batch = None
+        worker.InTrainer(Fetcher(), making.Making(0, 0), pins).fetch([1])
+        return queues.in_hand.batch
+
+    def test_is_none_where_nothing_is_pinned(self):
+        self.assertIsNone(self.fetched(False))
+        self.assertEqual(self.fetched(True), 0)
+
+
+class Sending(unittest.TestCase):
+    """What a worker sends to the trainer, of all that it sends."""
+
+    def setUp(self):
+        from loaderscope_guest import library, making, queues
+
+        self.facts = []
+        for patch in (mock.patch.object(library, "fact", lambda kind, *of_fact: self.facts.append(kind)),
+                      mock.patch.object(making, "current", making.Making(0, 0)),
+                      mock.patch.object(multiprocessing.queues, "_ForkingPickler", multiprocessing.queues._ForkingPickler)):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.ours, self.others = multiprocessing.Queue(), multiprocessing.Queue()
+        queues._Sending(self.ours)
+
+    def sent(self, queue):
+        queue.put((1, "data"))
+        got = queue.get()
+        queue.close()
+        queue.join_thread()
+        self.assertEqual(got, (1, "data"))
+        return len(self.facts)
+
+    def test_a_batch_is_told_and_what_the_program_puts_into_a_queue_of_its_own_is_not(self):
+        self.assertEqual(self.sent(self.others), 0)
+        self.assertEqual(self.sent(self.ours), 2)  # it was pickled, and sent
+
+
+class Keys(unittest.TestCase):
+    def test_that_are_no_64_bit_numbers_have_those_of_the_batch(self):
+        from loaderscope_guest import library, making
+
+        maker, sampled = making.Making(0, 0), []
+
+        def sample(number):
+            if number >= 1 << 63:
+                raise OverflowError
+            sampled.append(number)
+
+        with mock.patch.object(library, "sample", sample), mock.patch.object(library, "say") as say:
+            for key in (1 << 70, 5, 1 << 70):
+                maker.next_sample(key)
+        self.assertEqual(sampled, [0, 5, 2])
+        say.assert_called_once()
 
 
 class Chunks(unittest.TestCase):
@@ -969,11 +1145,11 @@ class Tensor:
 
 class Moves(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import gpu, inject
+        from loaderscope_guest import inject, moving
 
-        self.moves, self.facts = gpu, []
+        self.moves, self.facts = moving, []
         original = Tensor.to, Tensor.copy_
-        gpu.install(types.SimpleNamespace(Tensor=Tensor))
+        moving.install(types.SimpleNamespace(Tensor=Tensor))
         self.original = original
         self.addCleanup(self.restore, original, inject.apply)
         inject.apply = lambda stage: self.facts.append(stage)
@@ -1020,10 +1196,93 @@ class Moves(unittest.TestCase):
         thread.join()
         self.assertEqual(self.facts, [])
 
+    def test_a_step_is_that_of_the_thread_that_took_its_batch(self):
+        self.begin()
+        thread = threading.Thread(target=self.moves.step.end)
+        thread.start()
+        thread.join()
+        Tensor().to("meta")
+        self.assertEqual(self.facts, ["h2d", (15, 5)])
+
+    def test_what_there_is_while_pytorch_compiles_is_copied_nowhere(self):
+        class FakeTensor(Tensor):
+            pass
+
+        self.begin()
+        FakeTensor().to("meta")
+        self.assertEqual(self.facts, [])
+
+    def test_a_device_that_will_not_be_looked_at_is_left_to_the_method(self):
+        class Strict:
+            @property
+            def device(self):
+                raise NotImplementedError("strict")
+
+        said = []
+        self.begin()
+        with mock.patch.object(self.moves.messages, "degraded", said.append):
+            self.assertIsInstance(Tensor().to(Strict()), Tensor)
+        self.assertEqual((self.facts, len(said)), ([], 1))
+
+    def test_that_cannot_be_told_are_made(self):
+        def fact(*of_fact, **named):
+            raise OSError("no room")
+
+        said = []
+        self.moves.step.begin(types.SimpleNamespace(fact=fact), 5)
+        with mock.patch.object(self.moves.messages, "degraded", said.append):
+            self.assertEqual(Tensor().to("meta").device.type, "meta")
+        self.assertEqual(said, ["a copy to a device is not looked into: OSError('no room')"])
+
     def test_leave_the_method_where_it_is_looked_for(self):
         self.assertIn(self.original[0], {Tensor.to})
         self.assertIn(Tensor.to, {self.original[0]})
         self.assertEqual(Tensor.to.__name__, "to")
+
+
+class Pageable(Tensor):
+    def __init__(self, elements, pinned=False):
+        super().__init__()
+        self.elements, self.pinned = elements, pinned
+
+    def element_size(self):
+        return 4
+
+    def nelement(self):
+        return self.elements
+
+    def is_pinned(self):
+        return self.pinned
+
+
+class Waits(unittest.TestCase):
+    """For kernels, before a copy that holds the host behind them."""
+
+    def waited(self, tensor, *arguments, captures=False, sees=False, **named):
+        from loaderscope_guest import gpu, moving
+
+        waited = []
+        stream = types.SimpleNamespace(synchronize=lambda: waited.append("waited"))
+        cuda = types.SimpleNamespace(is_initialized=lambda: True, is_current_stream_capturing=lambda: captures,
+                                     current_stream=lambda device: waited.append(device) or stream)
+        with mock.patch.dict(sys.modules, {"torch.cuda": cuda}), mock.patch.object(gpu.watch, "sees", sees):
+            moving._wait_for_kernels(tensor, "cuda:1", arguments, named)
+        return waited
+
+    def test_are_on_the_device_that_is_copied_to(self):
+        self.assertEqual(self.waited(Pageable(1)), ["cuda:1", "waited"])
+        self.assertEqual(self.waited(Pageable(1), False), ["cuda:1", "waited"])
+        self.assertEqual(self.waited(Pageable(1), sees=True), [])
+
+    def test_are_none_where_the_host_goes_on(self):
+        self.assertEqual(self.waited(Pageable(1 << 20, pinned=True), non_blocking=True), [])
+        self.assertEqual(self.waited(Pageable(1), True), [])
+
+    def test_are_those_of_large_tensors_that_are_not_pinned(self):
+        self.assertEqual(self.waited(Pageable(1 << 20), non_blocking=True), ["cuda:1", "waited"])
+
+    def test_are_none_while_a_graph_is_captured(self):
+        self.assertEqual(self.waited(Pageable(1), captures=True), [])
 
 
 class Handed(unittest.TestCase):
@@ -1131,6 +1390,31 @@ class Gpu(unittest.TestCase):
         watch.look()
         watch.finish()
         self.assertEqual(self.calls[2:], [0, 1, "flush"])
+
+    def test_that_cannot_be_asked_for_is_asked_once(self):
+        def broken():
+            raise RuntimeError("CUDA is in a bad state")
+
+        watch = self.gpu.Watch(broken)
+        watch.look()
+        watch.look()
+        self.assertEqual(self.calls, ["whether the program uses a GPU is not looked into: RuntimeError('CUDA is in a bad "
+                                      "state')"])
+
+    def test_of_a_parent_is_none_of_its_child(self):
+        watch = self.gpu.Watch(lambda: True)
+        watch.look()
+        watch.forget()
+        watch.look()
+        watch.give_way()
+        watch.finish()
+        self.assertEqual(self.calls, ["watch", "gpu"])
+
+    def test_of_a_child_is_watched_where_the_parent_had_none(self):
+        watch = self.gpu.Watch(lambda: True)
+        watch.forget()
+        watch.look()
+        self.assertEqual(self.calls, ["watch", "gpu"])
 
     def test_is_told_of_once_whosever_it_is(self):
         xpu = types.SimpleNamespace(is_initialized=lambda: True)

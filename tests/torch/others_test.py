@@ -80,7 +80,7 @@ class Counts(unittest.TestCase):
 
 class Wrappers(unittest.TestCase):
     def test_its_own_time_is_without_waits_and_copies(self):
-        from loaderscope_guest import gpu, library, wrappers
+        from loaderscope_guest import library, moving, wrappers
         from loaderscope_guest.delivered import delivered
 
         def wait_and_copy():
@@ -92,7 +92,7 @@ class Wrappers(unittest.TestCase):
         wrappers._wrap(module, wrappers.Row("framework", "outer inner missing", "framework"))
         facts = []
         iteration = types.SimpleNamespace(fact=lambda kind, begin, end: facts.append(end - begin))
-        with mock.patch.object(gpu.step, "iteration", iteration), \
+        with mock.patch.object(moving.step, "iteration", iteration), \
                 mock.patch.object(library.flags, "is_joined", lambda: True):
             self.assertEqual(module.outer(), "batch")
             self.assertEqual(facts, [])  # all of it was a wait

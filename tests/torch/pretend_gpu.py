@@ -37,3 +37,4 @@ for step, (batch, label) in enumerate(DataLoader(Sleeping(samples=240, seconds=0
     profile_from(step)
     backward.submit(cupti.pretend_kernel, now + 6 * MS, now + 8 * MS).result()
     time.sleep(0.002)
+print("memory of the GPU taken:", cupti.pretend_took_gpu_memory())

@@ -1,18 +1,15 @@
 """What the training program does with its GPU. What that computes and copies it says itself (CUPTI), watched from the
-first batch on that is taken after the program has begun to use CUDA. Copies to a device that the program makes of what
-it has taken are `h2d`."""
+first batch on that is taken after the program has begun to use CUDA."""
 
 import atexit
 import functools
 import os
 import sys
-from threading import get_ident
-from types import MethodType, ModuleType
-from typing import Any, Callable, Optional, Tuple
+from types import ModuleType
+from typing import Any, Callable
 
-from loaderscope_guest import inject, library, messages
-from loaderscope_guest.delivered import delivered
-from loaderscope_guest.library import FACT, MESSAGE, now
+from loaderscope_guest import library, messages
+from loaderscope_guest.library import MESSAGE
 from loaderscope_guest.settings import TRAINER
 
 
@@ -43,6 +40,13 @@ class Watch:
     def look(self, at: int = 0) -> None:
         """With a batch, `at` which it was taken."""
         self.not_before = at + _LOOK_EVERY
+        try:
+            self._look()
+        except Exception as error:
+            self._decided = self._is_told = True
+            messages.not_seen("whether the program uses a GPU is", error)
+
+    def _look(self) -> None:
         if not self._is_told and _uses_gpu():
             self._is_told = True
             library.say(what=MESSAGE.uses_gpu)
@@ -72,13 +76,18 @@ class Watch:
                               " is what the host saw")
         self._decided, self.sees = True, False
 
+    def forget(self) -> None:
+        """In the child of a fork, whose GPU it is not: CUPTI's threads are the parent's."""
+        self._decided, self.sees = self._decided or self.sees, False
+
     def finish(self) -> None:
-        """What it has done is written down. Not in the child of a fork, whose GPU it is not."""
+        """What it has done is written down."""
         if self.sees and library.flags.is_joined():
             library.gpu_flush()
 
 
 watch = Watch()
+os.register_at_fork(after_in_child=watch.forget)
 
 
 def _giving_way(begin: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,136 +105,3 @@ def install_giving_way(profiler: ModuleType) -> None:
     for name in ("_prepare_profiler", "_enable_profiler"):
         if hasattr(profiler, name):
             setattr(profiler, name, _giving_way(getattr(profiler, name)))
-
-
-Ends = Tuple[Any, Optional[str]]  # the tensor that is copied, and the kind of device it goes to
-
-
-class Step:
-    """From the time a batch is taken until the next one is asked for."""
-
-    def __init__(self) -> None:
-        self.iteration: Any = None  # None: there is no such step
-        self.copied = 0  # ns, of all steps
-        self._batch = -1
-        self._thread = 0
-        self._injects = False  # once per batch
-        self._copies = False  # now: a tensor of a kind of its own comes back to the method from within
-
-    def begin(self, iteration: Any, batch: int) -> None:
-        self.iteration, self._batch, self._thread, self._injects = iteration, batch, get_ident(), True
-
-    def end(self) -> None:
-        self.iteration = None
-
-    def is_here(self) -> bool:
-        return self.iteration is not None and self._thread == get_ident() and not self._copies
-
-    def copy(self, tensor: Any, make: Callable[[], Any]) -> Any:
-        begun = now()
-        if self._injects:
-            self._injects = False
-            inject.apply("h2d")
-        self._copies = True
-        try:
-            result = make()
-        finally:
-            self._copies = False
-        ended = now()
-        self.copied += ended - begun
-        self.iteration.fact(FACT.moved, self._batch, begin=begun, end=ended)
-        delivered.copied(tensor, result)
-        return result
-
-
-step = Step()
-os.register_at_fork(after_in_child=step.end)
-
-
-def kind_of(device: Any) -> Optional[str]:
-    """Of what stands for a device in an argument; None: it stands for something else."""
-    if isinstance(device, str):
-        return device.partition(":")[0]
-    if type(device) is int:
-        return "cuda"
-    return getattr(getattr(device, "device", device), "type", None)
-
-
-def _ends_of_to(tensor: Any, arguments: Any, named: Any) -> Ends:
-    device = named.get("device", named.get("other", arguments[0] if arguments else None))
-    return tensor, kind_of(device)
-
-
-def _ends_of_cuda(tensor: Any, arguments: Any, named: Any) -> Ends:
-    return tensor, "cuda"
-
-
-def _ends_of_copy_(tensor: Any, arguments: Any, named: Any) -> Ends:
-    return (arguments[0] if arguments else named.get("src")), tensor.device.type
-
-
-def is_copy_in(tensor: Any, target: Optional[str]) -> bool:
-    if target is None or target == "cpu":
-        return False
-    device = getattr(tensor, "device", None)
-    return device is not None and device.type == "cpu"
-
-
-def _blocks(arguments: Any, named: Any) -> bool:
-    """By `non_blocking`, which is the first of the arguments that are true or false."""
-    flags = [argument for argument in arguments if isinstance(argument, bool)]
-    return not named.get("non_blocking", flags[0] if flags else False)
-
-
-def _wait_for_kernels() -> None:
-    """A copy that blocks waits for what was launched before it: that is training, and not the copy."""
-    if not watch.sees:
-        cuda = sys.modules["torch.cuda"]
-        if cuda.is_initialized():
-            cuda.current_stream().synchronize()
-
-
-class _Moving:
-    """Takes the place of a method of torch.Tensor. It equals that method: whoever looks for a method in a set of
-    them, as tensor subclasses do, finds it."""
-
-    def __init__(self, original: Any, ends: Callable[[Any, Any, Any], Ends]) -> None:
-        self._original = original
-        self._ends = ends
-        self.__name__ = original.__name__
-        self.__doc__ = original.__doc__
-
-    def __get__(self, tensor: Any, owner: Any = None) -> Any:
-        return self if tensor is None else MethodType(self, tensor)
-
-    def __call__(self, tensor: Any, *arguments: Any, **named: Any) -> Any:
-        if step.is_here():
-            source, target = self._ends(tensor, arguments, named)
-            if is_copy_in(source, target):
-                if target == "cuda" and _blocks(arguments, named):
-                    _wait_for_kernels()
-                return step.copy(source, lambda: self._original(tensor, *arguments, **named))
-        return self._original(tensor, *arguments, **named)
-
-    def __eq__(self, other: Any) -> bool:
-        return other is self or other is self._original
-
-    def __hash__(self) -> int:
-        return hash(self._original)
-
-    def __reduce__(self) -> Any:
-        return getattr, (sys.modules["torch"].Tensor, self.__name__)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._original, name)
-
-
-_METHODS = (("to", _ends_of_to), ("cuda", _ends_of_cuda), ("copy_", _ends_of_copy_))
-
-
-def install(torch: ModuleType) -> None:
-    for name, ends in _METHODS:
-        try:
-            setattr(torch.Tensor, name, _Moving(getattr(torch.Tensor, name), ends))
-        except (AttributeError, TypeError) as error:
-            messages.degraded(f"copies by Tensor.{name} are not seen: {error}")

@@ -1,17 +1,18 @@
 """One iterator of a loader that is measured: a training loop asks it for batches and is given them, and is ended there
 once it has been measured."""
 
+import contextlib
 import signal
 import threading
 from typing import Any, Dict, List
 
-from loaderscope_guest import gpu, library, making, messages, replay, wrong_data_samples, wrong_data_state
+from loaderscope_guest import gpu, library, making, messages, moving, replay, wrong_data_samples, wrong_data_state
 from loaderscope_guest.delivered import delivered
 from loaderscope_guest.library import FACT, MESSAGE, now
 from loaderscope_guest.training import training
 
 
-_CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
+_NO_BATCHES = ("_IterableDatasetStopIteration", "_ResumeIteration", "ExceptionWrapper")
 
 
 class Iteration:
@@ -47,7 +48,7 @@ class Iteration:
                         values=wrong_data_state.settings_of(dataset))
 
     def received(self, batch: Any, data: Any) -> None:
-        if isinstance(batch, int) and type(data).__name__ not in _CUT_SHORT:
+        if isinstance(batch, int) and type(data).__name__ not in _NO_BATCHES:
             self._received.setdefault(id(data), []).append(batch)
 
     def batch_of(self, data: Any) -> int:
@@ -67,7 +68,7 @@ def ask(iteration: Iteration) -> int:
     if at == 0:
         gpu.watch.finish()
         _end_program()
-    gpu.step.iteration = None
+    moving.step.end()
     return at
 
 
@@ -93,7 +94,7 @@ def _begin_step(iteration: Iteration, number: int, batch: Any, at: int, waited: 
     delivered.add(batch, waited)
     if at >= gpu.watch.not_before:
         gpu.watch.look(at)
-    gpu.step.begin(iteration, number)
+    moving.step.begin(iteration, number)
 
 
 _SIGNAL = signal.SIGRTMAX - 3  # of no known use
@@ -120,5 +121,6 @@ def _end_program() -> None:
     for another. No class of our own: threads are silent about SystemExit alone."""
     main = threading.main_thread()
     if threading.current_thread() is not main and main.is_alive() and _is_installed and _is_told.acquire(blocking=False):
-        signal.pthread_kill(main.ident or 0, _SIGNAL)
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            signal.pthread_kill(main.ident or 0, _SIGNAL)
     raise SystemExit(0)

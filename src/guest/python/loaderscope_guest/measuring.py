@@ -32,11 +32,11 @@ def look_into_torch() -> None:
     global _looks_into_torch
     if _looks_into_torch:
         return
-    from loaderscope_guest import gpu, iteration, wrappers
+    from loaderscope_guest import iteration, moving, wrappers
 
     _looks_into_torch = True
     iteration.install_ending()
-    gpu.install(sys.modules["torch"])
+    moving.install(sys.modules["torch"])
     wrappers.install()
     look_into_stages()
 

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import gpu, inject, library, messages
+from loaderscope_guest import inject, library, messages, moving
 from loaderscope_guest.delivered import delivered, device_of
 from loaderscope_guest.library import FACT
 
@@ -132,7 +132,7 @@ class TorchDevice:
 
     def train(self, batch: Any, size: int) -> None:
         """Submits the copy and the compute of one step."""
-        gpu.step.end()  # what follows is not the loader's
+        moving.step.end()  # what follows is not the loader's
         self._clock.keep()
         copy, there = self._copied(batch) if device_of(batch) == "cpu" else (None, batch)
         if copy is not None and self._trainer["own_copy_stream"]:
