@@ -270,6 +270,9 @@ class FailedLoaders(unittest.TestCase):
         process.join()
         process.close()
         self.assertEqual(self.fail(ConnectionResetError("reset"), process), ["ConnectionResetError: reset"])
+        from loaderscope_guest import messages
+
+        self.assertEqual(messages._dead_workers([process], said_of="DataLoader worker (pid 7)"), "")
 
 
 class Binding(unittest.TestCase):

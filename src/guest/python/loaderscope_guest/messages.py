@@ -107,12 +107,14 @@ def _dead_workers(workers: Iterable[Any], said_of: str = "") -> str:
     said = []
     for number, process in enumerate(workers):
         code = _of_process(process, "exitcode")
+        if not code:
+            continue
         if said_of and str(process.pid) not in re.findall(r"\d+", said_of):
             continue
-        if code is not None and code < 0:
+        if code < 0:
             name = _signal_name(-code)
             said.append(f"worker {number} (process {process.pid}) was killed by {name}{_LIKELY_CAUSE.get(name, '')}")
-        elif code:
+        else:
             said.append(f"worker {number} (process {process.pid}) ended with exit code {code}")
     return ", ".join(said)
 
