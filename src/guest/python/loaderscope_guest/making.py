@@ -60,7 +60,6 @@ class Making:
         self._tells_samples = False
         messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
 
-    @messages.never_failing("a batch is")
     def begin(self, batch: int, rested_since: int, begun: int, keys: Any, is_own: bool = False) -> None:
         """`is_own`: nobody has dispatched it."""
         entered = now()
@@ -94,7 +93,6 @@ class Making:
         if self.generation == 0:
             messages.say_threads()
 
-    @messages.never_failing("a batch is")
     def finish(self, data: Any, by_trainer: bool) -> None:
         self.thread = 0
         if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.ANY:

@@ -13,6 +13,9 @@ from loaderscope_guest.delivered import delivered
 from loaderscope_guest.library import FACT, now
 
 
+_COPY = "a copy to a device is"
+
+
 class Step(threading.local):
     """From the time a batch is taken until the thread that took it asks for the next one."""
 
@@ -43,14 +46,14 @@ class Step(threading.local):
             result = make()
         finally:
             self._copies = False
-        self._tell(tensor, result, begun, now())
+        ended = now()
+        try:
+            Step.copied += ended - begun
+            self.iteration.fact(FACT.moved, self._batch, begin=begun, end=ended)
+            delivered.copied(tensor, result)
+        except Exception as error:
+            messages.not_seen(_COPY, error)
         return result
-
-    @messages.never_failing("a copy to a device is")
-    def _tell(self, tensor: Any, result: Any, begun: int, ended: int) -> None:
-        Step.copied += ended - begun
-        self.iteration.fact(FACT.moved, self._batch, begin=begun, end=ended)
-        delivered.copied(tensor, result)
 
 
 step = Step()
@@ -149,7 +152,7 @@ class _Moving:
                     _wait_for_kernels(source, device, arguments, named)
                 return source
         except Exception as error:
-            messages.not_seen("a copy to a device is", error)
+            messages.not_seen(_COPY, error)
             return None
 
     def __eq__(self, other: Any) -> bool:

@@ -136,9 +136,10 @@ class Opaque:
         if replay.ANY and replay.is_next():
             return given_again(iteration)
         before, making.current = making.current, self._making
-        self._making.begin(iteration.taken, asked, asked, ())
-        if library.flags.timing:
-            library.sample(SAMPLE.whole_batch)
+        with _of_batches:
+            self._making.begin(iteration.taken, asked, asked, ())
+            if library.flags.timing:
+                library.sample(SAMPLE.whole_batch)
         try:
             inject.apply("opaque", 0)
             batch = make()

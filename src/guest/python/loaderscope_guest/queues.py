@@ -38,7 +38,8 @@ class _Watched:
         return getattr(self._queue, name)
 
 
-_of_queues = messages.never_failing("how batches travel is")
+_TRAVEL = "how batches travel is"
+_of_queues = messages.never_failing(_TRAVEL)  # what waits for nobody; what a trainer or a worker waits for has a `try`
 
 
 class Tasks(_Watched):
@@ -56,16 +57,16 @@ class Tasks(_Watched):
             self._started = 0
         since = now()
         task = self._queue.get(*arguments, **named)
-        self._got(task, since, now())
+        at = now()
+        try:
+            library.rest(since, at)
+            if isinstance(task, tuple) and len(task) == 2:
+                making.current.begin(task[0], since, at, self._keys_of(task[1]))
+            elif type(task).__name__ == "_ResumeIteration":
+                making.current.next_epoch()
+        except Exception as error:
+            messages.not_seen(_TRAVEL, error)
         return task
-
-    @_of_queues
-    def _got(self, task: Any, since: int, at: int) -> None:
-        library.rest(since, at)
-        if isinstance(task, tuple) and len(task) == 2:
-            making.current.begin(task[0], since, at, self._keys_of(task[1]))
-        elif type(task).__name__ == "_ResumeIteration":
-            making.current.next_epoch()
 
 
 class Results(_Watched):
@@ -78,17 +79,16 @@ class Results(_Watched):
         self._is_watched = False
 
     def put(self, result: Any, *arguments: Any, **named: Any) -> None:
-        self._finish(result)
+        try:
+            if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
+                making.current.finish(self._data_of(result[1]), by_trainer=False)
+        except Exception as error:
+            messages.not_seen(_TRAVEL, error)
         self._queue.put(result, *arguments, **named)
         if not self._is_watched:
             self._is_watched = True
             with messages.never_failing("the lines of a worker's code are"):
                 lines.watch(making.current)
-
-    @_of_queues
-    def _finish(self, result: Any) -> None:
-        if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
-            making.current.finish(self._data_of(result[1]), by_trainer=False)
 
 
 class _Sending:
@@ -211,20 +211,22 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
 
     def timed_get(*arguments: Any, **named: Any) -> Any:
         result = get(itself(), *arguments, **named)
-        received(result)
+        batch = result[0] if isinstance(result, tuple) and result else None
+        if isinstance(batch, int):
+            try:
+                received(batch)
+            except Exception as error:
+                messages.not_seen(_TRAVEL, error)
         return result
 
-    @_of_queues
-    def received(result: Any) -> None:
-        batch = result[0] if isinstance(result, tuple) else None
-        if isinstance(batch, int):
-            if _answers.count:
-                iteration.fact(FACT.answered, batch, begin=_answers.first, end=_answers.first + _answers.waited,
-                               count=_answers.count)
-            if inject.ANY:
-                inject.apply("transport.recv")
-            library.fact(FACT.received, iteration.number, iteration.generation, 0, batch, begun[0], now(),
-                         library.thread_cpu_ns() - begun[1], by_pin_thread, 0)
+    def received(batch: int) -> None:
+        if _answers.count:
+            iteration.fact(FACT.answered, batch, begin=_answers.first, end=_answers.first + _answers.waited,
+                           count=_answers.count)
+        if inject.ANY:
+            inject.apply("transport.recv")
+        library.fact(FACT.received, iteration.number, iteration.generation, 0, batch, begun[0], now(),
+                     library.thread_cpu_ns() - begun[1], by_pin_thread, 0)
 
     queue._recv_bytes, queue.get = timed_receive, timed_get
 

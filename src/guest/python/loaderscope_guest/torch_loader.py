@@ -14,6 +14,9 @@ from loaderscope_guest.loaders import loaders
 from loaderscope_guest.worker import InTrainer
 
 
+_GIVEN = "what a DataLoader gives is"
+
+
 def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     with_gradients = getattr(sys.modules.get("torch"), "is_grad_enabled", lambda: True)
 
@@ -37,13 +40,20 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         except BaseException as error:
             _failed(iteration, asked, error, self)
             raise
-        _given(iteration, data, asked, with_gradients)
+        try:
+            loaders.given += 1
+            is_first = iteration.taken == 0
+            given(iteration, iteration.batch_of(data), data, asked, with_gradients())
+            if is_first:
+                _look_at_first(data)
+        except Exception as error:
+            messages.not_seen(_GIVEN, error)
         return data
 
     return __next__
 
 
-_of_batches = messages.never_failing("what a DataLoader gives is")
+_of_batches = messages.never_failing(_GIVEN)  # at its end; what is done for each batch has a try of its own
 
 
 @_of_batches
@@ -59,15 +69,6 @@ def _failed(iteration: Iteration, asked: int, error: BaseException, iterator: An
     iteration.fact(FACT.failed, begin=asked, end=now())
     if isinstance(error, Exception):
         messages.failed(error, iterator)
-
-
-@_of_batches
-def _given(iteration: Iteration, data: Any, asked: int, with_gradients: Callable[[], bool]) -> None:
-    loaders.given += 1
-    is_first = iteration.taken == 0
-    given(iteration, iteration.batch_of(data), data, asked, with_gradients())
-    if is_first:
-        _look_at_first(data)
 
 
 def _enter(hooked: contextlib.ExitStack, of_iteration: Any, iteration: Iteration) -> None:
@@ -128,17 +129,16 @@ def _reset(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _get_data(original: Callable[[Any], Any], spoken: queues.Spoken) -> Callable[[Any], Any]:
-    @messages.never_failing("which batch is whose is")
-    def received(iteration: Iteration, result: Any) -> None:
-        if isinstance(result[0], int):
-            iteration.received(result[0], spoken.data_of(result[1]))
-
     @functools.wraps(original)
     def _get_data(self: Any) -> Any:
         result = original(self)
         iteration = self.__dict__.get("_loaderscope")
         if iteration is not None:
-            received(iteration, result)
+            try:
+                if isinstance(result[0], int):
+                    iteration.received(result[0], spoken.data_of(result[1]))
+            except Exception as error:
+                messages.not_seen(_GIVEN, error)
         return result
 
     return _get_data
@@ -153,14 +153,13 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
         batch, at = self._send_idx, now()
         original(self)
         if self._send_idx > batch:
-            _dispatched(iteration, self._task_info, batch, at)
+            try:
+                library.fact(FACT.dispatched, iteration.number, iteration.generation, self._task_info[batch][0], batch,
+                             at, 0, 0, 0, 0)
+            except Exception as error:
+                messages.not_seen(_GIVEN, error)
 
     return _try_put_index
-
-
-@_of_batches
-def _dispatched(iteration: Iteration, tasks: Any, batch: int, at: int) -> None:
-    library.fact(FACT.dispatched, iteration.number, iteration.generation, tasks[batch][0], batch, at, 0, 0, 0, 0)
 
 
 def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -177,19 +176,17 @@ def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             if isinstance(maker, InTrainer):
                 maker.end()
             raise
-        _chosen(iteration, index, maker, begun, cpu)
+        try:
+            at = library.chosen(iteration.number, iteration.generation, begun, cpu)
+            if type(maker) is InTrainer:
+                maker.begin(at)
+            if not iteration.order.is_said:
+                iteration.order.add(iteration, index)
+        except Exception as error:
+            messages.not_seen("which samples are in a batch is", error)
         return index
 
     return _next_index
-
-
-@messages.never_failing("which samples are in a batch is")
-def _chosen(iteration: Iteration, index: Any, maker: Any, begun: int, cpu: int) -> None:
-    at = library.chosen(iteration.number, iteration.generation, begun, cpu)
-    if type(maker) is InTrainer:
-        maker.begin(at)
-    if not iteration.order.is_said:
-        iteration.order.add(iteration, index)
 
 
 def _wrap(module: ModuleType, class_name: str, name: str, wrap: Callable[[Any], Any]) -> None:

@@ -19,6 +19,9 @@ from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
 from loaderscope_guest.settings import RANK
 
 
+_MAKING = "how a trainer makes its batches is"
+
+
 class InTrainer:
     """The fetcher of an iterator without workers."""
 
@@ -48,12 +51,18 @@ class InTrainer:
         before, making.current = making.current, maker
         batch, self._batch = self._batch, self._batch + 1
         at, self._begun = self._begun or now(), 0
-        maker.begin(batch, at, at, index, is_own=True)
+        try:
+            maker.begin(batch, at, at, index, is_own=True)
+        except Exception as error:
+            messages.not_seen(_MAKING, error)
         data = None
         try:
             data = self._fetcher.fetch(index)
         finally:
-            maker.finish(data, by_trainer=True)
+            try:
+                maker.finish(data, by_trainer=True)
+            except Exception as error:
+                messages.not_seen(_MAKING, error)
             making.current = before
             if self._pins:
                 in_hand.iteration, in_hand.batch = maker, batch
@@ -71,7 +80,7 @@ def install_in_trainer(iterator: Any) -> None:
     def with_fetcher(self: Any, loader: Any, *more: Any, **named: Any) -> None:
         single(self, loader, *more, **named)
         if self.__dict__.get("_loaderscope") is not None and hasattr(self, "_dataset_fetcher"):
-            with messages.never_failing("how a trainer makes its batches is"):
+            with messages.never_failing(_MAKING):
                 self._dataset_fetcher = InTrainer(self._dataset_fetcher, self._loaderscope.making,
                                                   bool(getattr(self, "_pin_memory", False)))
 
