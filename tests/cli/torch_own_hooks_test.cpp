@@ -31,7 +31,7 @@ TEST_P(TorchOwnHooks, GoOnAsTheyWould) {
   EXPECT_EQ(said("batches").value("batches", 0), job.batches) << ended_.err;
   EXPECT_THAT(ended_.err, Not(HasSubstr("Traceback")));
   EXPECT_THAT(result.at("notes").dump(), HasSubstr(job.said));
-  expect_closed(result);
+  expect_sums_up(result);  // threads that train side by side have steps that overlap
 }
 
 INSTANTIATE_TEST_SUITE_P(

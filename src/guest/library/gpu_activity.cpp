@@ -230,6 +230,7 @@ void stop() {
 
 // Whoever had a lock, and the threads that it was to be given back by, are the parent's.
 void forget() {
+  if (write_record == nullptr) return;
   write_record = nullptr;
   new (&mutex) std::mutex;
   new (&given) std::set<std::uint8_t*>;
