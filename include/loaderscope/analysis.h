@@ -132,6 +132,7 @@ struct Finding {
   MendedBy mended_by = MendedBy::reader;
   // Of a change without figures: so many times the rate at most; 0: no bound is known.
   double at_most = 0;
+  double may_be_off = 0;    // of the rate that is predicted, either way; 0: nothing says so
   bool wrong_data = false;  // worse than any waiting; nothing is predicted then
   // It holds nothing back: the rate is all that the loader can feed, not what a change gives.
   bool is_ceiling = false;

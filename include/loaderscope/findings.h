@@ -26,6 +26,8 @@ struct Prediction {
   // It brings along work of somebody else's program that was never measured, and is taken to cost
   // nothing: how much is gained cannot be said.
   bool is_bound = false;
+  // Of the rate, either way, where it then depends on what was measured beside less load.
+  double may_be_off = 0;
   // Of the run itself in the model, over the same epochs and steps; of FittedModel::predict() only.
   double base_samples_per_s = 0, base_busy = 0;
 

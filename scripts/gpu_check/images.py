@@ -5,7 +5,7 @@ from gpu_check import link
 from gpu_check.programs import Failure
 from gpu_check.runner import NOT_REACHED
 
-COPY_LEAST = 0.9  # of the rate that the probe has seen
+COPY_LEAST = 0.9  # of the rate that the probe has seen beside workers
 EACH_S = 12
 TYPES = ("f32", "u8")
 REFUSED = ("write-combined", "processes")  # the driver makes such memory for one process
@@ -46,7 +46,8 @@ def run_images(part, name, row, executor, copy, transfer):
     copied = result["stages"].get("h2d", {})
     rate = copied["bytes"] / copied["wall_s"] if copied.get("wall_s") else 0
     batch = copied["bytes"] / copied["count"] if copied.get("count") else 0
-    probed = link.rate_near(part.visit.facts.get("link", []), row["name"], copy, batch)
+    known = part.visit.facts
+    probed = link.rate_near(known.get("loaded link", known.get("link", [])), row["name"], copy, batch)
     problems = wrong_with(result)
     if probed and rate < COPY_LEAST * probed:
         problems.append(f"copies have {rate / probed:.2f} of the probe's rate, {COPY_LEAST} is the least")

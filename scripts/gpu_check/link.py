@@ -53,6 +53,7 @@ def beside_workers(part):
         rows = probe(part)
         if process.poll() is not None:
             raise Failure(f"the workers ended with exit code {process.returncode} before the probe.")
+    part.visit.facts["loaded link"] = rows
     fastest = max(row["bytes_per_s"] for row in rows)
     part.check("while workers decode", fastest > 0, f"fastest {fastest / 1e9:.1f} GB/s.", rows=rows)
 

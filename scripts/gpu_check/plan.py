@@ -14,7 +14,7 @@ LINES = (
     Line("loader", 40, "a DataLoader of PyTorch's feeds the GPU", loaders.loader),
     Line("sweep", 30, "a sweep with worker processes", loaders.sweep),
     Line("training", 100, "a ResNet-50 script under 'run -- python': its cost, and busy against CUPTI", training.training),
-    Line("tools", 100, "such a script with torch.compile and graphs, and with a profiler of its own", training.tools),
+    Line("tools", 150, "such a script with torch.compile and graphs, and with a profiler of its own", training.tools),
     Line("jpeg", 30, "what nvJPEG can do here", jpeg.decoders),
     Line("ranks", 90, "ranks that wait for each other on one GPU, and Ctrl-C in each", ranks.ranks),
 )

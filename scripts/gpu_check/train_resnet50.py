@@ -14,10 +14,12 @@ PROFILED = 5
 
 
 def make_loader(folder, options):
+    """In one epoch: how often they begin is not what is compared."""
     images = torchvision.datasets.ImageFolder(folder, transforms.Compose([
         transforms.RandomResizedCrop(224), transforms.RandomHorizontalFlip(), transforms.ToTensor(),
         transforms.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])]))
-    return torch.utils.data.DataLoader(images, batch_size=options.batch, shuffle=True, drop_last=True,
+    drawn = torch.utils.data.RandomSampler(images, replacement=True, num_samples=options.batch * options.steps)
+    return torch.utils.data.DataLoader(images, batch_size=options.batch, sampler=drawn, drop_last=True,
                                        num_workers=options.workers, pin_memory=options.device == "cuda",
                                        persistent_workers=True)
 
@@ -39,15 +41,6 @@ class Training:
         loss.backward()
         self.optimiser.step()
         return loss
-
-
-def epochs_of(loader, steps):
-    while steps > 0:
-        for batch in loader:
-            yield batch
-            steps -= 1
-            if steps == 0:
-                return
 
 
 def profiler():
@@ -79,7 +72,7 @@ def main():
     training = Training(options)
     events = profile_before(training, options) if options.profiler == "before" else 0
     ends, recorded = [], None
-    for number, (images, labels) in enumerate(epochs_of(make_loader(options.folder, options), options.steps)):
+    for number, (images, labels) in enumerate(make_loader(options.folder, options)):
         if options.profiler == "after" and number == options.steps // 2:
             recorded = profiler()
             recorded.start()

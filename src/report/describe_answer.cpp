@@ -82,6 +82,12 @@ void show_figures(Form& form, const Finding& finding) {
                 "nothing can be predicted",
                 [&] {
                   show_predicted(form, finding.rate_after, finding.busy_after);
+                  form.if_there("may_be_off", finding.may_be_off > 0, Missing::left_out, [&] {
+                    form.shown("may_be_off", finding.may_be_off,
+                               "of the rate, either way: it depends on what was measured beside "
+                               "less load",
+                               kShare);
+                  });
                   form.object("base", "the run as it was measured", [&] {
                     show_predicted(form, finding.rate_before, finding.busy_before);
                   });

@@ -18,11 +18,14 @@ constexpr double kOrderVisible = 0.001;  // of the window
 bool can_predict(const Analysis& analysis) { return !analysis.fit || analysis.fit->can_predict(); }
 
 // Half the width of a prediction's interval, as a share of its rate: the worst of the past ones,
-// or the error on this very run where that is larger. Nothing where too few were run.
-std::optional<double> uncertainty(const Analysis& analysis) {
+// or the error on this very run where that is larger, or what is known of such a prediction.
+// Nothing where too few were run.
+std::optional<double> uncertainty(const Analysis& analysis, const Finding& finding) {
   const std::optional<double> past = analysis.past.bound();
-  if (!analysis.fit || !past) return std::nullopt;
-  return std::max(*past, std::abs(analysis.fit->rate_error));
+  const std::optional<double> known =
+      finding.may_be_off > 0 ? std::optional(finding.may_be_off) : std::nullopt;
+  if (!analysis.fit || !past) return known;
+  return std::max({*past, std::abs(analysis.fit->rate_error), finding.may_be_off});
 }
 
 std::string busy_words(const Finding& finding, std::optional<double> within) {
@@ -159,7 +162,7 @@ std::string fix_line(const RunRecord& record, const Analysis& analysis) {
   if (fix == nullptr) return waste;
   const bool is_attempt = fix->at_most > 0 && !fix->has_figures();
   std::string text =
-      (is_attempt ? "Try: " : "Fix: ") + outcome(analysis, *fix, uncertainty(analysis));
+      (is_attempt ? "Try: " : "Fix: ") + outcome(analysis, *fix, uncertainty(analysis, *fix));
   if (can_predict(analysis) && fix->has_figures()) text += epoch_words(record, analysis, *fix);
   return waste.empty() ? text : text + ". " + waste;
 }

@@ -54,6 +54,7 @@ Finding finding_of(const Facts& facts, const FindingRow& row, const Candidate& c
   const Promise promise = promise_of(measured, option.prediction);
   finding.rate_before = promise.rate_before;
   finding.rate_after = promise.rate_after;
+  finding.may_be_off = option.prediction.may_be_off;
   finding.is_ceiling = row.gives_back == GivesBack::nothing;
   // With less to compute a smaller share is no loss, and no benefit either.
   if (lost_busy(option.prediction) > may_lose(row)) return finding;

@@ -93,6 +93,28 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
   }
 }
 
+// What a program's thread launched beside two workers in 28 ms took 34 beside nine, on an H200;
+// another one's rate with six was 7 % more than was said.
+void note_launching(const FittedCosts& costs, const Prediction& base, Prediction& prediction) {
+  constexpr double kMoreOfTheTime = 0.05, kMayBeOff = 0.25;
+  const auto launches = [](const Prediction& p) {
+    return p.account.window > 0 ? static_cast<double>(p.account.stall[Cause::launch]) /
+                                      static_cast<double>(p.account.window)
+                                : 0;
+  };
+  const bool is_known = costs.has_samples() && costs.ranks.front().beside_compute.known();
+  const std::int64_t before = base.config.loader.num_workers,
+                     after = prediction.config.loader.num_workers;
+  if (!is_known || after <= before || launches(prediction) < launches(base) + kMoreOfTheTime)
+    return;
+  prediction.may_be_off = kMayBeOff;
+  prediction.notes.push_back(fmt::format(
+      "the GPU then waits for launches {} of the time, which are taken to be as fast beside {} as "
+      "they were beside {}: the rate may be {} off",
+      show_percent(launches(prediction)), plural(after, "worker"), before,
+      show_percent(kMayBeOff)));
+}
+
 void note_shared_cores(const FittedCosts& costs, const Prediction& base, Prediction& prediction) {
   constexpr double kMuchSlower = 1.25;
   const auto of_sample = [](const Prediction& p) {

@@ -25,6 +25,10 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
 void note_same_compute(const RunConfig& base, const RunConfig& config, const FittedCosts& costs,
                        const Changes& changes, std::vector<std::string>& notes);
 
+// Of a program on a GPU: with more workers the rate may depend on how fast its own thread launches
+// kernels, which nobody measured beside so many.
+void note_launching(const FittedCosts& costs, const Prediction& base, Prediction& prediction);
+
 // Of training on the cores: where `prediction` makes its compute much slower than `base`, or has
 // other workers share the cores with a compute that was already slowed by them, how much that is
 // was not measured.

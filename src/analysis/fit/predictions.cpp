@@ -100,6 +100,7 @@ Prediction FittedModel::predict(const Changes& changes, std::int64_t most_sample
   const Prediction unchanged = base_over(base);
   prediction.base_samples_per_s = unchanged.samples_per_s;
   prediction.base_busy = unchanged.busy();
+  model::note_launching(costs, unchanged, prediction);
   if (costs.compute_threads > 0) model::note_shared_cores(costs, unchanged, prediction);
   return prediction;
 }

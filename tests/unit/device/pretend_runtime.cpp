@@ -301,7 +301,7 @@ Status PretendRuntime::copy_in(void* to, const void* host, std::size_t bytes, St
     advance();
     loaderscope::sleep_until(monotonic_now() + 100 * kMicrosecond);
   }
-  launch_work(stream, "copy", static_cast<Nanos>(static_cast<double>(bytes) / copy_rate), to);
+  launch_work(stream, "copy", static_cast<Nanos>(static_cast<double>(bytes) / copy_rate), to, host);
   return {};
 }
 
@@ -312,11 +312,12 @@ Status PretendRuntime::copy_out(void* host, const void* from, std::size_t bytes,
 // --- kernels ---
 
 void PretendRuntime::launch_work(Stream stream, const std::string& what, Nanos duration,
-                                 const void* place) {
+                                 const void* place, const void* from) {
   Task task;
   task.duration = duration;
   task.noted.what = what;
   task.noted.place = place;
+  task.noted.from = from;
   submit(stream, std::move(task));
 }
 

@@ -41,6 +41,7 @@ class PretendRuntime : public Runtime {
     std::string what;
     Nanos begin = 0, end = 0;
     const void* place = nullptr;
+    const void* from = nullptr;  // of a copy
   };
   std::vector<Work> work(const std::string& what) const;
   int calls(const std::string& call) const;
@@ -113,7 +114,7 @@ class PretendRuntime : public Runtime {
   bool pass_gate(const Task& task, Nanos at);
   Status take_memory(std::size_t bytes, Bytes& left, void*& place);
   void launch_work(Stream stream, const std::string& what, Nanos duration,
-                   const void* place = nullptr);
+                   const void* place = nullptr, const void* from = nullptr);
 
   const bool real_time_;
   mutable std::recursive_mutex mutex_;

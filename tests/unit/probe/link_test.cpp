@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "loaderscope/errors.h"
@@ -69,6 +70,15 @@ TEST_F(LinkProbeTest, NothingIsHeldForMemoryThatCouldNotBeLocked) {
   EXPECT_GT(fallen, 0u);
   const auto each = static_cast<std::size_t>(options_.samples) + 1;  // the first wakes the link
   EXPECT_EQ(runtime_->work("spin").size(), held - each * fallen_async);
+}
+
+// What was copied just now lies in the host's cache.
+TEST_F(LinkProbeTest, CopiesWalkThroughAPlaceOfTheLargestSize) {
+  measure();
+  const auto copies = runtime_->work("copy");
+  std::set<const void*> small;
+  for (const auto& copy : copies) small.insert(copy.from);
+  EXPECT_GE(small.size(), std::size_t{4} * 16);  // of 4 memories, 1 MiB in pieces of 64 KiB
 }
 
 TEST_F(LinkProbeTest, FourCopiesAreNotTimedAndAtLeastSixteenAre) {

@@ -10,6 +10,7 @@
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/settings.h"
+#include "report/findings_text.h"
 
 namespace loaderscope {
 namespace {
@@ -289,6 +290,21 @@ TEST(TrainersThread, LaunchesKernelsWhileOthersRun) {
   expect_predicted(program_on_gpu(alone), {{"num-workers", "2"}}, program_on_gpu(two));
   expect_predicted(program_on_gpu(two), {{"num-workers", "4"}},
                    program_on_gpu("executor = processes\nworkers = 4\ncompute = 10ms\n"));
+}
+
+// 2 ms of a step wait for launches, and 8 of 18 ms are launching: six of ten with workers enough.
+TEST(TrainersThread, LaunchesMayTakeAnotherTimeBesideMoreWorkers) {
+  const RunRecord seen =
+      program_on_gpu("executor = processes\nworkers = 1\nprefetch = 4\ncompute = 4ms\n");
+  const Prediction four = FittedModel(seen).predict({{"num-workers", "4"}});
+  EXPECT_GT(four.may_be_off, 0);
+  EXPECT_EQ(FittedModel(seen).predict({{"num-workers", "1"}}).may_be_off, 0);
+  Analysis analysis = analyse(seen);
+  add_findings(analysis, seen);
+  const Finding* fix = fix_of(analysis);
+  ASSERT_NE(fix, nullptr);
+  EXPECT_GT(fix->may_be_off, 0);
+  EXPECT_NE(fix_line(seen, analysis).find(" samples/s ("), std::string::npos);
 }
 
 TEST(TrainersThread, OrWaitsForTheGpuInEachStep) {
