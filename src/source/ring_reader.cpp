@@ -51,14 +51,16 @@ class RingReader final : public SampleReader {
     if (direct) direct_.emplace(access);
   }
 
-  // The kernel writes into the buffers of requests that are under way.
+  // The kernel writes into the buffers of requests that are under way. What nobody wants any more
+  // throws nothing when it is answered: only the ring does, when none is under way.
   ~RingReader() override {
+    for (Request& request : requests_) let_go(request);
     try {
       while (std::any_of(requests_.begin(), requests_.end(),
                          [](const Request& request) { return request.under_way(); })) {
         handle(ring_->wait());
       }
-    } catch (const RunError&) {  // none is under way
+    } catch (const RunError&) {
     }
   }
 
@@ -193,6 +195,7 @@ class RingReader final : public SampleReader {
 
   void opened(Request& request, int result) {
     if (result < 0) {
+      if (!request.wanted) return finish(request);
       if (!opener_.may_try_again(request.flags, -result)) fail_to_open(request.path, -result);
       return open(request);
     }

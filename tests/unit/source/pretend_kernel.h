@@ -12,6 +12,7 @@
 #include <functional>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loaderscope/errors.h"
@@ -30,16 +31,20 @@ struct RingHistory {
 class PretendRing final : public Ring {
  public:
   struct Faults {
-    std::size_t most_bytes = 1 << 30;  // a read gives no more
-    bool newest_first = false;         // answers come in the opposite order
-    bool interrupts = false;           // every read is first interrupted
-    bool refuses_direct = false;       // reads of files with O_DIRECT
+    std::size_t most_bytes = 1 << 30;    // a read gives no more
+    bool newest_first = false;           // answers come in the opposite order
+    bool interrupts = false;             // every read is first interrupted
+    bool refuses_direct = false;         // reads of files with O_DIRECT
+    std::string no_descriptor_for = {};  // opens of paths that end with this; "": none
   };
   PretendRing(const Faults& faults, RingHistory& history) : faults_(faults), history_(history) {}
   ~PretendRing() override { EXPECT_EQ(history_.under_way, 0) << "the reader left calls behind"; }
 
   void open(const char* path, int flags, std::uint64_t token) override {
     history_.opened.emplace_back(path);
+    const std::string& refused = faults_.no_descriptor_for;
+    if (!refused.empty() && std::string_view(path).ends_with(refused))
+      return queue(token, [] { return errno = EMFILE, -1; });
     queue(token, [path, flags] { return ::open(path, flags); });
   }
   void read(int fd, std::span<std::byte> to, std::size_t offset, std::uint64_t token) override {

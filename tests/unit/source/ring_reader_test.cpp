@@ -150,6 +150,27 @@ TEST_F(RingReader, ShortInterruptedAndLateAnswers) {
   }
 }
 
+// Its buffers are the kernel's as long as calls are under way.
+TEST_F(RingReader, EndsWithNoCallUnderWayWhereDescriptorsRanOut) {
+  kernel.faults = {.no_descriptor_for = ".jpg"};
+  open();
+  expect(from_to(0, 6));
+  EXPECT_THROW(read(0), RunError);
+  EXPECT_GT(kernel.history.under_way, 1);
+  reader.reset();
+  EXPECT_EQ(kernel.history.under_way, 0);
+}
+
+TEST_F(RingReader, WhatNobodyWantsAnyMoreMayFailToOpen) {
+  kernel.faults = {.no_descriptor_for = "101.jpg"};
+  open();
+  expect(from_to(0, 4));
+  EXPECT_EQ(read(0), bytes_of(0));
+  expect({5, 6, 7});
+  expect_all_read({5, 6, 7});
+  reader.reset();
+}
+
 TEST_F(RingReader, AFileThatRefusesDirectReadsIsReadThroughTheCache) {
   kernel.direct = DirectReads{512, ""};
   kernel.faults = {.refuses_direct = true};
