@@ -91,7 +91,10 @@ RangeCache::RangeCache(std::string folder, Bytes most_bytes)
   if (error) fail(folder_, error.value());
   const std::string path = join_path(folder_, "used");
   const Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (fd < 0 || ::ftruncate(fd, sizeof(Count)) != 0) fail(folder_, errno);
+  if (fd < 0) fail(folder_, errno);
+  // What has no block on a full disk would end the process at the first store.
+  if (const int refused = ::posix_fallocate(fd, 0, sizeof(Count)); refused != 0)
+    fail(folder_, refused);
   void* mapped = ::mmap(nullptr, sizeof(Count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (mapped == MAP_FAILED) fail(folder_, errno);
   used_ = static_cast<Count*>(mapped);

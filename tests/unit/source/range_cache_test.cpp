@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <span>
@@ -130,6 +133,31 @@ TEST(ReuseDistancesTest, AreEstimatedWhereThereAreTooManyToLookAt) {
   EXPECT_NEAR(reuse->bytes_brought_again(), 2e7, 3e6);
   EXPECT_GE(reuse->least_size(), 1.7e7);
   EXPECT_LE(reuse->least_size(), 2.8e7);
+}
+
+// In a mount that nobody but this child sees, and that ends with it.
+bool becomes_a_full_disk(const std::string& path) {
+  if (::unshare(CLONE_NEWNS) != 0) return false;
+  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
+  if (::mount("none", path.c_str(), "tmpfs", 0, "size=8k") != 0) return false;
+  std::ofstream(path + "/fill") << std::string(64 << 10, 'x');
+  return true;
+}
+
+TEST_F(RangeCacheTest, AFullDiskIsASentence) {
+  constexpr int kNoMount = 77;
+  const pid_t job = ::fork();
+  if (job == 0) {
+    if (!becomes_a_full_disk(folder_.path())) ::_exit(kNoMount);
+    const std::string message =
+        message_of<RunError>([&] { RangeCache(folder_ / "cache", 1 << 20); });
+    ::_exit(message.find("No space left on device") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(job, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMount)
+    GTEST_SKIP() << "no file system may be mounted here";
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(RangeCacheTest, AFolderThatCannotBeUsedIsASentence) {
