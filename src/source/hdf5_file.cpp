@@ -135,6 +135,26 @@ void describe_chunks(hid_t creation, std::span<const hsize_t> most, Bytes value_
   layout.packed_by = filters_of(creation);
 }
 
+// The library reads as many rows as there are said to be, wherever they end. What was never written
+// has no place: it reads as its fill value.
+void check_place(hid_t dataset, hid_t creation, Bytes bytes) {
+  const H5D_layout_t layout = ::H5Pget_layout(creation);
+  if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS) return;
+  if (::H5Pget_external_count(creation) > 0) return;
+  const haddr_t offset = ::H5Dget_offset(dataset);
+  if (layout == H5D_CONTIGUOUS && offset == HADDR_UNDEF) return;
+  const auto stored = ::H5Dget_storage_size(dataset);
+  hsize_t file_bytes = stored, end = stored;
+  if (layout == H5D_CONTIGUOUS) {
+    const Hdf5Id file(::H5Iget_file_id(dataset), ::H5Fclose);
+    if (::H5Fget_filesize(file, &file_bytes) < 0) file_bytes = 0;
+    if (__builtin_add_overflow(offset, stored, &end)) file_bytes = 0;
+  }
+  if (stored < static_cast<hsize_t>(bytes) || end > file_bytes)
+    throw ValueError(fmt::format(
+        "is damaged: its rows take {} bytes and {} are stored; copy it again", bytes, stored));
+}
+
 Hdf5Layout layout_of(hid_t dataset, std::string name) {
   const Hdf5Id type(::H5Dget_type(dataset), ::H5Tclose), space(::H5Dget_space(dataset), ::H5Sclose),
       creation(::H5Dget_create_plist(dataset), ::H5Pclose);
@@ -156,6 +176,8 @@ Hdf5Layout layout_of(hid_t dataset, std::string name) {
   for (const hsize_t length : std::span(axes).subspan(1))
     layout.array.row_bytes = product(layout.array.row_bytes, length);
   layout.array.shape = fmt::format("({})", fmt::join(axes.begin() + 1, axes.end(), ", "));
+  check_place(dataset, creation,
+              product(layout.array.rows, static_cast<hsize_t>(layout.array.row_bytes)));
   describe_chunks(creation, most, value_bytes, layout);
   return layout;
 }

@@ -11,7 +11,6 @@
 #include "loaderscope/errors.h"
 #include "source/access.h"
 #include "source/folder_listing.h"
-#include "source/guarded_copy.h"
 #include "source/index_builder.h"
 #include "source/index_cache.h"
 #include "source/lmdb_file.h"
@@ -85,16 +84,17 @@ class LmdbReader final : public SampleReader {
   std::span<const std::byte> read(std::int64_t sample) override {
     const auto file = static_cast<std::size_t>(index_.file(sample, key_));
     try {
-      const auto value = file_of(file).value_of(key_);
+      const LmdbFile& opened = file_of(file);
+      const auto value = opened.value_of(key_);
       if (!value) throw SampleError(Kind::unreadable, "its key is gone since the keys were listed");
-      return image_of(*value);
+      return image_of(opened, *value);
     } catch (const ValueError& error) {
       throw SampleError(Kind::damaged, error.what());
     }
   }
 
  private:
-  std::span<const std::byte> image_of(std::string_view value) {
+  std::span<const std::byte> image_of(const LmdbFile& from, std::string_view value) {
     if (value.empty()) throw SampleError(Kind::truncated, "is empty");
     if (std::ssize(value) > largest_) {
       throw SampleError(Kind::too_large,
@@ -102,7 +102,7 @@ class LmdbReader final : public SampleReader {
                                     value.size(), largest_));
     }
     const std::span<std::byte> copy = copy_.take(value.size());
-    if (copy_guarded(copy, reinterpret_cast<const std::byte*>(value.data())) < copy.size())
+    if (!from.copy(value, copy))
       throw SampleError(Kind::truncated, "its file shrank while it was read");
     counts_.count_request(std::ssize(value));
     const std::span<const std::byte> image = part_of(copy);
@@ -186,7 +186,10 @@ void settle_values(LmdbPlan& plan, const Index& index, const SourceOptions& opti
     try {
       const LmdbFile opened(plan.files[file]);
       const auto value = opened.value_of(key);
-      plan.holds_datums = value && is_datum(std::as_bytes(std::span(*value)));
+      SampleBuffer bytes;
+      plan.holds_datums = value && std::ssize(*value) <= options.largest_sample &&
+                          opened.copy(*value, bytes.take(value->size())) &&
+                          is_datum(bytes.take(value->size()));
     } catch (const ValueError&) {  // the run will name it
     }
   }

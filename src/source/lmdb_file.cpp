@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "loaderscope/errors.h"
+#include "source/guarded_copy.h"
 
 namespace loaderscope::source {
 namespace {
@@ -24,32 +26,68 @@ void check_lmdb(int result) {
   if (result != MDB_SUCCESS) fail_by_lmdb(result);
 }
 
-std::string_view text_of(const MDB_val& value) {
-  return {static_cast<const char*>(value.mv_data), value.mv_size};
+[[noreturn]] void fail_as_damaged() {
+  throw ValueError("is damaged: its pages cannot be followed; copy it again, or write it anew");
 }
+
+[[noreturn]] void fail_as_too_long() {
+  throw ValueError("is damaged: a value goes on behind its end; copy it again, or write it anew");
+}
+
+// The library trusts what pages say about each other and about themselves. What it does in a
+// transaction that only reads needs no undoing.
+int checked_call(const std::function<int()>& call) {
+  int result = MDB_SUCCESS;
+  if (!call_guarded([&] { result = call(); })) fail_as_damaged();
+  return result;
+}
+
+// It would end the process otherwise.
+void on_failed_assertion(MDB_env*, const char*) { give_up_guarded(); }
 
 }  // namespace
 
-LmdbFile::LmdbFile(const std::string& path) {
+LmdbFile::LmdbFile(const std::string& path) : path_(path) {
   check_lmdb(::mdb_env_create(&environment_));
   try {
+    check_lmdb(::mdb_env_set_assert(environment_, on_failed_assertion));
     check_lmdb(::mdb_env_open(environment_, path.c_str(),
                               MDB_NOSUBDIR | MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS, 0));
-    check_size(path);
-    check_lmdb(::mdb_txn_begin(environment_, nullptr, MDB_RDONLY, &reading_));
-    check_lmdb(::mdb_dbi_open(reading_, nullptr, 0, &values_));
+    check_size();
+    begin_to_read();
   } catch (const ValueError&) {
     close();
     throw;
   }
 }
 
+// What these allocate is lost where they are stopped: with the environment.
+void LmdbFile::begin_to_read() {
+  MDB_env* const environment = std::exchange(environment_, nullptr);
+  const int begun =
+      checked_call([&] { return ::mdb_txn_begin(environment, nullptr, MDB_RDONLY, &reading_); });
+  MDB_txn* const reading = std::exchange(reading_, nullptr);
+  const int opened = begun != MDB_SUCCESS ? begun : checked_call([&] {
+    return ::mdb_dbi_open(reading, nullptr, 0, &values_);
+  });
+  environment_ = environment;
+  reading_ = reading;
+  check_lmdb(opened);
+}
+
 std::optional<std::string_view> LmdbFile::value_of(std::string_view key) const {
   MDB_val name{key.size(), const_cast<char*>(key.data())}, value{};
-  const int result = ::mdb_get(reading_, values_, &name, &value);
+  const int result = checked_call([&] { return ::mdb_get(reading_, values_, &name, &value); });
   if (result == MDB_NOTFOUND) return std::nullopt;
   check_lmdb(result);
-  return text_of(value);
+  if (value.mv_size > size_) fail_as_too_long();
+  return std::string_view(static_cast<const char*>(value.mv_data), value.mv_size);
+}
+
+bool LmdbFile::copy(std::string_view value, std::span<std::byte> to) const {
+  if (copy_guarded(to, reinterpret_cast<const std::byte*>(value.data())) == to.size()) return true;
+  if (size_now() < size_) return false;
+  fail_as_too_long();
 }
 
 void LmdbFile::for_each_key(const std::function<void(std::string_view)>& see) const {
@@ -58,24 +96,39 @@ void LmdbFile::for_each_key(const std::function<void(std::string_view)>& see) co
   const std::unique_ptr<MDB_cursor, decltype(&::mdb_cursor_close)> held(cursor,
                                                                         &::mdb_cursor_close);
   MDB_val key{}, value{};
-  int result = ::mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
-  for (; result == MDB_SUCCESS; result = ::mdb_cursor_get(cursor, &key, &value, MDB_NEXT))
-    see(text_of(key));
+  MDB_cursor_op where = MDB_FIRST;
+  const std::function<int()> next = [&] { return ::mdb_cursor_get(cursor, &key, &value, where); };
+  std::string name;
+  int result = checked_call(next);
+  for (; result == MDB_SUCCESS; result = checked_call(next)) {
+    name.resize(key.mv_size);
+    const auto bytes = std::as_writable_bytes(std::span(name));
+    if (copy_guarded(bytes, static_cast<const std::byte*>(key.mv_data)) < bytes.size())
+      fail_as_damaged();
+    see(name);
+    where = MDB_NEXT;
+  }
   if (result != MDB_NOTFOUND) fail_by_lmdb(result);
 }
 
+std::uintmax_t LmdbFile::size_now() const {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path_, error);
+  return error ? 0 : size;
+}
+
 // A page behind the end of a mapped file would end this process.
-void LmdbFile::check_size(const std::string& path) const {
+void LmdbFile::check_size() {
   MDB_envinfo info{};
   MDB_stat stat{};
   check_lmdb(::mdb_env_info(environment_, &info));
-  check_lmdb(::mdb_env_stat(environment_, &stat));
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(path, error);
-  if (error || info.me_last_pgno >= size / stat.ms_psize)
+  check_lmdb(checked_call([&] { return ::mdb_env_stat(environment_, &stat); }));
+  size_ = size_now();
+  if (info.me_last_pgno >= size_ / stat.ms_psize)
     throw ValueError(fmt::format("is cut off: it has {} bytes and {} pages of {}; copy it again",
-                                 error ? 0 : size, info.me_last_pgno + 1, stat.ms_psize));
+                                 size_, info.me_last_pgno + 1, stat.ms_psize));
 }
+
 void LmdbFile::close() {
   if (reading_ != nullptr) ::mdb_txn_abort(reading_);
   ::mdb_env_close(environment_);

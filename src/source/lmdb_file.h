@@ -1,8 +1,11 @@
 // A file of LMDB, open in this process.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,14 +23,20 @@ class LmdbFile {
   LmdbFile(const LmdbFile&) = delete;
   LmdbFile& operator=(const LmdbFile&) = delete;
 
-  // Valid as long as this is; nothing for a key that is not there.
+  // Valid as long as this is, to be read under guard; nothing for a key that is not there.
   std::optional<std::string_view> value_of(std::string_view key) const;
+  // False where the file shrank meanwhile.
+  bool copy(std::string_view value, std::span<std::byte> to) const;
   void for_each_key(const std::function<void(std::string_view)>& see) const;  // in their order
 
  private:
-  void check_size(const std::string& path) const;
+  void begin_to_read();
+  void check_size();
+  std::uintmax_t size_now() const;  // of the file; 0: not known
   void close();
 
+  std::string path_;
+  std::uintmax_t size_ = 0;  // when it was opened
   MDB_env* environment_ = nullptr;
   MDB_txn* reading_ = nullptr;
   unsigned values_ = 0;

@@ -7,6 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "base/thread_io.h"
@@ -137,6 +140,36 @@ TEST(Hdf5, WhatIsNoneOrCutIsRefused) {
   const std::string whole = content_of_fixture("hdf5/images.h5");
   for (const std::size_t size : {std::size_t{100}, whole.size() / 2, whole.size() - 1})
     EXPECT_NE(why_not(data.write("0.h5", whole.substr(0, size))), "") << size;
+}
+
+// In one piece; what says where it lies is changed.
+TEST(Hdf5, RowsThatAreNotWhereTheyShouldBeAreRefused) {
+  const TempFolder data;
+  const std::string path = data / "rows.h5";
+  write_hdf5(path, std::string(64 * 1000, 'x'), {64, 1000}, {});
+  std::ifstream file(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  const std::uint64_t bytes = 64 * 1000;
+  const std::size_t size_at = whole.find({reinterpret_cast<const char*>(&bytes), sizeof bytes});
+  const std::size_t place_at = size_at - 8, kind_at = place_at - 1;
+  ASSERT_EQ(whole.substr(kind_at - 1, 2), "\3\1");  // its version, and "contiguous"
+  const auto with = [&](std::size_t at, std::uint64_t bits, std::size_t count) {
+    std::string changed = whole;
+    std::memcpy(changed.data() + at, &bits, count);
+    static int number = 0;
+    return data.write(std::to_string(number++) + ".h5", changed);
+  };
+  EXPECT_EQ(open(with(size_at, bytes, 8))->size(), 64);
+  for (const std::string& damaged : {with(kind_at, 0, 1), with(size_at, bytes - 1, 8),
+                                     with(place_at, 1 << 20, 8), with(place_at, ~1ull, 8)})
+    EXPECT_THAT(why_not(damaged), HasSubstr("is damaged: its rows")) << damaged;
+}
+
+TEST(Hdf5, RowsThatWereNeverWrittenAreRead) {
+  const TempFolder data;
+  write_hdf5(data / "rows.h5", "", {64, 1000}, {});
+  const auto source = open(data / "rows.h5");
+  EXPECT_EQ(read_sample(*source->make_reader(), 63), std::string(1000, '\0'));
 }
 
 // Opened only: of some such files the library reads beyond its own memory when it reads rows.

@@ -11,7 +11,8 @@
 
 namespace loaderscope::source {
 
-// A data set "rows" of bytes, in chunks that zlib has packed, or in one piece.
+// A data set "rows" of bytes, in chunks that zlib has packed, or in one piece. No
+// bytes: none are written.
 inline void write_hdf5(const std::string& path, std::string_view bytes,
                        const std::vector<hsize_t>& axes, const std::vector<hsize_t>& chunk) {
   const int rank = static_cast<int>(axes.size());
@@ -25,7 +26,8 @@ inline void write_hdf5(const std::string& path, std::string_view bytes,
   const hid_t rows =
       ::H5Dcreate2(file, "rows", H5T_STD_U8LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
   const herr_t written =
-      ::H5Dwrite(rows, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data());
+      bytes.empty() ? 0
+                    : ::H5Dwrite(rows, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data());
   ::H5Dclose(rows);
   ::H5Pclose(creation);
   ::H5Sclose(space);

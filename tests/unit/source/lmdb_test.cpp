@@ -150,6 +150,58 @@ TEST_F(Lmdb, WhatIsNoneIsCutOrOfAnotherMachineIsRefused) {
   version[20] = version[4096 + 20] = 9;
   EXPECT_THAT(why_not(data.write("0.mdb", version)), HasSubstr("another kind of machine"));
 }
+
+// What a page says about the key and the value at `key`, before it.
+constexpr std::ptrdiff_t kLengthBefore = -8, kFlagsBefore = -4, kKeyLengthBefore = -2;
+std::string with_changed_node(std::string file, const std::string& key, std::ptrdiff_t where,
+                              std::uint32_t bits) {
+  const auto at = static_cast<std::ptrdiff_t>(file.find(key)) + where;
+  const std::size_t bytes = where == kLengthBefore ? 4 : 2;
+  std::memcpy(file.data() + at, &bits, bytes);
+  return file;
+}
+
+TEST_F(Lmdb, DamagedPagesAreASentence) {
+  const std::string whole = content_of_fixture("images.lmdb/data.mdb");
+  constexpr std::uint32_t kHasSeveral = 4;  // values, which it has not
+  for (const auto& [where, bits] :
+       {std::pair{kFlagsBefore, kHasSeveral}, {kKeyLengthBefore, 0xffffu}}) {
+    const std::string path = data.write("0.mdb", with_changed_node(whole, "00000000", where, bits));
+    EXPECT_THAT(why_not(path), HasSubstr("0.mdb: is damaged: its pages cannot be followed"));
+  }
+}
+
+TEST_F(Lmdb, AValueThatGoesOnBehindItsFileIsDamaged) {
+  const std::string whole = content_of_fixture("images.lmdb/data.mdb");
+  const auto source =
+      open(data.write("0.mdb", with_changed_node(whole, "00000003", kLengthBefore, 0x3fffffff)));
+  const auto reader = source->make_reader();
+  const auto why = [&](std::int64_t sample) {
+    return message_of<SampleError>([&] { reader->read(sample); });
+  };
+  EXPECT_EQ(why(2), "");
+  EXPECT_THAT(why(3), HasSubstr("is damaged: a value goes on behind its end"));
+  EXPECT_EQ(why(4), "");
+}
+
+TEST_F(Lmdb, ChangedBytesAreRefusedOrRead) {
+  const std::string whole = content_of_fixture("images.lmdb/data.mdb");
+  std::string changed = whole;
+  for (std::size_t i = 0; i < changed.size(); i += i % 4096 < 160 ? 1 : 97) {
+    for (const int bits : {0x55, 0xff}) {
+      changed[i] = static_cast<char>(whole[i] ^ bits);
+      try {
+        const auto source = open(data.write("0.mdb", changed));
+        const auto reader = source->make_reader();
+        for (std::int64_t sample = 0; sample < std::min<std::int64_t>(source->size(), 20); ++sample)
+          message_of<SampleError>([&] { reader->read(sample); });
+      } catch (const RunError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("0.mdb: ")) << i;
+      }
+    }
+    changed[i] = whole[i];
+  }
+}
 #endif
 
 }  // namespace
