@@ -11,6 +11,7 @@
 #include "dataset/stored_image.h"
 #include "decode/limits.h"
 #include "loaderscope/errors.h"
+#include "source/walk.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -144,8 +145,23 @@ void Inspector::look(const std::string& name, StoredImage& stored, bool is_file)
   if (is_file && !group_of(name).empty()) ++seen_.classes[group_of(name)];
 }
 
+Bytes Inspector::inspect_at_server(const std::string& path, const std::string& whole) {
+  try {
+    const std::unique_ptr<source::StoredObject> object = source::store_of(whole).open(whole);
+    StoredImage stored{-1, 0, object->size(), 0, {}, buffer_, object.get()};
+    look(path, stored, true);
+    return stored.size;
+  } catch (const ValueError& error) {
+    book_damaged(path, std::string("it cannot be read: ") + error.what());
+  } catch (const SampleError& error) {
+    book_damaged(path, std::string("it cannot be read: ") + error.what());
+  }
+  return 0;
+}
+
 Bytes Inspector::inspect(const std::string& path) {
-  const std::string whole = root_ + "/" + path;
+  const std::string whole = source::join_path(root_, path);
+  if (source::is_remote(whole)) return inspect_at_server(path, whole);
   const Fd file(opened_file(whole));
   struct stat status {};
   if (file < 0 || ::fstat(file, &status) != 0) {

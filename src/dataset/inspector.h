@@ -33,6 +33,7 @@ class Inspector {
   const DatasetInfo& seen() const { return seen_; }
 
  private:
+  Bytes inspect_at_server(const std::string& path, const std::string& whole);
   void look(const std::string& name, StoredImage& stored, bool is_file);
   void tell(const std::string& name, const ImageFacts& facts, Bytes size, bool is_damaged) const;
   ImageFacts facts_of(StoredImage& stored);

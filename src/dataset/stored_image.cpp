@@ -15,9 +15,11 @@ namespace loaderscope::dataset {
 std::span<const std::byte> StoredImage::read(Bytes offset, std::size_t count) {
   const Bytes left = std::max<Bytes>(size - offset, 0);
   count = static_cast<std::size_t>(std::min<Bytes>(left, static_cast<Bytes>(count)));
-  if (fd < 0)
+  if (fd < 0 && of_server == nullptr)
     return count == 0 ? bytes.first(0) : bytes.subspan(static_cast<std::size_t>(offset), count);
   if (buffer.size() < count) buffer.resize(count);
+  if (of_server != nullptr)
+    return {buffer.data(), of_server->read(begin + offset, {buffer.data(), count})};
   const ReadAt got = read_at(fd, begin + offset, {buffer.data(), count});
   if (got.error != 0) error = got.error;
   return {buffer.data(), got.bytes};

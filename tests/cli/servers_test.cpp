@@ -224,6 +224,15 @@ TEST_F(ServersCli, AnEndpointThatHoldsAPasswordIsRefusedAndNotShown) {
   EXPECT_THAT(ended.err + ended.out, Not(HasSubstr("hunter2")));
 }
 
+TEST_F(ServersCli, AFolderWithMoreNamesThanAreListedIsRefused) {
+  const std::string url = server_.url("", "names=60000");
+  const Environment endpoint("AWS_ENDPOINT_URL", url.substr(0, url.size() - 1));
+  const Ended ended = run("files:s3://bucket/photos/", {});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("s3://bucket/photos/: cannot be listed: holds more than 50 MiB "
+                                   "of names, more than are listed; name a folder within it"));
+}
+
 // After 30 answers the store takes the session for expired: what came is reported, what did not is
 // counted, and neither key nor token is in anything that is written.
 TEST_F(ServersCli, AnExpiredSessionIsCountedAndShownNowhere) {
@@ -252,6 +261,9 @@ TEST_F(ServersCli, AnExpiredSessionIsCountedAndShownNowhere) {
 TEST_F(ServersCli, AStoreThatSpeaksS3IsReadAndListed) {
   const std::string python = servers_python();
   if (python.empty()) GTEST_SKIP() << "no moto: scripts/python-env servers makes a Python with it";
+  for (const char* name : {"photos/a.jpg", "photos/cats/b.jpg"})
+    dataset::put(folder_.path("served/") + name, jpeg());
+  dataset::put(folder_.path("served/photos/c.jpg"), jpeg().substr(0, 1000));
   const source::FaultServer store(folder_.path("served"), "s3_server.py", python);
   ASSERT_TRUE(store.runs());
   const Environment key("AWS_ACCESS_KEY_ID", "testing-key");
@@ -267,6 +279,11 @@ TEST_F(ServersCli, AStoreThatSpeaksS3IsReadAndListed) {
     EXPECT_THAT(ended.out + ended.err, Not(HasSubstr("testing-secret")));
   }
   EXPECT_THAT(run("s3://data/none.tar", {}).err, HasSubstr("404 NoSuchKey"));
+  const Ended info = run_binary({"data", "info", "s3://data/photos/", "--check", "--json"});
+  ASSERT_EQ(info.exit_code, 0) << info.err;
+  const json looked_at = json::parse(info.out);
+  EXPECT_EQ(looked_at.at("images"), 2) << looked_at;
+  EXPECT_EQ(looked_at.at("damaged"), 1) << looked_at;
 }
 
 // Before it has ever answered, too.

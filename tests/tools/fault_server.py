@@ -17,6 +17,7 @@ SWITCHES are separated by ',':
   loop            redirects to itself
   chunked         whole files come without a length
   changes         each answer has another tag
+  names=N         a store's listing of N objects, whose names have a thousand bytes each
   rate=N          N bytes per second, of all bodies together
   rate_each=N     N bytes per second, of each body by itself
 GET /stats: {"requests": N, "most_at_once": N}.
@@ -78,6 +79,15 @@ def first(kind, key, most):
         return seen[kind, key] <= most
 
 
+def listing_of(names, asked):
+    begin = int(asked.partition("continuation-token=")[2].partition("&")[0] or 0)
+    end = min(begin + 1000, names)
+    prefix = asked.partition("prefix=")[2].partition("&")[0].replace("%2F", "/")
+    keys = "".join(f"<Contents><Key>{prefix}{i:0996}.jpg</Key></Contents>" for i in range(begin, end))
+    more = f"<NextContinuationToken>{end}</NextContinuationToken>" if end < names else ""
+    return f"<ListBucketResult>{keys}{more}</ListBucketResult>".encode()
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -131,6 +141,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "drop" in on and first("drop", key, int(on["drop"])):
             self.close_connection = True
             return None
+        if "names" in on:
+            return self.answer(200, listing_of(int(on["names"]), self.path))
         path = os.path.join(folder, name)
         if not os.path.isfile(path):
             return self.answer(404)

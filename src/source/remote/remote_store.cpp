@@ -112,7 +112,11 @@ class Lister {
       if (part.continuation == continuation && !continuation.empty())
         throw ValueError("the server lists the same names again and again");
       continuation = part.continuation;
-    } while (!continuation.empty() && names < kMostListed);
+      if (names >= kMostListed && !continuation.empty())
+        throw ValueError(
+            "holds more than 50 MiB of names, more than are listed; name a folder within it, or "
+            "pack its images into shards");
+    } while (!continuation.empty());
     listing.images.sort();
     return listing;
   }
