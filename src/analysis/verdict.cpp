@@ -41,6 +41,8 @@ std::optional<std::string> reason_of_trace(const RunRecord& record, const Analys
 std::optional<std::string> reason_to_withhold(const RunRecord& record, const Analysis& analysis) {
   if (is_trace_engine(record.engine)) return reason_of_trace(record, analysis);
   const Account& account = analysis.account;
+  if (record.input_ended_in_warmup && record.interrupted)
+    return "it was interrupted inside the warm-up, so nothing was measured in a steady state";
   if (record.input_ended_in_warmup) {
     return "the input ended inside the warm-up, so nothing was measured in a steady state; give "
            "more --samples or --epochs, or a shorter --warmup";

@@ -316,7 +316,8 @@ std::string sentence_of(const RunRecord& record, const Analysis& analysis, const
                                        : rate_sentence(analysis, verdict);
   text += demand_words(record, analysis);
   if (record.interrupted) {
-    text += "; interrupted after " + plural(analysis.steps, "measured step");
+    text += "; interrupted after " +
+            plural(analysis.steps, record.input_ended_in_warmup ? "step" : "measured step");
   }
   if (!record.simulated) return capitalised(std::move(text));
   const auto& why = record.machine.unusable_gpu;

@@ -26,7 +26,7 @@ bool ran_to_its_end(const RunRecord& record) {
 Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   const RunConfig& config = record.config;
   if (ran_to_its_end(record)) return {};
-  if (record.input_ended_in_warmup) {
+  if (record.input_ended_in_warmup && !record.interrupted) {
     return {{"epochs",
              std::to_string(10 * std::clamp<std::int64_t>(config.measure.epochs, 1, 1 << 20))}};
   }

@@ -60,9 +60,9 @@ void evict(int fd, const CacheOptions& options) {
   }
 }
 
-void read_once(int fd) {
+void read_once(int fd, const SourceContext& context) {
   thread_local std::vector<std::byte> buffer(kReadAtOnce);
-  while (::read(fd, buffer.data(), buffer.size()) > 0) {
+  while (!context.stopped() && ::read(fd, buffer.data(), buffer.size()) > 0) {
   }
 }
 
@@ -156,7 +156,7 @@ class Preparation {
                      if (fd < 0) return;
                      const Bytes size = size_of(fd);
                      // Reading on would only evict what was read before.
-                     if ((total += size) <= memory_ && size > 0) read_once(fd);
+                     if ((total += size) <= memory_ && size > 0) read_once(fd, context_);
                    });
     state_.bytes_total = total;
   }

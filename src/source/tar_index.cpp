@@ -15,6 +15,8 @@
 namespace loaderscope::source {
 namespace {
 
+constexpr std::size_t kLookEvery = 4096;  // members, whether the listing is to stop
+
 // The samples of one shard, by the member that is decoded.
 struct ShardListing {
   FolderStamp stamp;
@@ -30,7 +32,8 @@ struct ShardListing {
   }
 };
 
-ShardListing list_shard(const std::string& path, const GivenIndex& given, std::string_view wanted) {
+ShardListing list_shard(const std::string& path, const GivenIndex& given, std::string_view wanted,
+                        const SourceContext& context) {
   ShardListing listing;
   MemberChooser chooser(wanted);
   try {
@@ -51,7 +54,10 @@ ShardListing list_shard(const std::string& path, const GivenIndex& given, std::s
       for (TarMember& member : *members) take(std::move(member));
     } else {
       TarWalk walk(*shard);
-      while (auto member = walk.next()) take(std::move(*member));
+      for (std::size_t seen = 1; auto member = walk.next(); ++seen) {
+        take(std::move(*member));
+        if (seen % kLookEvery == 0) context.throw_if_stopped();
+      }
     }
   } catch (const ValueError& error) {
     throw RunError(shown_text(path) + ": " + error.what());
@@ -87,7 +93,7 @@ Index index_shards(const std::vector<std::string>& shards, const std::vector<Giv
   std::vector<ShardListing> listings(shards.size());
   for_each_index(std::ssize(shards), "listing shards", context, [&](std::int64_t i) {
     const auto place = static_cast<std::size_t>(i);
-    listings[place] = list_shard(shards[place], given[place], member);
+    listings[place] = list_shard(shards[place], given[place], member, context);
   });
   IndexBuilder builder;
   for (std::uint32_t i = 0; i < shards.size(); ++i) {

@@ -283,6 +283,14 @@ TEST(VerdictWithheld, WhenTheInputEndedInTheWarmUp) {
   EXPECT_FALSE(analyse(record).steady);
 }
 
+TEST(VerdictWithheld, WhenItWasInterruptedInTheWarmUp) {
+  RunRecord record = usual_record();
+  record.input_ended_in_warmup = record.interrupted = true;
+  EXPECT_THAT(withheld(record), HasSubstr("interrupted inside the warm-up"));
+  EXPECT_THAT(verdict_of(record).sentence,
+              testing::ContainsRegex("; interrupted after [0-9]+ steps"));
+}
+
 TEST(Explain, HasWordsForEveryCause) {
   Account account;
   account.why[Why::latency] = 1;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
+#include <filesystem>
 
 #include "base/fd.h"
 #include "loaderscope/errors.h"
@@ -52,6 +54,24 @@ TEST_P(CacheTest, ColdEvictsEvenWhatHasJustBeenWritten) {
   EXPECT_EQ(cold.sentence,
             "0.0 % of the bytes of all 20 files are in the page cache at the start (" +
                 cold.method + "; 100.0 % before)");
+}
+
+// The first look at how far it is comes while it reads, or before.
+TEST_P(CacheTest, AStopEndsWarmingWithinAFile) {
+  constexpr Bytes kBytes = Bytes{4} << 30;  // a hole, which takes no disk
+  std::filesystem::resize_file(data.write("b/0.jpg"), kBytes);
+  files = open_files(without_cache({data / "b"}));
+  options.mode = CacheState::warm;
+  options.memory_bytes = 2 * kBytes;
+  std::atomic<int> stop{0};
+  SourceContext context;
+  context.stop_signal = &stop;
+  context.on_progress = [&](const auto& progress) {
+    if (progress.doing == "warming the page cache") stop = SIGINT;
+  };
+  EXPECT_THROW(prepare_cache(*files, options, context), RunError);
+  const Fd fd(::open(files->describe(0).c_str(), O_RDONLY));
+  EXPECT_LT(residency_of(fd, GetParam())->resident, kBytes);
 }
 
 TEST_P(CacheTest, WarmReadsAllAndAsIsOnlyLooks) {
