@@ -105,7 +105,7 @@ class FieldWalk {
 
  private:
   void enter(const ArrowField& field, std::string path, LeafPlace place, bool is_list) {
-    path += (path.empty() ? "" : ".") + field.name;
+    path = paths_.within(path, field.name);
     place.nodes.push_back(node_++);
     place.validities.push_back(buffer_);
     const std::size_t buffers = field.dictionary ? 2 : buffers_of(field.type);
@@ -166,6 +166,7 @@ class FieldWalk {
 
   const std::vector<std::int64_t>& extra_buffers_;
   See see_;
+  ColumnPaths paths_;
   std::size_t node_ = 0, buffer_ = 0, extra_ = 0;
 };
 

@@ -80,7 +80,7 @@ class SchemaTree {
     if (next_ == elements_.size() || depth > kMostDeep)
       throw ValueError("is damaged: its columns do not fit together");
     const SchemaElement& element = elements_[next_++];
-    column.path += (column.path.empty() ? "" : ".") + std::string(element.name);
+    column.path = paths_.within(column.path, element.name);
     column.levels += element.repetition == kOptional ? 1 : 0;
     column.is_list = column.is_list || element.repetition == kRepeated;
     if (element.children == 0) {
@@ -95,6 +95,7 @@ class SchemaTree {
 
   const std::vector<SchemaElement>& elements_;
   std::size_t next_ = 0;
+  ColumnPaths paths_;
   std::vector<ParquetColumn> leaves_;
 };
 

@@ -19,6 +19,16 @@ struct TableColumn {
   bool operator==(const TableColumn&) const = default;
 };
 
+// What a file says of its columns may be short and their names together long: of a group each
+// column repeats the name. Throws ValueError, as it continues "PATH: ".
+class ColumnPaths {
+ public:
+  std::string within(const std::string& group, std::string_view name);
+
+ private:
+  std::size_t all_ = 0;  // bytes
+};
+
 // The number of the one that is wanted; "": of the one that can hold images. Throws ValueError, as
 // it continues "PATH: ".
 std::size_t choose_image_column(const std::vector<TableColumn>& columns, std::string_view wanted);

@@ -16,6 +16,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kListSuffix = ".json";
 constexpr Bytes kLargestList = Bytes{256} << 20;
+constexpr std::int64_t kMostSamples = std::int64_t{1} << 48;
 
 std::string text_in_list(const Json& of, const char* key) {
   const auto found = of.find(key);
@@ -72,7 +73,13 @@ class ShardList {
         throw ValueError(fmt::format("has no url or no nsamples in shard {} of its list",
                                      &shard - &shards->front() + 1));
       to_.shards.push_back(beside(from, url));
-      to_.samples += samples.get<std::int64_t>();
+      const auto more = samples.get<std::uint64_t>();
+      if (more > kMostSamples || to_.samples > kMostSamples - static_cast<std::int64_t>(more))
+        throw ValueError(fmt::format(
+            "is damaged: with shard {} of its list it has more than 2^48 samples; write it again "
+            "with widsindex",
+            &shard - &shards->front() + 1));
+      to_.samples += static_cast<std::int64_t>(more);
     }
   }
 

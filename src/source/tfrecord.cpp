@@ -24,20 +24,24 @@ constexpr std::string_view kRecordRules = "1";
 // Where a record begins is kept as 32 bits: of a larger file each such part is a folder of the
 // index, numbered by its label.
 constexpr int kPartBits = 32;
+constexpr std::size_t kLookEvery = 4096;  // records, whether the listing is to stop
 
 struct RecordListing {
   FolderStamp stamp;
   std::vector<StoredRecord> records;
 };
 
-RecordListing list_records(const std::string& path) {
+RecordListing list_records(const std::string& path, const SourceContext& context) {
   RecordListing listing;
   try {
     const std::unique_ptr<StoredObject> file = store_of(path).open(path);
     listing.stamp = file->stamp();
     RecordWalk walk(*file);
     if (const CompressionRow* row = compression_of(*file)) throw ValueError(why_not_indexed(*row));
-    while (const auto record = walk.next()) listing.records.push_back(*record);
+    while (const auto record = walk.next()) {
+      listing.records.push_back(*record);
+      if (listing.records.size() % kLookEvery == 0) context.throw_if_stopped();
+    }
   } catch (const ValueError& error) {
     throw RunError(shown_text(path) + ": " + error.what());
   }
@@ -65,7 +69,7 @@ Index index_records(const std::vector<std::string>& files, std::string_view iden
   std::vector<RecordListing> listings(files.size());
   for_each_index(std::ssize(files), "listing records", context, [&](std::int64_t i) {
     const auto place = static_cast<std::size_t>(i);
-    listings[place] = list_records(files[place]);
+    listings[place] = list_records(files[place], context);
   });
   IndexBuilder builder;
   for (std::uint32_t i = 0; i < files.size(); ++i) add_listing(listings[i], i, builder);
@@ -90,8 +94,11 @@ class TfrecordSource final : public ExtentSource {
         whole_(takes_whole_records(options.words)),
         classes_(options.classes),
         feature_(word_of(options.words, options.classes ? "label" : "feature")) {
-    if (whole_ && (classes_ || !feature_.empty()))
-      throw UsageError("data: feature is of value=example; leave one of them out");
+    if (whole_ && !feature_.empty())
+      throw UsageError(fmt::format("data: {} is of value=example; leave one of them out",
+                                   classes_ ? "label" : "feature"));
+    if (whole_ && classes_)
+      throw RunError(shown_text(files_.front()) + ": whole records have no classes");
   }
 
   // By the first record, where no word says it. Throws RunError.

@@ -37,6 +37,19 @@ const std::vector<std::string> kThousands = {"1000", "1001", "1002", "1003",
                                              "1004", "1005", "1006"};
 const std::vector<std::string> kCounted = {"0", "1", "2", "3", "4", "5", "6"};
 
+// A look at the data goes on without; only who asks for a feature is to leave one out.
+TEST(Classes, OfWholeRecordsThereAreNone) {
+  const std::string path = fixture("images.tfrecord");
+  EXPECT_THAT(message_of<RunError>([&] {
+                open_classes("tfrecord", path, {{"value", "raw"}});
+              }),
+              HasSubstr("images.tfrecord: whole records have no classes"));
+  EXPECT_THAT(message_of<UsageError>([&] {
+                open_classes("tfrecord", path, {{"value", "raw"}, {"label", "x"}});
+              }),
+              HasSubstr("label is of value=example; leave one of them out"));
+}
+
 TEST(Classes, OfItemsAreTheColumnThatIsCalledSo) {
   EXPECT_EQ(classes_in("mds", fixture("mds")), kThousands);
   EXPECT_EQ(classes_in("mds", fixture("mds_zstd"), {{"label", "class"}}), kThousands);

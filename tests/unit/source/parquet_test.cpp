@@ -303,5 +303,32 @@ TEST(Thrift, RefusesWhatEndsEarlyOrNestsWithoutEnd) {
   EXPECT_THAT(why("\x1e"), HasSubstr("no kind"));
 }
 
+// A footer of so many columns in a group, whose name each of them repeats.
+std::string bytes_of_group(std::size_t columns, const std::string& group) {
+  const std::string root = ThriftBytes().text(4, "schema").number(5, 1).finish();
+  const std::string parent =
+      ThriftBytes().text(4, group).number(5, static_cast<std::int64_t>(columns)).finish();
+  const std::string leaf = ThriftBytes().number(1, 6).number(3, 0).text(4, "a").finish();
+  std::vector<std::string> schema = {root, parent};
+  schema.resize(2 + columns, leaf);
+  const std::string footer =
+      ThriftBytes().number(1, 1).list(2, schema).number(3, 0).list(4, {}).finish();
+  return "PAR1" + footer + number_bytes(static_cast<std::uint32_t>(footer.size())) + "PAR1";
+}
+
+TEST_F(Parquet, ColumnsWhoseNamesTakeMuchMoreThanTheFooterAreRefused) {
+  EXPECT_THAT(why_not(bytes_of_group(3, std::string(5000, 'g'))),
+              HasSubstr("0.parquet: has columns whose names take more than 4096 bytes each"));
+  EXPECT_THAT(why_not(bytes_of_group(20'000, std::string(4000, 'g'))),
+              HasSubstr("has columns whose names take more than 64 MiB"));
+}
+
+TEST_F(Parquet, OfManyColumnsAFewAreNamed) {
+  const std::string why = why_not(bytes_of_group(2000, std::string(2000, 'g')));
+  EXPECT_THAT(why, HasSubstr("several columns of bytes: ggg"));
+  EXPECT_THAT(why, HasSubstr(" and 1990 more; choose one"));
+  EXPECT_LT(why.size(), 2000U);
+}
+
 }  // namespace
 }  // namespace loaderscope::source

@@ -202,6 +202,12 @@ TEST_F(TarList, OfSomethingElseIsRefused) {
               HasSubstr("has no url or no nsamples in shard 1 of its list"));
   EXPECT_THAT(why_no_list(R"({"wids_version": 1, "shardlist": [{"url": "a", "nsamples": -1}]})"),
               HasSubstr("no nsamples"));
+  for (const char* samples : {"9223372036854775807", "18446744073709551615", "281474976710656"}) {
+    EXPECT_THAT(why_no_list(std::string(R"({"wids_version": 1, "shardlist": [
+                    {"url": "a", "nsamples": 1}, {"url": "b", "nsamples": )") +
+                            samples + "}]}"),
+                HasSubstr("with shard 2 of its list it has more than 2^48 samples"));
+  }
   EXPECT_THAT(why_no_list(R"({"wids_version": 1, "datasets": [7]})"),
               HasSubstr("among its datasets"));
   EXPECT_THAT(why_no_list(R"({"wids_version": 1,
