@@ -74,6 +74,7 @@ void for_each_group(const fs::path& root, std::string_view controller, const cha
 constexpr const char* kMount = "sys/fs/cgroup";
 constexpr const char* kCpuMounts[] = {"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"};  // of v1
 constexpr const char* kMemoryMount = "sys/fs/cgroup/memory";                              // of v1
+constexpr const char* kPidsMount = "sys/fs/cgroup/pids";                                  // of v1
 
 std::optional<double> quota_v2(const fs::path& folder) {
   std::istringstream line(first_line(folder / "cpu.max"));  // "150000 100000" or "max 100000"
@@ -145,18 +146,32 @@ std::optional<Bytes> cgroup_memory_left(const fs::path& root) {
   return best;
 }
 
-std::optional<double> cgroup_throttled(const fs::path& root, std::string_view process) {
-  std::optional<double> own;  // of the group itself, the first that is visited and has the file
+std::optional<std::int64_t> cgroup_threads_left(const fs::path& root) {
+  std::optional<std::int64_t> best;
   const auto look = [&](const fs::path& folder) {
-    if (own) return;
+    const auto most = number_in(folder / "pids.max"), now = number_in(folder / "pids.current");
+    if (most) keep_smaller(best, std::optional(std::max<std::int64_t>(*most - now.value_or(0), 0)));
+  };
+  for_each_group(root, "", kMount, look);
+  for_each_group(root, "pids", kPidsMount, look);
+  return best;
+}
+
+std::optional<double> cgroup_throttled(const fs::path& root, std::string_view process) {
+  std::optional<double> all;
+  const auto look = [&](const fs::path& folder) {
     const std::string file = (folder / "cpu.stat").string();
-    if (const auto us = value_in(file, "throttled_usec")) own = static_cast<double>(*us) / 1e6;
-    if (const auto ns = value_in(file, "throttled_time"))
-      own = static_cast<double>(*ns) / 1e9;  // v1
+    if (const auto us = value_in(file, "throttled_usec"))
+      all = all.value_or(0) + static_cast<double>(*us) / 1e6;
+    if (const auto ns = value_in(file, "throttled_time"))  // v1
+      all = all.value_or(0) + static_cast<double>(*ns) / 1e9;
   };
   for_each_group(root, "", kMount, look, process);
-  for (const char* mount : kCpuMounts) for_each_group(root, "cpu", mount, look, process);
-  return own;
+  for (const char* mount : kCpuMounts) {
+    if (all) break;  // often one is a link to the other
+    for_each_group(root, "cpu", mount, look, process);
+  }
+  return all;
 }
 
 }  // namespace loaderscope

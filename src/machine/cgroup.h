@@ -3,6 +3,7 @@
 // stands in those files.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -21,7 +22,11 @@ std::optional<Bytes> cgroup_memory(const std::filesystem::path& root);
 // What the limits leave, counting pages of files that nobody uses now as free.
 std::optional<Bytes> cgroup_memory_left(const std::filesystem::path& root);
 
-// Seconds for which the quota has held its threads back.
+// Threads and processes that may still be started, found likewise.
+std::optional<std::int64_t> cgroup_threads_left(const std::filesystem::path& root);
+
+// Seconds for which quotas have held its threads back: its own, and those of its parents. Where
+// several did so at the same time it counts for each.
 std::optional<double> cgroup_throttled(const std::filesystem::path& root,
                                        std::string_view process = "self");
 

@@ -220,7 +220,8 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
                        *end.steal_s - *begin.steal_s});
   }
   if (begin.throttled_s && end.throttled_s) {
-    metrics.push_back({"host.throttled_s", "s", "time that the CPU quota stopped this cgroup",
+    metrics.push_back({"host.throttled_s", "s",
+                       "time that CPU quotas stopped this cgroup or its parents",
                        *end.throttled_s - *begin.throttled_s});
   }
   if (begin.busy_s && end.busy_s) {

@@ -4,6 +4,7 @@
 
 #include "machine/cgroup.h"
 #include "machine/process_counters.h"
+#include "machine/thread_limit.h"
 #include "unit/machine/pretend_root.h"
 
 namespace loaderscope {
@@ -58,6 +59,29 @@ TEST(Machine, AGroupWithoutAPathIsTheRoot) {
   root.write("sys/fs/cgroup/cpu.stat", "usage_usec 5\nthrottled_usec 1500000\n");
   EXPECT_EQ(cgroup_cores(root.path()), 0.5);
   EXPECT_EQ(read_process_counters({}, root.path()).throttled_s, 1.5);
+}
+
+// Of a service in a slice with a quota the slice is held back, and its own file says 0.
+TEST(Machine, ThrottledByTheQuotaOfAParent) {
+  const PretendRoot root;
+  root.write("proc/self/cgroup", "0::/slice/service\n");
+  root.write("sys/fs/cgroup/slice/cpu.stat", "throttled_usec 2500000\n");
+  root.write("sys/fs/cgroup/slice/service/cpu.stat", "throttled_usec 0\n");
+  EXPECT_EQ(cgroup_throttled(root.path()), 2.5);
+}
+
+TEST(Machine, ThreadsAreLimitedByTheTightest) {
+  const PretendRoot root;
+  root.write("proc/sys/kernel/threads-max", "5000\n");
+  root.write("proc/sys/kernel/pid_max", "32768\n");
+  root.write("proc/self/cgroup", "0::/a/b\n");
+  root.write("sys/fs/cgroup/a/b/pids.max", "max\n");
+  ASSERT_TRUE(thread_limit(root.path()));
+  EXPECT_LE(thread_limit(root.path())->threads, 5000);  // a user's may be lower here
+  root.write("sys/fs/cgroup/a/pids.max", "64\n");
+  root.write("sys/fs/cgroup/a/pids.current", "54\n");
+  EXPECT_EQ(thread_limit(root.path())->threads, 10);
+  EXPECT_EQ(thread_limit(root.path())->set_by, "pids.max of the cgroup");
 }
 
 TEST(Machine, FreeMemoryIsWhatTheTightestLimitLeaves) {
