@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,7 @@ CpuMeter::Reading CpuMeter::read_anew() {
 
 RunQueueMeter::RunQueueMeter()
     : descriptor_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {
+  if (descriptor_ < 0) error_ = errno;
   last_ = total();
 }
 

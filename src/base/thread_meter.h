@@ -49,6 +49,7 @@ class RunQueueMeter {
   RunQueueMeter& operator=(const RunQueueMeter&) = delete;
 
   bool known() const { return descriptor_ >= 0; }
+  int why_not() const { return error_; }  // errno; 0: it is known
   // The delay since the last call, 0 when not known. From the thread that made the meter.
   Nanos read();
   // Likewise: none, and no system call, for a thread that kept its core.
@@ -59,7 +60,7 @@ class RunQueueMeter {
  private:
   Nanos total() const;
 
-  int descriptor_ = -1;
+  int descriptor_ = -1, error_ = 0;
   Nanos last_ = 0;
   std::uint64_t stay_ = 0;
 };

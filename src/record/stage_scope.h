@@ -21,7 +21,7 @@ class SpanWriter {
   explicit SpanWriter(ThreadLog* log) : log_(log) {}
 
   bool measures() const { return log_ != nullptr; }
-  bool knows_contention() const { return run_queue_.known(); }
+  const RunQueueMeter& run_queue() const { return run_queue_; }
   void begin_batch(std::int64_t batch) { batch_ = batch; }
   void begin_sample(std::int64_t sample) { sample_ = sample; }
   void end_sample();  // also after the last stage that handles the batch

@@ -227,7 +227,7 @@ void Loader::pin() {
   use_exact_sleeps();
   Sleeper sleeper(job_.stop);
   RunQueueMeter run_queue;
-  demand_run_queue(run_queue.known());
+  demand_run_queue(run_queue);
   while (const auto task = share_.to_pin->pop()) {
     Batch& batch = *task->item;
     static_cast<void>(batch.dispatches.load(std::memory_order_acquire));

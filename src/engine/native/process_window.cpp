@@ -2,10 +2,20 @@
 
 #include <unistd.h>
 
+#include <set>
+
 namespace loaderscope::native {
 
+// Workers whose parent was killed descend from it no longer.
+OtherPrograms ProcessWindow::other_programs_now() const {
+  const loaderscope::ProcessTable all = read_processes("/");
+  std::set<pid_t> own = family_of(::getpid(), all);
+  for (const pid_t worker : processes_().running) own.merge(family_of(worker, all));
+  return {all, own};
+}
+
 void ProcessWindow::run_begins() {
-  programs_before_.emplace("/", ::getpid());
+  programs_before_ = other_programs_now();
   standstills_.emplace();
   may_begin();  // of a window without a warm-up
 }
@@ -25,7 +35,7 @@ void ProcessWindow::look() { memory_.look(processes_); }
 
 void ProcessWindow::ends(std::int64_t loader_threads) {
   end_ = read_process_counters(processes_());
-  other_programs_ = OtherPrograms("/", ::getpid()).since(*programs_before_);
+  other_programs_ = other_programs_now().since(*programs_before_);
   loader_threads_ = loader_threads;
 }
 

@@ -33,6 +33,8 @@ class ProcessWindow {
   const std::vector<Detail>& other_programs() const { return other_programs_; }
 
  private:
+  OtherPrograms other_programs_now() const;
+
   std::function<OtherProcesses()> processes_;
   ProcessCounters begin_, end_;
   bool begin_known_ = false;

@@ -1,10 +1,8 @@
 #include "engine/native/worker.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <string>
+#include <system_error>
 
 #include "base/shortage.h"
 #include "loaderscope/errors.h"
@@ -27,15 +25,16 @@ Worker::Worker(const Job& job, RankShare& share, std::int32_t index)
       queues_(share.queues(index)),
       spans_(queues_.log),
       sleeper_(job.stop) {
-  demand_run_queue(spans_.knows_contention());
+  demand_run_queue(spans_.run_queue());
 }
 
-void demand_run_queue(bool known) {
-  constexpr const char* kFile = "/proc/thread-self/schedstat";
-  if (known || ::access(kFile, R_OK) != 0) return;
-  throw RunError(std::string(kFile) +
-                 ": cannot be opened, and without it contention would count as something else; " +
-                 shortage_remedy(EMFILE));
+void demand_run_queue(const RunQueueMeter& meter) {
+  const std::string remedy = shortage_remedy(meter.why_not());
+  if (remedy.empty()) return;
+  throw RunError("a thread: " + std::generic_category().message(meter.why_not()) +
+                 " for /proc/thread-self/schedstat, without which contention would count as "
+                 "something else; " +
+                 remedy);
 }
 
 void Worker::run(const Start& start) {

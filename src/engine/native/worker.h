@@ -48,8 +48,8 @@ class Worker {
 };
 
 // Throws RunError where the run-queue delay of this thread is not known although the kernel counts
-// it: the thread had no file descriptor left.
-void demand_run_queue(bool known);
+// it: the machine had too little of something, file descriptors mostly.
+void demand_run_queue(const RunQueueMeter& meter);
 
 // The body of a worker's feeder: what is finished goes on to the trainer's side.
 void feed(const Job& job, RankShare& share, std::int32_t index);

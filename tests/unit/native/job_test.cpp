@@ -2,12 +2,19 @@
 #include "engine/native/job.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <set>
+#include <string>
 #include <thread>
 
+#include "base/thread_meter.h"
+#include "engine/native/worker.h"
 #include "loaderscope/engine.h"
+#include "loaderscope/errors.h"
 #include "unit/native/native_run.h"
 
 namespace loaderscope::native {
@@ -59,6 +66,29 @@ TEST(NativeJob, ReportsBringAFirstAskWithOrBeforeItsSteps) {
   }
   trainers.join();
   EXPECT_EQ(order.too_early, 0);
+}
+
+// In a child, which has none left.
+TEST(RunQueue, OfAThreadWithoutDescriptorsIsAShortageOfThem) {
+  if (!RunQueueMeter().known()) GTEST_SKIP() << "no schedstat";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none = {0, 0};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    const RunQueueMeter meter;
+    std::string message;
+    try {
+      demand_run_queue(meter);
+    } catch (const RunError& error) {
+      message = error.what();
+    }
+    const bool is_told = message.starts_with("a thread: Too many open files for /proc") &&
+                         message.find("ulimit -n") != std::string::npos;
+    ::_exit(is_told ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/sleep.h"
+#include "engine/native/process_window.h"
 #include "loaderscope/engine.h"
 #include "unit/native/native_run.h"
 #include "unit/native/processes.h"
@@ -230,6 +231,44 @@ TEST(ProcessWorkers, MemoryThatOnlyTheDriverMakesCannotBeShared) {
   EXPECT_THROW(run("executor=processes workers=1 memory=write-combined cost=decode=1ms:sleep "
                    "compute=1ms steps=3"),
                UsageError);
+}
+
+// A process that computes, and whose parent has ended.
+pid_t orphan_at_work(const char* name) {
+  int ends[2];
+  if (::pipe(ends) != 0) return -1;
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    const pid_t orphan = ::fork();
+    if (orphan == 0) {
+      ::prctl(PR_SET_NAME, name);
+      ::alarm(60);
+      for (volatile int i = 0;; i = i + 1) {
+      }
+    }
+    const bool is_told = ::write(ends[1], &orphan, sizeof orphan) == sizeof orphan;
+    ::_exit(is_told ? 0 : 1);
+  }
+  pid_t orphan = -1;
+  if (::read(ends[0], &orphan, sizeof orphan) != sizeof orphan) orphan = -1;
+  ::close(ends[0]);
+  ::close(ends[1]);
+  ::waitpid(parent, nullptr, 0);
+  return orphan;
+}
+
+TEST(ProcessWindow, AWorkerWhoseParentWasKilledIsNoOtherProgram) {
+  constexpr const char* kName = "orphaned-worker";
+  const pid_t orphan = orphan_at_work(kName);
+  ASSERT_GT(orphan, 0);
+  ProcessWindow window([&] { return OtherProcesses{{orphan}, {}}; });
+  window.run_begins();
+  const std::string folder = "/proc/" + std::to_string(orphan);
+  const double before = read_process_stat(folder)->own.cpu_s();
+  while (read_process_stat(folder)->own.cpu_s() < before + 0.3) ::usleep(10'000);
+  window.ends(1);
+  ::kill(orphan, SIGKILL);
+  for (const Detail& detail : window.other_programs()) EXPECT_NE(detail.text, kName);
 }
 
 }  // namespace
