@@ -51,6 +51,15 @@ double affinity_cores() {
   return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
+// By ulimit -v; nothing when unlimited.
+std::optional<Bytes> address_space_left(const fs::path& root) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  const auto most = static_cast<Bytes>(std::min<rlim_t>(limit.rlim_cur, kBeyondAll));
+  const auto used = value_in((root / "proc/self/status").string(), "VmSize").value_or(0);
+  return std::max<Bytes>(most - std::clamp<Bytes>(used, 0, kBeyondAll / kKibi) * kKibi, 0);
+}
+
 Bytes physical_memory() {
   struct sysinfo info {};
   if (sysinfo(&info) != 0) return 0;
@@ -98,7 +107,9 @@ void read_gpus(const fs::path& root, MachineFacts& machine) {
 }
 
 std::optional<Bytes> free_memory(const fs::path& root) {
-  const auto left = cgroup_memory_left(root);
+  const auto of_cgroup = cgroup_memory_left(root), of_process = address_space_left(root);
+  const auto left =
+      of_cgroup && of_process ? std::min(of_cgroup, of_process) : std::max(of_cgroup, of_process);
   const auto available = value_in((root / "proc/meminfo").string(), "MemAvailable");
   if (!available || *available < 0 || *available >= kBeyondAll / kKibi) return left;
   return std::min(*available * kKibi, left.value_or(kBeyondAll));

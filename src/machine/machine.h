@@ -19,8 +19,8 @@ void read_gpus(const std::filesystem::path& root, MachineFacts& machine);
 // that names none there is nothing to lock pages for.
 bool may_have_accelerator(const std::filesystem::path& root);
 
-// Memory that this process may still take: what the kernel could free, and what the limits of the
-// cgroup and its parents leave. Nothing when that cannot be found out.
+// Memory that this process may still take: what the kernel could free, and what ulimit -v and the
+// limits of the cgroup and its parents leave. Nothing when that cannot be found out.
 std::optional<Bytes> free_memory(const std::filesystem::path& root);
 
 // Shared memory that processes hand on, PyTorch's workers among them.

@@ -1,6 +1,7 @@
 // Shards as a source that is only streamed.
 #include <fmt/format.h>
 
+#include "base/saturated.h"
 #include "loaderscope/errors.h"
 #include "source/named_files.h"
 #include "source/range_cache.h"
@@ -80,7 +81,8 @@ class TarStreams final : public Source, public Streams, public Objects {
   std::optional<FileAccess> access() const override { return way_; }
   // By the first shard and its first sample: what others have is not known before they are read.
   Bytes bytes_read_ahead() const override {
-    return bytes_of_reader_ + (buffer_ + 1) * first_sample_;
+    return saturated_sum(bytes_of_reader_,
+                         saturated_product(saturated_sum(buffer_, 1), first_sample_));
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = notes_;

@@ -189,6 +189,14 @@ TEST(Interrupt, OfAListingIsAnInterrupt) {
   EXPECT_EQ(running.wait().exit_code, 130);
 }
 
+// However many threads are still to be started.
+TEST(Interrupt, OfAStartOfManyRanksIsAnInterrupt) {
+  RunningBinary running({"run", "--cost", "decode=1h:sleep", "--ranks", "100", "--workers", "2"});
+  running.wait_until_it_catches(SIGTERM);
+  running.send(SIGTERM);
+  EXPECT_EQ(running.wait().exit_code, 143);
+}
+
 TEST(Shortage, OfFileDescriptorsIsNoDamagedSample) {
   const TestFolder folder;
   const std::string data = folder_of_images(folder, 4);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "device/devices.h"
+#include "engine/native/memory_need.h"
 #include "loaderscope/errors.h"
 #include "record/broken_off.h"
 
@@ -11,7 +12,6 @@ namespace loaderscope::native {
 namespace {
 
 constexpr Nanos kLookEvery = 5 * kMillisecond;
-constexpr std::size_t kRing = std::size_t{1} << 15;
 
 struct AtEnd {
   std::atomic<bool>& ended;
@@ -50,7 +50,7 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
       shared_(shared_memory_for(plan)),
       memory_(shared_ ? *shared_ : *std::pmr::get_default_resource()),
       stop_(place<std::atomic<int>>(memory_, 0)),
-      recorder_(plan.fold_options(context.observer), kRing, memory_),
+      recorder_(plan.fold_options(context.observer), log_entries(plan), memory_),
       job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples,
            std::move(fill_slot), *stop_),
       processes_([this] { return group_->processes(); }),
@@ -72,6 +72,10 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
     ranks_.push_back(std::make_unique<Rank>(shares_[i]->rank, std::move(trainer),
                                             WindowKeeper(plan.config, plan.burst())));
   }
+}
+
+bool JobRunner::is_asked_to_stop() const {
+  return context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0;
 }
 
 JobRunner::~JobRunner() {
@@ -99,11 +103,13 @@ void JobRunner::run_window() {
   processes_.run_begins();
   show_window();
   for (auto& rank : ranks_) {
+    if (is_asked_to_stop()) break;  // to start thousands takes long
     rank->thread = job_.start([rank = rank.get()] {
       const AtEnd at_end{rank->thread_ended};
       rank->trainer->run();
     });
   }
+  interrupted_ = is_asked_to_stop();
   while (!all_done() && !interrupted_ && !others_have_ended() && job_.stop.load() == 0) {
     sleep_until(monotonic_now() + kLookEvery);
     look();
@@ -130,8 +136,7 @@ void JobRunner::look() {
   const Rank& leader = *ranks_.front();
   if (!leader.window_open && leader.folded > 0) processes_.may_begin();
   recorder_.drain();
-  if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0)
-    interrupted_ = true;
+  if (is_asked_to_stop()) interrupted_ = true;
   processes_.look();
   progress_beat_.look([this] { return progress(); });
 }

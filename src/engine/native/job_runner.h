@@ -68,6 +68,7 @@ class JobRunner {
     std::vector<QueueStats> queues;
   };
 
+  bool is_asked_to_stop() const;
   void run_window();
   void look();
   void show_window();

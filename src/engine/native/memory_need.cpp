@@ -1,18 +1,28 @@
 #include "engine/native/memory_need.h"
 
+#include <algorithm>
+#include <bit>
+
+#include "base/saturated.h"
+#include "engine/native/rank_share.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::native {
 namespace {
 
+constexpr Bytes kLogs = Bytes{64} << 20;  // of all threads
+constexpr std::size_t kFewestEntries = 1 << 10, kMostEntries = 1 << 15;
+
 std::string text_of(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
+
+std::string for_each_rank(const Plan& plan) {
+  return plan.ranks > 1 ? " for each of " + std::to_string(plan.ranks) + " ranks" : "";
+}
 
 std::string batches_of(const Plan& plan) {
   const std::int64_t batches = (plan.pin_thread ? 2 : 1) * plan.slots();
-  std::string text = std::to_string(batches) + " batches of " +
-                     text_of(plan.delivered_bytes(plan.config.loader.batch_size));
-  if (plan.ranks > 1) text += " for each of " + std::to_string(plan.ranks) + " ranks";
-  return text;
+  return std::to_string(batches) + " batches of " +
+         text_of(plan.delivered_bytes(plan.config.loader.batch_size)) + for_each_rank(plan);
 }
 
 std::string and_read_ahead(const Plan& plan, Bytes read_ahead) {
@@ -21,23 +31,71 @@ std::string and_read_ahead(const Plan& plan, Bytes read_ahead) {
          text_of(read_ahead) + " each,";
 }
 
+std::int64_t logs_needed(const Plan& plan) {
+  const std::int64_t of_worker = has_feeders(plan) ? 2 : 1;
+  return plan.ranks * (plan.workers * of_worker + (plan.pin_thread ? 1 : 0));
+}
+
+[[noreturn]] void refuse(const Plan& plan, const std::string& what_takes, Bytes needed, Bytes free,
+                         const char* or_else = "") {
+  throw RunError(
+      "host memory: " + what_takes + " " + text_of(needed) + " and " + text_of(free) +
+      " are free; give a smaller --batch-size, fewer " +
+      (plan.ranks > 1 ? "--ranks or --num-workers" : "--num-workers") +
+      (plan.sample_tasks ? ", or a smaller --window" : ", or a smaller --prefetch-factor") +
+      or_else);
+}
+
 }  // namespace
 
+bool has_feeders(const Plan& plan) {
+  return !plan.made_by_trainer &&
+         (plan.send.active() || plan.config.loader.executor == Executor::processes);
+}
+
+std::size_t log_entries(const Plan& plan) {
+  const auto share = static_cast<std::size_t>(kLogs / logs_needed(plan)) / sizeof(ThreadLog::Entry);
+  return std::bit_floor(std::clamp(share, kFewestEntries, kMostEntries));
+}
+
 Bytes memory_needed(const Plan& plan, Bytes read_ahead) {
+  const Bytes batch = plan.delivered_bytes(plan.config.loader.batch_size);
   const bool staged = plan.has_device && plan.copy_keeps_trainer;
-  const Bytes staging = staged ? plan.delivered_bytes(plan.config.loader.batch_size) : 0;
-  return (plan.host_bytes() + staging + plan.workers * read_ahead) * plan.ranks;
+  const std::int64_t batches = (plan.pin_thread ? 2 : 1) * plan.slots() + (staged ? 1 : 0);
+  const Bytes of_rank =
+      saturated_sum(saturated_product(batches, batch), saturated_product(plan.workers, read_ahead));
+  return saturated_product(of_rank, plan.ranks);
+}
+
+Bytes account_needed(const Plan& plan) {
+  constexpr Bytes kSample = sizeof(std::int64_t);
+  constexpr Bytes kQueued = sizeof(Batch*) + sizeof(Finished);  // of a worker's two queues
+  const Bytes batch =
+      saturated_sum(sizeof(Batch), saturated_product(plan.config.loader.batch_size.value, kSample));
+  const Bytes queues = saturated_product(saturated_product(plan.workers, plan.window), kQueued);
+  const Bytes of_rank = saturated_sum(saturated_product(plan.slots(), batch), queues);
+  const auto log = static_cast<Bytes>(log_entries(plan) * sizeof(ThreadLog::Entry));
+  return saturated_sum(saturated_product(of_rank, plan.ranks),
+                       saturated_product(logs_needed(plan), log));
 }
 
 void check_fit(const Plan& plan, std::optional<Bytes> free, Bytes read_ahead) {
-  const Bytes needed = memory_needed(plan, read_ahead);
+  const Bytes account = account_needed(plan);
+  const Bytes needed = saturated_sum(memory_needed(plan, read_ahead), account);
   if (!free || needed <= *free) return;
-  throw RunError(
-      "host memory: " + batches_of(plan) + and_read_ahead(plan, read_ahead) + " take " +
-      text_of(needed) + " and " + text_of(*free) +
-      " are free; give a smaller --batch-size, fewer " +
-      (plan.ranks > 1 ? "--ranks or --num-workers" : "--num-workers") +
-      (plan.sample_tasks ? ", or a smaller --window" : ", or a smaller --prefetch-factor"));
+  refuse(plan,
+         batches_of(plan) + and_read_ahead(plan, read_ahead) + " and the account of them, " +
+             text_of(account) + ", take",
+         needed, *free, read_ahead > 0 ? ", or have them read less ahead" : "");
+}
+
+void check_account_fits(const Plan& plan, std::optional<Bytes> free) {
+  const Bytes needed = account_needed(plan);
+  if (!free || needed <= *free) return;
+  refuse(plan,
+         "the account of " + std::to_string(plan.slots()) + " batches of " +
+             plural(plan.config.loader.batch_size.value, "sample") + for_each_rank(plan) + " takes",
+         needed, *free);
 }
 
 }  // namespace loaderscope::native

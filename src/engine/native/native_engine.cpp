@@ -9,6 +9,7 @@
 #include "engine/native/job_runner.h"
 #include "engine/native/memory_need.h"
 #include "engine/native/streamed.h"
+#include "engine/native/thread_need.h"
 #include "engine/pipeline/memory_metrics.h"
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"
@@ -243,11 +244,14 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   if (config.has_data()) open_data(*run, context);
   run->plan.emplace(run->config, nullptr, context.knockouts, context.part);
   native::MakerFactory makers = make_pipeline(*run);
+  const std::optional<Bytes> free = free_memory("/");
   if (run->data) {
-    const std::optional<Bytes> free = free_memory("/");
     native::check_fit(*run->plan, free, run->data->bytes_read_ahead());
     make_replay_pool(*run, context, free);
+  } else {
+    native::check_account_fits(*run->plan, free);
   }
+  native::check_threads(*run->plan, thread_limit("/"));
   run->runner =
       std::make_unique<JobRunner>(*run->plan, context, std::move(makers), run->errors,
                                   run->data != nullptr, make_slot_filler(*run), sample_names(*run));

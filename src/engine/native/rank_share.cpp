@@ -1,14 +1,12 @@
 #include "engine/native/rank_share.h"
 
+#include "engine/native/memory_need.h"
 #include "loaderscope/memory.h"
 
 namespace loaderscope::native {
 
 RankShare::RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory)
-    : plan(job.plan),
-      rank(of_rank),
-      has_feeders(!plan.made_by_trainer &&
-                  (plan.send.active() || plan.config.loader.executor == Executor::processes)) {
+    : plan(job.plan), rank(of_rank), has_feeders(native::has_feeders(plan)) {
   const auto slots = static_cast<std::size_t>(plan.slots());
   const auto window = static_cast<std::size_t>(plan.window + 1);
   const auto samples = static_cast<std::size_t>(plan.config.loader.batch_size.value);

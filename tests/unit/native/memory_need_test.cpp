@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
+#include "engine/native/batch.h"
+#include "engine/native/thread_need.h"
 #include "unit/native/native_run.h"
 
 namespace loaderscope::native {
@@ -31,20 +35,87 @@ TEST(Fit, CountsWhatWorkersReadAhead) {
   const RunConfig config = config_of(std::string(kBatches) + "workers=2 ranks=3");
   const Plan plan(config);
   EXPECT_EQ(memory_needed(plan, 1'000'000), 6'210'000);
-  EXPECT_NO_THROW(check_fit(plan, 6'210'000, 1'000'000));
-  EXPECT_THROW(check_fit(plan, 6'209'999, 1'000'000), RunError);
+  const Bytes all = 6'210'000 + account_needed(plan);
+  EXPECT_NO_THROW(check_fit(plan, all, 1'000'000));
+  EXPECT_THROW(check_fit(plan, all - 1, 1'000'000), RunError);
+}
+
+TEST(Fit, WhatIsBeyondAllNumbersDoesNotFit) {
+  constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
+  const RunConfig config = config_of(std::string(kBatches) + "workers=3 ranks=3");
+  const Plan plan(config);
+  for (const Bytes read_ahead : {kMost, kMost / 3, kMost / 9 + 1, Bytes{9'000'000} << 40}) {
+    EXPECT_EQ(memory_needed(plan, read_ahead), kMost);
+    EXPECT_THROW(check_fit(plan, Bytes{1} << 60, read_ahead), RunError);
+  }
+}
+
+TEST(Fit, CountsTheNumbersOfTheSamplesOfEveryBatch) {
+  const auto account = [](const std::string& settings) {
+    const RunConfig config = config_of("cost=decode=1ms workers=1 " + settings);
+    return account_needed(Plan(config));
+  };
+  EXPECT_GE(account("batch=1000 prefetch=1000") - account("batch=1 prefetch=1000"),
+            1000 * 999 * Bytes{sizeof(std::int64_t)});
+  EXPECT_GE(account("batch=1 prefetch=1000000"), 1'000'000 * Bytes{sizeof(Batch)});
+  const RunConfig config = config_of("cost=decode=1ms workers=1 batch=4 prefetch=16777216");
+  try {
+    check_account_fits(Plan(config), Bytes{4} << 30);
+    FAIL() << "it was not refused";
+  } catch (const RunError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("host memory: the account of 16777219 batches of 4 samples takes"));
+    EXPECT_THAT(error.what(), HasSubstr("--prefetch-factor"));
+  }
+}
+
+// Of few threads each has all that it could need; of many they share.
+TEST(Fit, LogsOfManyThreadsAreShorter) {
+  const auto entries = [](const std::string& settings) {
+    const RunConfig config = config_of("cost=decode=1ms batch=1 " + settings);
+    return log_entries(Plan(config));
+  };
+  EXPECT_EQ(entries("workers=2"), 32'768U);
+  EXPECT_EQ(entries("workers=0"), 32'768U);
+  EXPECT_EQ(entries("workers=64"), 8'192U);
+  EXPECT_EQ(entries("workers=64 ranks=8 executor=processes"), 1'024U);
+}
+
+TEST(Threads, OfAllRanksAreHeldAgainstTheirLimit) {
+  const auto needed = [](const std::string& settings) {
+    const RunConfig config = config_of("cost=decode=1ms batch=1 " + settings);
+    return threads_needed(Plan(config));
+  };
+  EXPECT_EQ(needed("workers=4 ranks=3"), 15);
+  EXPECT_EQ(needed("workers=0"), 1);
+  EXPECT_EQ(needed("workers=4 executor=processes"), 9);
+  EXPECT_EQ(needed("workers=4 memory=pin-thread"), 6);
+  const RunConfig config = config_of("cost=decode=1ms batch=1 workers=4 ranks=2000");
+  const Plan plan(config);
+  EXPECT_NO_THROW(check_threads(plan, std::nullopt));
+  EXPECT_NO_THROW(check_threads(plan, ThreadLimit{10'000, "ulimit -u"}));
+  try {
+    check_threads(plan, ThreadLimit{9'999, "ulimit -u"});
+    FAIL() << "it was not refused";
+  } catch (const RunError& error) {
+    EXPECT_STREQ(error.what(),
+                 "threads: 2000 ranks with 4 workers each need 10000 and 9999 may run here; give "
+                 "fewer --ranks or --num-workers, or raise ulimit -u");
+  }
 }
 
 TEST(Fit, RefusesWhatDoesNotFitInOneSentence) {
   const RunConfig config = config_of(std::string(kBatches) + "workers=2 ranks=3");
   const Plan plan(config);
-  EXPECT_NO_THROW(check_fit(plan, 210'000));
+  const Bytes all = 210'000 + account_needed(plan);
+  EXPECT_NO_THROW(check_fit(plan, all));
   EXPECT_NO_THROW(check_fit(plan, std::nullopt));
   try {
-    check_fit(plan, 209'999);
+    check_fit(plan, all - 1);
     FAIL() << "it was not refused";
   } catch (const RunError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("7 batches of 10.0 KB for each of 3 ranks take 210 KB"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("7 batches of 10.0 KB for each of 3 ranks and the account"));
     EXPECT_THAT(error.what(), HasSubstr("--prefetch-factor"));
   }
 }

@@ -1,0 +1,21 @@
+// Sums and products of what is not negative, which stay at the largest number where they would pass
+// it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace loaderscope {
+
+inline std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
+                                                : product;
+}
+
+inline std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
+}  // namespace loaderscope

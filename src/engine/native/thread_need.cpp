@@ -1,0 +1,26 @@
+#include "engine/native/thread_need.h"
+
+#include "engine/native/memory_need.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::native {
+
+std::int64_t threads_needed(const Plan& plan) {
+  const std::int64_t of_worker = plan.made_by_trainer ? 0 : has_feeders(plan) ? 2 : 1;
+  const std::int64_t trainer = plan.pin_thread ? 2 : 1;
+  return plan.ranks * (trainer + plan.workers * of_worker);
+}
+
+void check_threads(const Plan& plan, const std::optional<ThreadLimit>& limit) {
+  const std::int64_t needed = threads_needed(plan);
+  if (!limit || needed <= limit->threads) return;
+  throw RunError(
+      "threads: " + (plan.ranks > 1 ? std::to_string(plan.ranks) + " ranks with " : std::string()) +
+      plural(plan.made_by_trainer ? 0 : plan.workers, "worker") + (plan.ranks > 1 ? " each" : "") +
+      " need " + std::to_string(needed) + " and " + std::to_string(limit->threads) +
+      " may run here; give fewer " +
+      (plan.ranks > 1 ? "--ranks or --num-workers" : "--num-workers") + ", or raise " +
+      limit->set_by);
+}
+
+}  // namespace loaderscope::native

@@ -1,0 +1,18 @@
+// Whether as many threads may run as a job starts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/pipeline/plan.h"
+#include "machine/thread_limit.h"
+
+namespace loaderscope::native {
+
+// Of all ranks, worker processes among them.
+std::int64_t threads_needed(const Plan& plan);
+
+// Throws RunError when they are more than may run.
+void check_threads(const Plan& plan, const std::optional<ThreadLimit>& limit);
+
+}  // namespace loaderscope::native
