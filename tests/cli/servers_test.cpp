@@ -283,7 +283,7 @@ TEST_F(ServersCli, AStoreThatSpeaksS3IsReadAndListed) {
   ASSERT_EQ(info.exit_code, 0) << info.err;
   const json looked_at = json::parse(info.out);
   EXPECT_EQ(looked_at.at("images"), 2) << looked_at;
-  EXPECT_EQ(looked_at.at("damaged"), 1) << looked_at;
+  EXPECT_EQ(looked_at.at("damaged").at("count"), 1) << looked_at;
 }
 
 // Before it has ever answered, too.
