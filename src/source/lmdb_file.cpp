@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <utility>
 
 #include "loaderscope/errors.h"
 #include "source/guarded_copy.h"
@@ -47,32 +46,26 @@ void on_failed_assertion(MDB_env*, const char*) { give_up_guarded(); }
 
 }  // namespace
 
+// What `mdb_env_open` allocates is lost where it is stopped.
 LmdbFile::LmdbFile(const std::string& path) : path_(path) {
-  check_lmdb(::mdb_env_create(&environment_));
+  MDB_env* environment = nullptr;
+  check_lmdb(::mdb_env_create(&environment));
+  ::mdb_env_set_assert(environment, on_failed_assertion);
+  const int opened = checked_call([&] {
+    return ::mdb_env_open(environment, path.c_str(),
+                          MDB_NOSUBDIR | MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS, 0);
+  });
+  environment_ = environment;
   try {
-    check_lmdb(::mdb_env_set_assert(environment_, on_failed_assertion));
-    check_lmdb(::mdb_env_open(environment_, path.c_str(),
-                              MDB_NOSUBDIR | MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS, 0));
+    check_lmdb(opened);
     check_size();
-    begin_to_read();
+    check_lmdb(checked_call(
+        [this] { return ::mdb_txn_begin(environment_, nullptr, MDB_RDONLY, &reading_); }));
+    check_lmdb(checked_call([this] { return ::mdb_dbi_open(reading_, nullptr, 0, &values_); }));
   } catch (const ValueError&) {
     close();
     throw;
   }
-}
-
-// What these allocate is lost where they are stopped: with the environment.
-void LmdbFile::begin_to_read() {
-  MDB_env* const environment = std::exchange(environment_, nullptr);
-  const int begun =
-      checked_call([&] { return ::mdb_txn_begin(environment, nullptr, MDB_RDONLY, &reading_); });
-  MDB_txn* const reading = std::exchange(reading_, nullptr);
-  const int opened = begun != MDB_SUCCESS ? begun : checked_call([&] {
-    return ::mdb_dbi_open(reading, nullptr, 0, &values_);
-  });
-  environment_ = environment;
-  reading_ = reading;
-  check_lmdb(opened);
 }
 
 std::optional<std::string_view> LmdbFile::value_of(std::string_view key) const {
@@ -121,8 +114,9 @@ std::uintmax_t LmdbFile::size_now() const {
 void LmdbFile::check_size() {
   MDB_envinfo info{};
   MDB_stat stat{};
-  check_lmdb(::mdb_env_info(environment_, &info));
+  check_lmdb(checked_call([&] { return ::mdb_env_info(environment_, &info); }));
   check_lmdb(checked_call([&] { return ::mdb_env_stat(environment_, &stat); }));
+  if (stat.ms_psize == 0) fail_as_damaged();
   size_ = size_now();
   if (info.me_last_pgno >= size_ / stat.ms_psize)
     throw ValueError(fmt::format("is cut off: it has {} bytes and {} pages of {}; copy it again",

@@ -30,7 +30,6 @@ class LmdbFile {
   void for_each_key(const std::function<void(std::string_view)>& see) const;  // in their order
 
  private:
-  void begin_to_read();
   void check_size();
   std::uintmax_t size_now() const;  // of the file; 0: not known
   void close();

@@ -196,7 +196,7 @@ TEST_F(Lmdb, ChangedBytesAreRefusedOrRead) {
   if (!kLetsGoOfSignals) GTEST_SKIP() << "the thread sanitizer does not let go of signals";
   const std::string whole = content_of_fixture("images.lmdb/data.mdb");
   std::string changed = whole;
-  for (std::size_t i = 0; i < changed.size(); i += i % 4096 < 160 ? 1 : 97) {
+  for (std::size_t i = 0; i < changed.size(); i += i % 4096 < 96 ? 1 : 97) {
     for (const int bits : {0x55, 0xff}) {
       changed[i] = static_cast<char>(whole[i] ^ bits);
       try {
