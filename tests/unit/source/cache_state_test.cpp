@@ -58,7 +58,7 @@ TEST_P(CacheTest, ColdEvictsEvenWhatHasJustBeenWritten) {
 
 // The first look at how far it is comes while it reads, or before.
 TEST_P(CacheTest, AStopEndsWarmingWithinAFile) {
-  constexpr Bytes kBytes = Bytes{4} << 30;  // a hole, which takes no disk
+  constexpr Bytes kBytes = Bytes{2} << 30;  // a hole, which takes no disk
   std::filesystem::resize_file(data.write("b/0.jpg"), kBytes);
   files = open_files(without_cache({data / "b"}));
   options.mode = CacheState::warm;
