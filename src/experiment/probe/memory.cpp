@@ -108,14 +108,22 @@ Figure locking_by_mlock() {
 }
 
 Figure locking_by_cuda(cuda::Runtime& runtime) {
+  constexpr std::size_t kTimed = 5;
   const Mapped memory(kLocked);
   std::memset(memory.place(), 1, memory.bytes());
-  const Nanos begin = runtime.now();
-  cuda::check("page-locking", runtime.register_host(memory.place(), memory.bytes()));
-  const Nanos end = runtime.now();
-  cuda::check("page-locking", runtime.unregister_host(memory.place()));
-  return {"page_lock", "bytes/s",
-          static_cast<double>(kLocked) / std::max(seconds(end - begin), 1e-9), 0,
+  std::vector<double> rates;
+  for (std::size_t i = 0; i <= kTimed; ++i) {
+    const Nanos begin = runtime.now();
+    cuda::check("page-locking", runtime.register_host(memory.place(), memory.bytes()));
+    const Nanos end = runtime.now();
+    cuda::check("page-locking", runtime.unregister_host(memory.place()));
+    const bool makes_context = i == 0;  // the first call of a process
+    if (!makes_context)
+      rates.push_back(static_cast<double>(kLocked) / std::max(seconds(end - begin), 1e-9));
+  }
+  std::sort(rates.begin(), rates.end());
+  const double median = rates[kTimed / 2];
+  return {"page_lock", "bytes/s", median, (rates.back() - rates.front()) / 2 / median,
           "cudaHostRegister"};
 }
 

@@ -1,6 +1,7 @@
 #include "unit/device/pretend_runtime.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -282,6 +283,8 @@ Status PretendRuntime::register_host(void*, std::size_t bytes) {
   if (static_cast<Bytes>(bytes) > host_memory) return {2, "cudaErrorMemoryAllocation"};
   host_memory -= static_cast<Bytes>(bytes);
   ++owned_;
+  if (lock_rate > 0) now_ += std::llround(static_cast<double>(bytes) / lock_rate);
+  now_ += std::exchange(context_takes, 0);
   return {};
 }
 

@@ -26,6 +26,8 @@ class PretendRuntime : public Runtime {
   double drift = 0;  // seconds that the device's clock gains per second
   Nanos event_latency = kMicrosecond;
   double copy_rate = 25;      // bytes per ns
+  Nanos context_takes = 0;    // of the first page-locking, which makes it
+  double lock_rate = 0;       // bytes per ns; 0: page-locking takes no time
   Nanos kernel_cost = 0;      // of a kernel that spins, beside its spin
   double product_rate = 1e5;  // multiplications per ns
   Nanos clock_rises_in = 0;   // since the first product; until then it has a fifth of that rate

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "experiment/probe/measurement.h"
 #include "loaderscope/errors.h"
 #include "unit/device/pretend_runtime.h"
@@ -55,6 +57,31 @@ TEST_F(GpusTest, CopiesToEachAreMeasured) {
   ASSERT_EQ(outcome.ceilings.size(), 1U);
   EXPECT_NEAR(outcome.ceilings[0].per_s, 25e9, 0.1e9);
   EXPECT_THAT(outcome.lines.front(), HasSubstr("pinned 25.0 GB/s"));
+}
+
+// The first call of a process makes the context, which takes longer than any page-locking.
+TEST_F(GpusTest, PageLockingIsMeasuredWithTheContextThere) {
+  const auto runtime = std::make_shared<cuda::PretendRuntime>();
+  runtime->context_takes = kSecond / 2;
+  runtime->lock_rate = 4;
+  options_.runtime = runtime;
+  const ProbedData data("", "", 1 << 20, stop_);
+  const Cpus cpus = read_cpus("/");
+  Outcome outcome;
+  measure_memory({options_, stop_, cpus, data, monotonic_now() + kSecond / 10}, outcome);
+  EXPECT_THAT(outcome.lines.back(), HasSubstr("; page-locking 4.00 GB/s (cudaHostRegister)"));
+  EXPECT_GT(runtime->calls("register_host"), 1);
+  EXPECT_EQ(runtime->owned(), 0);
+}
+
+TEST(Measurements, ProcessesAreForkedBeforeCudaHasAContext) {
+  const std::span<const Measurement> rows = measurement_table();
+  const auto place = [&](std::string_view name) {
+    return std::find_if(rows.begin(), rows.end(),
+                        [&](const Measurement& row) { return row.row.name == name; });
+  };
+  for (const char* of_cuda : {"memory", "gpu", "gpus-together"})
+    EXPECT_LT(place("processes"), place(of_cuda)) << of_cuda;
 }
 
 TEST_F(GpusTest, WhereThereIsNoneTheReasonIsSaid) {
