@@ -202,8 +202,10 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
                difference(begin.voluntary_switches, end.voluntary_switches)}),
       adds_up({"process.involuntary_switches", "1", "threads that were sent away from their core",
                difference(begin.involuntary_switches, end.involuntary_switches)}),
-      adds_up_in_machine({"process.threads", "1", "threads of the process at the end of the window",
-                          static_cast<double>(end.threads)}),
+      adds_up_in_machine(
+          {"process.threads", "1",
+           "threads at the end of the window, of a program those of all its processes",
+           static_cast<double>(end.threads)}),
       adds_up({"process.storage_read_bytes", "bytes", "read from storage, not from the page cache",
                difference(begin.read_from_storage, end.read_from_storage)}),
       adds_up_in_machine(
@@ -212,8 +214,9 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
            static_cast<double>(end.resident)}),
       adds_up_in_machine(
           {"memory.shared_bytes", "bytes", "of it shared", static_cast<double>(end.shared)}),
-      adds_up_in_machine(
-          {"memory.locked_bytes", "bytes", "page-locked memory", static_cast<double>(end.locked)}),
+      adds_up_in_machine({"memory.locked_bytes", "bytes",
+                          "locked by mlock (VmLck); what CUDA page-locks is not in it",
+                          static_cast<double>(end.locked)}),
   };
   if (begin.steal_s && end.steal_s) {
     metrics.push_back({"host.steal_s", "s", "CPU time that the hypervisor took away, all cores",

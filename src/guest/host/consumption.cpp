@@ -94,7 +94,9 @@ ProcessCounters Consumption::read(const std::vector<JobProcess>& processes) cons
   job.ended = ended_children();
   subtract(job.ended, ended_before_);
   job.running = all_of_job(processes);
+  std::int64_t threads = 0;
   for (const pid_t process : job.running) {
+    threads += value_in("/proc/" + std::to_string(process) + "/status", "Threads").value_or(0);
     const auto stat = read_process_stat("/proc/" + std::to_string(process));
     if (!stat) continue;
     job.ended.user_s += stat->children.user_s;
@@ -103,7 +105,7 @@ ProcessCounters Consumption::read(const std::vector<JobProcess>& processes) cons
     job.ended.major_faults += stat->children.major_faults;
   }
   ProcessCounters counters = read_counters_of(job);
-  counters.threads = static_cast<std::int64_t>(processes.size());
+  counters.threads = threads;
   counters.resident = counters.shared = 0;
   return counters;
 }

@@ -1,5 +1,6 @@
 #include "guest/host/process_watch.h"
 
+#include <fmt/format.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
@@ -60,10 +61,12 @@ void ProcessWatch::look(const std::vector<JobProcess>& processes) {
   look_at_locks(processes);
   const Nanos now = monotonic_now();
   if (!pace_.is_due(now)) return;
+  bool worker_runs = false;
   for (const JobProcess& process : processes) {
-    if (process.is_worker) look_at_threads(process.pid);
+    if (process.is_worker && look_at_threads(process.pid)) worker_runs = true;
     look_at_files(process.pid);
   }
+  worker_looks_ += worker_runs ? 1 : 0;
   look_at_nodes(processes);
   look_at_shared_memory();
   look_at_memory(processes, now);
@@ -94,7 +97,7 @@ void ProcessWatch::fold_threads_of_ended() {
   });
 }
 
-void ProcessWatch::look_at_threads(pid_t worker) {
+bool ProcessWatch::look_at_threads(pid_t worker) {
   fold_threads_of_ended();
   std::int64_t threads = 0;
   for (const auto& entry : entries_of(proc(worker) + "/task")) {
@@ -109,6 +112,7 @@ void ProcessWatch::look_at_threads(pid_t worker) {
     time->second.last_s = spent;
   }
   most_threads_ = std::max(most_threads_, threads);
+  return threads > 0;
 }
 
 void ProcessWatch::look_at_files(pid_t process) {
@@ -163,7 +167,7 @@ void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
   for (const auto& [thread, time] : times_) spent.add(time);
   metrics.push_back({"workers.threads", "1", "threads of the worker that has most",
                      static_cast<double>(most_threads_)});
-  if (looks_ > 1) {
+  if (worker_looks_ > 1) {
     metrics.push_back(
         adds_up({"workers.cpu_s", "s", "CPU time of all threads of workers", spent.all_s}));
     metrics.push_back(adds_up(
@@ -211,8 +215,11 @@ std::vector<Metric> ProcessWatch::metrics(double batches, double window_s) const
                        static_cast<double>(rank_nodes_)});
   }
   if (shared_most_ > 0) {
-    metrics.push_back(
-        {"memory.shm_peak_bytes", "bytes", "the most in use of /dev/shm", shared_peak_});
+    // What a batch takes of it comes and goes between two looks.
+    if (looks_ > 1)
+      metrics.push_back({"memory.shm_peak_bytes", "bytes",
+                         fmt::format("the most in use of /dev/shm at {} looks", looks_),
+                         shared_peak_});
     metrics.push_back({"memory.shm_limit_bytes", "bytes", "size of /dev/shm", shared_most_});
   }
   return metrics;

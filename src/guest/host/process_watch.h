@@ -41,7 +41,7 @@ class ProcessWatch {
   };
 
   void look_at_locks(const std::vector<JobProcess>& processes);
-  void look_at_threads(pid_t worker);
+  bool look_at_threads(pid_t worker);  // false: it has ended
   void fold_threads_of_ended();
   void look_at_files(pid_t process);
   void look_at_nodes(const std::vector<JobProcess>& processes);
@@ -53,7 +53,8 @@ class ProcessWatch {
   LockWatch locks_;
   std::size_t turn_ = 0;
   LookPace pace_;
-  std::int64_t looks_ = 0;
+  std::int64_t looks_ = 0;                               // within the window
+  std::int64_t worker_looks_ = 0;                        // of them, that saw a worker run
   std::map<std::pair<pid_t, pid_t>, ThreadTime> times_;  // of workers' threads
   WorkersTime of_ended_;
   std::int64_t most_threads_ = 0;              // of one worker

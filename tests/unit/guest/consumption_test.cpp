@@ -62,6 +62,17 @@ TEST(Consumption, CountsWhatEndedBeforeTheNextLook) {
   EXPECT_LT(cpu, 1);
 }
 
+// And not those of this program.
+TEST(Consumption, CountsThreads) {
+  Consumption consumption;
+  const BusyJob job(0);
+  consumption.window_begins(job.processes());
+  const Nanos window_end = monotonic_now();
+  consumption.look(job.processes(), true, window_end);
+  job.run_to_its_end();
+  EXPECT_EQ(value_of(consumption.metrics(window_end), "process.threads").value_or(-1), 1);
+}
+
 TEST(Consumption, EndsWithTheLastStep) {
   Consumption consumption;
   const BusyJob job(200 * kMillisecond);
