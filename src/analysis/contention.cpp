@@ -57,8 +57,8 @@ Nanos cpu_of_stages(const RunRecord& record) {
 double computing_threads(const RunRecord& record) {
   constexpr double kFewest = 0.5;
   const auto cpu = value_of(record.metrics, "process.cpu_s");
-  const bool has_gpu = value_of(record.metrics, "gpu.h2d_s").has_value();
-  if (device_kind(record.config.trainer.device.value) != DeviceKind::program || has_gpu || !cpu)
+  const bool on_gpu = has_gpu(record) || value_of(record.metrics, "gpu.h2d_s");
+  if (device_kind(record.config.trainer.device.value) != DeviceKind::program || on_gpu || !cpu)
     return 0;
   Nanos computing = 0;
   for (const RankRecord& rank : record.ranks) computing += rank.stages[Stage::compute].wall;

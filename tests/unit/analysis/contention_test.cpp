@@ -31,5 +31,22 @@ TEST(Contention, IsNotOfOthersWhereAQuotaStopsTheThreads) {
   EXPECT_EQ(words_of_others(beside_others(4)), "");
 }
 
+RunRecord of_program(bool uses_gpu) {
+  RunRecord record;
+  record.config.trainer.device.value = "script";
+  record.program = ProgramFacts{{}, {}, uses_gpu};
+  RankRecord rank;
+  rank.window_end = 10 * kSecond;
+  rank.stages[Stage::compute].add(5 * kSecond, 0, 0, 0);
+  record.ranks.push_back(std::move(rank));
+  record.metrics = {{"process.cpu_s", "s", "", 20}};
+  return record;
+}
+
+TEST(Contention, ThreadsComputeWhereNoGpuDoes) {
+  EXPECT_DOUBLE_EQ(computing_threads(of_program(false)), 4);
+  EXPECT_EQ(computing_threads(of_program(true)), 0) << "whether CUPTI told of it or not";
+}
+
 }  // namespace
 }  // namespace loaderscope
