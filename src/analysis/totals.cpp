@@ -96,6 +96,19 @@ bool has_gpu(const RunRecord& record) {
   return false;
 }
 
+bool is_gpu_unseen(const RunRecord& record) {
+  return device_kind(record.config.trainer.device.value) == DeviceKind::program && has_gpu(record);
+}
+
+std::optional<double> copy_rate(const RunRecord& record) {
+  const double took = value_of(record.metrics, "gpu.h2d_s").value_or(0);
+  if (took > 0) return value_of(record.metrics, "gpu.h2d_bytes").value_or(0) / took;
+  if (record.config.program.command.given) return std::nullopt;
+  const StageStats copies = job_stages(record)[Stage::h2d];
+  if (copies.bytes <= 0 || copies.wall <= 0) return std::nullopt;
+  return static_cast<double>(copies.bytes) / seconds(copies.wall);
+}
+
 std::vector<std::string> first_texts(const RunRecord& record, std::string_view about,
                                      std::size_t most) {
   std::vector<std::string> texts;

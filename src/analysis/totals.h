@@ -33,6 +33,10 @@ bool waits_for_sampler(const RunRecord& record, const Account& account);
 Nanos wrapped_in(const RunRecord& record);
 bool waits_for_wrapper(const RunRecord& record, const Account& account);
 
+// Bytes per second of the copies to the device. Nothing where what was timed moved none: the host's
+// call of a copy may return at once, and what no kernel hides of a copy is a part of it.
+std::optional<double> copy_rate(const RunRecord& record);
+
 // Of the details about a metric or a stage the first texts, the largest share first.
 std::vector<std::string> first_texts(const RunRecord& record, std::string_view about,
                                      std::size_t most);
@@ -44,6 +48,8 @@ Nanos sum_of(const Histogram& histogram);
 
 // That is waited for: the program's, or a device's of our own.
 bool has_gpu(const RunRecord& record);
+// A program's whose own times are not known: `busy` is what the host saw of the training.
+bool is_gpu_unseen(const RunRecord& record);
 
 double cores_of_job(const RunRecord& record);  // of all its hosts
 

@@ -54,14 +54,14 @@ void describe_stage(Form& form, StageStats& stats);
 void describe_work(Form& form, WorkCounts& work);
 void describe_queues(Form& form, std::vector<QueueStats>& queues, std::string_view sentence);
 
-// The stages that ran, by name; `members(stats)` shows those of one.
+// The stages that ran, by name; `members(name, stats)` shows those of one.
 template <class Members>
 void describe_stages(Form& form, PerStage<StageStats>& stages, std::string_view sentence,
                      const Members& members) {
   form.by_word<Stage>(
       "stages", stages, sentence, [](const StageStats& stats) { return stats.count > 0; },
       [&](std::string_view name, StageStats& stats) {
-        form.object(name, "one stage", [&] { members(stats); });
+        form.object(name, "one stage", [&] { members(name, stats); });
       });
 }
 

@@ -198,7 +198,7 @@ void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account ac
                   [&] { describe_account(form, account, known.tells_order); });
     form.optional("critical_path", rank.critical_path, Missing::left_out,
                   [&](CriticalPath& path) { describe_critical_path(form, path); });
-    describe_stages(form, rank.stages, "stages that ran", [&](StageStats& stats) {
+    describe_stages(form, rank.stages, "stages that ran", [&](std::string_view, StageStats& stats) {
       describe_stage(form, stats);
       describe_histogram(form, stats);
     });

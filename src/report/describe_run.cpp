@@ -178,12 +178,16 @@ void show_ceilings(Form& form, const RunRecord& record, const Analysis& analysis
 void show_job_stages(Form& form, const RunRecord& record) {
   PerStage<StageStats> stages = job_stages(record);
   describe_stages(form, stages, "stages that ran, over the window and all ranks",
-                  [&](StageStats& stats) {
+                  [&](std::string_view name, StageStats& stats) {
+                    const std::optional<Stage> stage = value_of<Stage>(name);
                     describe_stage(form, stats);
-                    form.shown_seconds("blocked_s", stats.blocked(),
-                                       "wall less CPU less queued: I/O, page faults, locks, "
-                                       "seconds",
-                                       kAnyTime);
+                    form.if_there(
+                        "blocked_s", stage && has_readings(*stage, stats), Missing::null, [&] {
+                          form.shown_seconds("blocked_s", stats.blocked(),
+                                             "wall less CPU less queued: I/O, page faults, locks, "
+                                             "seconds; null where no thread was looked at",
+                                             kAnyTime);
+                        });
                     show_percentiles(form, stats.wall_histogram, stats.wall);
                   });
   std::vector<QueueStats> queues = job_queues(record);

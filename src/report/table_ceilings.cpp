@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/contention.h"
 #include "analysis/probed_ceilings.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -13,11 +14,35 @@
 namespace loaderscope {
 namespace {
 
+// A program's own threads, as PyTorch's pool that spins between two steps, make no sample. What a
+// program computes on the CPU takes cores as its loader does.
+std::optional<Ceiling> of_making(const RunRecord& record, const Analysis& analysis, double rate,
+                                 double all_cpu) {
+  double launching = 0;
+  Nanos window = 0;
+  for (const RankRecord& rank : record.ranks) {
+    launching += seconds(rank.stages[Stage::launch].cpu);
+    window = std::max(window, rank.window());
+  }
+  const double cpu = seconds(cpu_of_stages(record)) - launching;
+  if (cpu <= 0 || window <= 0) return {};
+  const double threads = (all_cpu - cpu - launching) / seconds(window);
+  const double cores = cores_of_job(record), each = cpu / static_cast<double>(analysis.samples);
+  std::string what = fmt::format("{} at {} of CPU time to make a sample", show_cores(cores),
+                                 show_duration(std::llround(each * 1e9)));
+  if (threads >= 1)
+    what += fmt::format(", were {} not taken by other threads (torch.set_num_threads)",
+                        show_cores(threads));
+  return Ceiling{"cores", what, cores / each, rate * each / cores};
+}
+
 std::optional<Ceiling> of_cores(const RunRecord& record, const Analysis& analysis, double rate) {
   const double cpu = value_of(record.metrics, "process.cpu_s").value_or(0);
   constexpr double kMost = 9e9;  // seconds that can be shown
   const double cores = cores_of_job(record);
   if (cpu <= 0 || cpu >= kMost || cores <= 0) return {};
+  if (record.config.program.command.given && has_gpu(record))
+    return of_making(record, analysis, rate, cpu);
   const double each = cpu / static_cast<double>(analysis.samples);
   const std::string what = fmt::format("{} at {} of CPU time per sample", show_cores(cores),
                                        show_duration(std::llround(each * 1e9)));

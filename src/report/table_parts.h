@@ -29,6 +29,10 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
 TextTable account_table(const RunRecord& record, const Analysis& analysis,
                         const ReportStyle& style);
 
+// Where a thread of the host spent the time of the stage is known; the time of a copy to the device
+// most often is the link's.
+bool has_readings(Stage stage, const StageStats& stats);
+
 // The stages as their threads saw them, in the order of the way of a batch. In short, only those
 // that took a noteworthy part of the threads' time.
 struct StageRows {

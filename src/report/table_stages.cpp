@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -21,8 +22,12 @@ std::string share_text(Nanos part, Nanos whole) {
   return fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-std::string rate_text(const StageStats& stats) {
-  if (stats.bytes == 0 || stats.wall == 0) return "";
+// What sends a batch passes on where it lies, or packs it; nobody knows which bytes it moved.
+std::string rate_text(Stage stage, const StageStats& stats, const std::optional<double>& copies) {
+  if (stats.bytes == 0 || stats.wall == 0 || stage == Stage::transport ||
+      stage == Stage::transport_recv)
+    return "";
+  if (stage == Stage::h2d) return copies ? show_byte_rate(*copies) : "";
   return show_byte_rate(static_cast<double>(stats.bytes) / seconds(stats.wall));
 }
 
@@ -31,9 +36,10 @@ bool has_thread(Stage stage) {
   return stage != Stage::compute && stage != Stage::gpu_augment && stage != Stage::idle;
 }
 
-std::vector<std::string> stage_cells(Stage stage, const StageStats& stats) {
+std::vector<std::string> stage_cells(Stage stage, const StageStats& stats,
+                                     const std::optional<double>& copies) {
   const Histogram& times = stats.wall_histogram;
-  const bool thread = has_thread(stage);
+  const bool thread = has_readings(stage, stats);
   return {std::string(name_of(stage)),
           show_count(stats.count),
           show_duration(stats.wall / stats.count),
@@ -43,7 +49,7 @@ std::vector<std::string> stage_cells(Stage stage, const StageStats& stats) {
           thread ? share_text(stats.cpu, stats.wall) : "",
           thread && stats.queued > 0 ? share_text(stats.queued, stats.wall) : "",
           thread && stats.blocked() > 0 ? share_text(stats.blocked(), stats.wall) : "",
-          rate_text(stats)};
+          rate_text(stage, stats, copies)};
 }
 
 std::vector<Nanos> walls_of(const PerStage<StageStats>& stages, bool in_short) {
@@ -58,8 +64,13 @@ std::vector<Nanos> walls_of(const PerStage<StageStats>& stages, bool in_short) {
 
 }  // namespace
 
+bool has_readings(Stage stage, const StageStats& stats) {
+  return has_thread(stage) && (stage != Stage::h2d || stats.cpu > 0 || stats.queued > 0);
+}
+
 StageRows stage_table(const RunRecord& record, bool in_short) {
   const PerStage<StageStats> stages = job_stages(record);
+  const std::optional<double> copies = copy_rate(record);
   const std::vector<Nanos> walls = walls_of(stages, in_short);
   const Nanos sum = std::accumulate(walls.begin(), walls.end(), Nanos{0});
   const Nanos longest = walls[std::min(kLongest, walls.size()) - 1];
@@ -71,7 +82,7 @@ StageRows stage_table(const RunRecord& record, bool in_short) {
     if (stats.count == 0) continue;
     const bool is_small = static_cast<double>(stats.wall) < kNoteworthy * static_cast<double>(sum);
     if (in_short && (!has_thread(word.value) || is_small)) continue;
-    result.table.add(stage_cells(word.value, stats));
+    result.table.add(stage_cells(word.value, stats, copies));
     result.is_long.push_back(stats.wall >= longest);
   }
   return result;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/facts.h"
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
 #include "settings/resolve_guest.h"
@@ -19,12 +20,10 @@ std::vector<Changes> with_overlap(const Facts& facts, Changes changes) {
   return options;
 }
 
-// Bytes per second. A trace tells of all copies together, and which of them were waited for.
-double copy_rate(const Facts& facts) {
-  const StageStats& copy = facts.stages[Stage::h2d];
-  if (copy.bytes > 0 && copy.wall > 0) return static_cast<double>(copy.bytes) / seconds(copy.wall);
-  const double all = facts.metric("gpu.h2d_s");
-  return all > 0 ? facts.metric("gpu.h2d_bytes") / all : 0;
+// " at 7.75 GB/s"; "" where it is not known.
+std::string rate_words(const Facts& facts) {
+  const std::optional<double> rate = copy_rate(facts.record);
+  return rate ? " at " + show_byte_rate(*rate) : "";
 }
 
 }  // namespace
@@ -32,13 +31,12 @@ double copy_rate(const Facts& facts) {
 std::optional<Candidate> pageable_copies(const Facts& facts) {
   if (facts.config.loader.memory != MemoryMode::pageable || facts.share(Cause::h2d) < kWorthSaying)
     return std::nullopt;
-  Candidate candidate{
-      fmt::format("batches are copied from pageable memory at {}, by the trainer "
-                  "itself: {} of the time",
-                  show_byte_rate(copy_rate(facts)), show_percent(facts.share(Cause::h2d))),
-      {{{"memory", "pin-thread"}}, {{"memory", "pinned-slots"}}},
-      fmt::format("{}; then {}", loader_words(facts.record, {"pin_memory=True"}),
-                  framework_of(facts.record).copies)};
+  Candidate candidate{fmt::format("batches are copied from pageable memory{}, by the trainer "
+                                  "itself: {} of the time",
+                                  rate_words(facts), show_percent(facts.share(Cause::h2d))),
+                      {{{"memory", "pin-thread"}}, {{"memory", "pinned-slots"}}},
+                      fmt::format("{}; then {}", loader_words(facts.record, {"pin_memory=True"}),
+                                  framework_of(facts.record).copies)};
   for (Changes& changes : with_overlap(facts, {{"memory", "pin-thread"}}))
     candidate.options.push_back(std::move(changes));
   return candidate;

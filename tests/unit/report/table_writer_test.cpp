@@ -13,6 +13,7 @@ namespace loaderscope {
 namespace {
 
 using namespace test;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -104,6 +105,41 @@ TEST(Table, NamesTheCeilingsThatAreKnown) {
               HasSubstr("ceiling: 400 samples/s by 4 cores at 10.00 ms of CPU time per sample "
                         "(40.0 % reached); 41,521 samples/s by the link at 25.0 GB/s (0.4 % "
                         "reached)\n"));
+}
+
+// PyTorch's own pool spins beside a training on the GPU.
+TEST(Table, CeilingOfAProgramIsOfWhatMakesItsSamples) {
+  RunRecord record = usual_record();
+  record.config.program.command.set({"train.py"});
+  record.program = ProgramFacts{{}, {}, true};
+  record.metrics = {{"process.cpu_s", "s", "CPU time", 14.4}};
+  record.ranks[0].stages[Stage::decode].add(kSecond, 6400 * kMillisecond, 0, 0);
+  EXPECT_THAT(
+      table_of(record, {200, false}),
+      HasSubstr("ceiling: 400 samples/s by 4 cores at 10.00 ms of CPU time to make a sample, "
+                "were 2 cores not taken by other threads (torch.set_num_threads) (40.0 % "
+                "reached)\n"));
+  record.program->uses_gpu = false;
+  record.config.trainer.device.set("script");
+  EXPECT_THAT(table_of(record, {200, false}), HasSubstr("at 22.50 ms of CPU time per sample"));
+}
+
+// 1.5 MB in 1 us would be 1.5 TB/s.
+TEST(Table, HasRatesOfWhatMovesBytesAlone) {
+  RunRecord record = usual_record();
+  PerStage<StageStats>& stages = record.ranks[0].stages;
+  stages[Stage::transport].add(kMillisecond, 1000, 0, 1'500'000);
+  stages[Stage::pin].add(kMillisecond, kMillisecond, 0, 1'500'000);
+  stages[Stage::h2d].add(kMillisecond, 0, 0, 3'000'000);
+  EXPECT_THAT(table_of(record), HasSubstr("1.50 GB/s\n"));
+  EXPECT_THAT(table_of(record), HasSubstr("3.00 GB/s\n"));
+  EXPECT_THAT(table_of(record), ContainsRegex("transport .* 100 %\n"));
+  EXPECT_THAT(table_of(record), ContainsRegex("h2d .* 1.000 ms +3.00 GB/s\n"))
+      << "no thread was looked at";
+  record.config.program.command.set({"train.py"});
+  EXPECT_THAT(table_of(record), Not(HasSubstr("3.00 GB/s")));
+  record.metrics = {{"gpu.h2d_s", "s", "", 1}, {"gpu.h2d_bytes", "bytes", "", 55e9}};
+  EXPECT_THAT(table_of(record), HasSubstr("55.0 GB/s\n"));
 }
 
 TEST(Table, NamesWhatWasSkippedUnderTheirNumber) {
