@@ -29,8 +29,8 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
 TextTable account_table(const RunRecord& record, const Analysis& analysis,
                         const ReportStyle& style);
 
-// Where a thread of the host spent the time of the stage is known; the time of a copy to the device
-// most often is the link's.
+// The time of a copy to the device most often is the link's, and no thread of the host's was looked
+// at.
 bool has_readings(Stage stage, const StageStats& stats);
 
 // The stages as their threads saw them, in the order of the way of a batch. In short, only those

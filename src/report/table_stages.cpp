@@ -39,7 +39,7 @@ bool has_thread(Stage stage) {
 std::vector<std::string> stage_cells(Stage stage, const StageStats& stats,
                                      const std::optional<double>& copies) {
   const Histogram& times = stats.wall_histogram;
-  const bool thread = has_readings(stage, stats);
+  const bool thread = has_thread(stage) && has_readings(stage, stats);
   return {std::string(name_of(stage)),
           show_count(stats.count),
           show_duration(stats.wall / stats.count),
@@ -65,7 +65,7 @@ std::vector<Nanos> walls_of(const PerStage<StageStats>& stages, bool in_short) {
 }  // namespace
 
 bool has_readings(Stage stage, const StageStats& stats) {
-  return has_thread(stage) && (stage != Stage::h2d || stats.cpu > 0 || stats.queued > 0);
+  return stage != Stage::h2d || stats.cpu > 0 || stats.queued > 0;
 }
 
 StageRows stage_table(const RunRecord& record, bool in_short) {
