@@ -10,16 +10,6 @@ namespace {
 
 constexpr double kLikeTheBatch = 0.9;  // samples of a step, as a share of the batch that is set
 
-// A program may make its batches as it likes: those that it made, then.
-double steps_that_make_an_epoch(const RunConfig& config, const SeenEpochs& seen) {
-  const auto batch = static_cast<double>(sane_count(config.loader.batch_size)) *
-                     static_cast<double>(sane_count(config.trainer.ranks));
-  const bool is_as_set =
-      seen.samples_per_step >= kLikeTheBatch * batch && seen.samples_per_step <= batch;
-  return is_as_set ? static_cast<double>(steps_of_epoch(config))
-                   : static_cast<double>(config.data.samples.value) / seen.samples_per_step;
-}
-
 }  // namespace
 
 std::int64_t sane_count(std::int64_t count) {
@@ -34,8 +24,18 @@ std::int64_t steps_of_epoch(const RunConfig& config) {
       1, config.loader.drop_last ? samples / batch : divide_up(samples, batch));
 }
 
+double steps_of_epoch(const RunConfig& config, const SeenEpochs& seen) {
+  if (config.data.samples <= 0 || seen.samples_per_step <= 0) return 0;
+  const auto batch = static_cast<double>(sane_count(config.loader.batch_size)) *
+                     static_cast<double>(sane_count(config.trainer.ranks));
+  const bool is_as_set =
+      seen.samples_per_step >= kLikeTheBatch * batch && seen.samples_per_step <= batch;
+  return is_as_set ? static_cast<double>(steps_of_epoch(config))
+                   : static_cast<double>(config.data.samples.value) / seen.samples_per_step;
+}
+
 double SeenEpochs::step_ns() const {
-  return steps > 0 ? static_cast<double>(window - waited) / steps : 0;
+  return steps > 0 ? static_cast<double>(window - waited - apart) / steps : 0;
 }
 
 double SeenEpochs::start_ns() const { return begun > 0 ? static_cast<double>(waited) / begun : 0; }
@@ -82,8 +82,8 @@ std::string unseen_of_epoch(const RunRecord& record, const Analysis& analysis) {
 }
 
 double epoch_seconds(const RunConfig& config, const SeenEpochs& seen) {
-  if (config.data.samples <= 0 || seen.samples_per_step <= 0) return 0;
-  return (steps_that_make_an_epoch(config, seen) * seen.step_ns() + seen.start_ns()) / 1e9;
+  const double steps = steps_of_epoch(config, seen);
+  return steps > 0 ? (steps * seen.step_ns() + seen.start_ns()) / 1e9 : 0;
 }
 
 }  // namespace loaderscope

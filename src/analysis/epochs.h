@@ -15,6 +15,11 @@ std::int64_t sane_count(std::int64_t count);
 // Of one rank; 0: the data has no end.
 std::int64_t steps_of_epoch(const RunConfig& config);
 
+struct SeenEpochs;
+// By the batches that were seen: a program may make them as it likes. 0: the data has no end, or
+// nothing was seen.
+double steps_of_epoch(const RunConfig& config, const SeenEpochs& seen);
+
 // Counts the epochs that begin in a window, by a rank's rows in their order. How the run itself
 // began is its first batch.
 class EpochBegins {
@@ -35,6 +40,7 @@ struct SeenEpochs {
   double steps = 0, samples_per_step = 0;  // samples: of all ranks
   double begun = 0;                        // epochs that began in it
   Nanos window = 0, waited = 0;            // waited: for their begin
+  Nanos apart = 0;                         // of the window, what is no part of an epoch
 
   double step_ns() const;   // without the waits for an epoch's begin
   double start_ns() const;  // of one epoch; 0 where none began

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
+#include "analysis/epochs.h"
 #include "analysis/findings/facts.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
@@ -14,8 +16,8 @@ namespace {
 constexpr double kMuchOfSteps = 0.05;  // of the steps
 
 struct Counted {
-  std::int64_t steps = 0, epochs = 0;  // epochs that began in the window
-  std::int64_t short_ones = 0;         // last batches of an epoch, with fewer samples than others
+  std::int64_t steps = 0;
+  std::int64_t short_ones = 0;  // last batches of an epoch, with fewer samples than others
 };
 
 Counted count_steps(const Facts& facts) {
@@ -24,7 +26,6 @@ Counted count_steps(const Facts& facts) {
     std::optional<std::int32_t> before;  // of this rank
     rank.rows.for_each(
         [&](const StepRow& row) {
-          if (row.first_of_epoch) ++counted.epochs;
           if (row.first_of_epoch && before && *before < facts.config.loader.batch_size)
             ++counted.short_ones;
           before = row.samples;
@@ -44,10 +45,9 @@ std::optional<Candidate> epoch_refill(const Facts& facts) {
     return std::nullopt;
   const bool persist = config.loader.persistent_workers;
   if (!persist && starts_take_time(facts)) return std::nullopt;
-  const Counted counted = count_steps(facts);
-  std::string length;
-  if (counted.epochs > 0)
-    length = fmt::format(", of about {},", plural(counted.steps / counted.epochs, "step"));
+  const double steps = steps_of_epoch(config, epochs_seen(facts.record, facts.analysis.account));
+  const std::string length =
+      steps > 0 ? fmt::format(", of {},", plural(std::llround(steps), "step")) : "";
   Candidate candidate{fmt::format("{}, and every epoch{} still begins with an empty window: {} of "
                                   "the time",
                                   persist ? "workers persist" : "workers start at once", length,

@@ -98,7 +98,10 @@ std::string share_words(const Facts& facts, Cause cause) {
 
 std::string mean_words(const StageStats& stats) {
   if (stats.count == 0) return "not measured";
-  return show_duration((stats.wall - stats.queued) / stats.count) + " each";
+  const bool waits_for_core =
+      kWorthSaying * static_cast<double>(stats.wall) <= static_cast<double>(stats.queued);
+  return show_duration((stats.wall - stats.queued) / stats.count) +
+         (waits_for_core && stats.queued > 0 ? " of work each" : " each");
 }
 
 Change number(std::string key, std::int64_t value) {

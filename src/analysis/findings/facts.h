@@ -96,7 +96,7 @@ void drop_repeated(std::vector<Finding>& findings);
 std::string share_words(const Facts& facts, Cause cause);
 // By what it is that augments.
 std::string cheaper_augment_words(const Facts& facts);
-// "7.5 ms each", without what threads waited for a core.
+// "7.5 ms each"; "7.5 ms of work each" where threads waited for a core besides.
 std::string mean_words(const StageStats& stats);
 // More readers get no more bytes per second, as far as that is known.
 bool bandwidth_is_full(const Facts& facts);

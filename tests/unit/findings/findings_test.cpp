@@ -740,6 +740,17 @@ TEST(Findings, WorkersThatStartAtOnceAreNoCause) {
   EXPECT_EQ(find(slowly, "epoch-refill"), nullptr) << ids_of(slowly);
 }
 
+// 84 measured steps see one or two of the epochs of 920 samples begin, by the warm-up.
+TEST(Findings, OfAnEpochThatBeginsEmptyTheLengthIsTheEpochs) {
+  const std::vector<Finding> findings =
+      findings_of(run("batch = 20\nsteps = 84\ncompute = 40ms\nworkers = 4\nsamples = 920\n"
+                      "persistent-workers = true\ncost = decode=30ms:sleep"));
+  const Finding* refill = find(findings, "epoch-refill");
+  ASSERT_NE(refill, nullptr) << ids_of(findings);
+  EXPECT_NE(refill->evidence.find("every epoch, of 46 steps, still begins"), std::string::npos)
+      << refill->evidence;
+}
+
 TEST(Findings, OtherProgramsAreNamed) {
   RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
   on_busy_cores(record);
