@@ -160,6 +160,14 @@ struct Waste {
   std::optional<double> price_per_day;
 };
 
+// The one step of a window that the trainer itself took long for: its compute and its launching.
+struct LongStep {
+  std::int64_t step = 0;  // of its rank, warm-up counted
+  Nanos time = 0;         // that the trainer took
+  double share = 0;       // of the rank's window
+  Nanos beyond = 0;       // what the whole step took beyond the median one
+};
+
 struct Analysis {
   // Of the job: the mean over ranks in integer ns (remainders to the last rank's causes, so that it
   // closes too).
@@ -178,7 +186,8 @@ struct Analysis {
       first_batch_by_cause;  // sums to the wall; zeros left out
   std::optional<double> epoch_predicted_s;
   bool is_within_epoch = false;  // the window: none ended
-  std::optional<Waste> waste;    // not without a busy
+  std::optional<LongStep> long_step;
+  std::optional<Waste> waste;  // not without a busy
   Removals removals;
   Verdict verdict;
   std::vector<Finding> findings;     // wrong data, then what gives back most; see findings.h

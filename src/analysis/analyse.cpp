@@ -63,27 +63,46 @@ class Stretches {
   std::vector<double> times_;
 };
 
+constexpr double kMuchOfWindow = 0.1;  // for one step of many
+constexpr Nanos kManyMedians = 10;
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
 // What one walk over all rows gives.
 struct Walk {
   StepSeries series;
   Stretches stretches;
   Histogram step_time;
-  std::set<std::int32_t> epochs;  // of the window; no more than two are told apart
-  std::int64_t epochs_begun = 0;  // in the windows of all ranks
-  std::optional<StepRow> first;   // of rank 0, warm-up included
+  std::set<std::int32_t> epochs;    // of the window; no more than two are told apart
+  std::int64_t epochs_begun = 0;    // in the windows of all ranks
+  std::optional<LongStep> longest;  // of all ranks, by what the trainer took
+  std::int64_t long_ones = 0;       // steps of its rank with much of the window
+  std::optional<StepRow> first;     // of rank 0, warm-up included
 
   Walk(std::int64_t steps, std::int64_t workers) : series(steps), stretches(steps, workers) {}
 
   void add(const RankRecord& rank) {
     std::int64_t index = -rank.warmup_steps;
     EpochBegins begins;
+    LongStep longest_of_rank;
+    std::int64_t long_ones_of_rank = 0;
     rank.rows.for_each([&](const StepRow& row) {
       if (!first) first = row;
       begins.add(row, index >= 0);
-      if (index >= 0) add_measured(index, row);
+      if (index >= 0) {
+        add_measured(index, row);
+        const Nanos time = row.compute() + row.stall[Cause::launch];
+        const double share = ratio(seconds(time), seconds(rank.window()));
+        long_ones_of_rank += share > kMuchOfWindow ? 1 : 0;
+        if (time > longest_of_rank.time)
+          longest_of_rank = {row.step, time, share, row.compute_end - row.idle_begin};
+      }
       ++index;
     });
     epochs_begun += begins.count();
+    if (longest && longest->time >= longest_of_rank.time) return;
+    longest = longest_of_rank;
+    long_ones = long_ones_of_rank;
   }
 
  private:
@@ -96,7 +115,15 @@ struct Walk {
   }
 };
 
-double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+// Where steps of that length come again, they belong to the run.
+std::optional<LongStep> long_step_of(const Walk& walk, std::int64_t steps) {
+  if (!walk.longest || walk.long_ones != 1 || steps < kFewestSteps) return std::nullopt;
+  const Nanos median = walk.step_time.quantile(0.5);
+  LongStep found = *walk.longest;
+  if (found.share <= kMuchOfWindow || found.time <= kManyMedians * median) return std::nullopt;
+  found.beyond -= median;
+  return found;
+}
 
 Estimate within_one(Estimate share) {
   share.low = std::clamp(share.low, 0.0, 1.0);
@@ -227,19 +254,23 @@ Analysis analyse(const RunRecord& record) {
   const std::int64_t workers = workers_of(record.config);
   Walk walk(longest_window(record), workers);
   for (const RankRecord& rank : record.ranks) walk.add(rank);
+  analysis.long_step = long_step_of(walk, analysis.steps);
   analysis.step_time = std::move(walk.step_time);
   analysis.has_busy = device_kind(record.config.trainer.device.value) != DeviceKind::none &&
                       analysis.account.compute > 0;
-  analysis.steady =
-      analysis.steps >= kFewestSteps && !record.input_ended_in_warmup && walk.stretches.steady();
+  analysis.steady = analysis.steps >= kFewestSteps && !record.input_ended_in_warmup &&
+                    !analysis.long_step && walk.stretches.steady();
 
   const Bootstrap bootstrap(walk.series, 2 * workers);
   fill_estimates(analysis, record, bootstrap);
   // A trace begins with the tracing.
   if (!is_trace_engine(record.engine)) fill_first_batch(analysis, record, walk.first);
-  if (const double epoch =
-          epoch_seconds(record.config, epochs_seen(record, analysis.account, walk.epochs_begun));
-      epoch > 0)
+  SeenEpochs seen = epochs_seen(record, analysis.account, walk.epochs_begun);
+  if (analysis.long_step) {
+    const bool all_wait = record.config.trainer.sync_ranks;
+    seen.apart = analysis.long_step->beyond / (all_wait ? 1 : std::ssize(record.ranks));
+  }
+  if (const double epoch = epoch_seconds(record.config, seen); epoch > 0)
     analysis.epoch_predicted_s = epoch;
   if (analysis.has_busy && has_gpu(record.config)) analysis.waste = waste_of(record, analysis);
   analysis.is_within_epoch = record.config.data.samples > 0 && walk.epochs.size() < 2;

@@ -6,11 +6,19 @@
 #include <cmath>
 
 #include "analysis/removal.h"
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
+
+std::string words_of(const LongStep& step) {
+  return fmt::format(
+      "step {} took the trainer {}, {} of the window (a profiler, a checkpoint or "
+      "a validation?), and no mean holds for it and the others",
+      step.step, show_duration(step.time), show_percent(step.share));
+}
 
 // Of a trace: what was recorded is all there is.
 std::optional<std::string> reason_of_trace(const RunRecord& record, const Analysis& analysis) {
@@ -31,6 +39,7 @@ std::optional<std::string> reason_of_trace(const RunRecord& record, const Analys
         "what {} of the window was waited for was not recorded, more than the "
         "{:.0f} % that a verdict allows; the notes say what to record",
         show_percent(other), 100 * kMostOther);
+  if (analysis.long_step) return words_of(*analysis.long_step) + "; record more steps, without it";
   if (!analysis.steady)
     return "the run is not steady: the step time changed by 10 % or more between its two halves; "
            "record later steps, or more of them";
@@ -72,6 +81,16 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
         "was, and that is no waiting for data; measure again",
         show_duration(std::llround(still * 1e9)));
   }
+  const double of_gpu = value_of(record.metrics, "gpu.seen_share").value_or(0);
+  if (is_gpu_unseen(record) && of_gpu > kMostOfGpu) {
+    return fmt::format(
+        "compute is the GPU's own time in {} of the window and in the rest what the host saw of "
+        "it, and no mean of the two says how busy anything was; run it without the program's own "
+        "profiler, or measure steps before it with --steps",
+        show_percent(of_gpu));
+  }
+  if (analysis.long_step)
+    return words_of(*analysis.long_step) + "; measure more steps, or without it";
   if (!analysis.steady) {
     return "the run is not steady: the step time changed by 10 % or more between its two halves; "
            "give a longer --warmup or --duration";

@@ -12,6 +12,7 @@ inline constexpr std::int64_t kFewestSteps = 20;  // for a verdict
 inline constexpr double kMostOther = 0.05;        // of the window
 inline constexpr double kMostClamped = 0.01;      // of the window
 inline constexpr double kMostStandstill = 0.01;   // of the window
+inline constexpr double kMostOfGpu = 0.01;        // of a window whose other steps the host saw
 inline constexpr double kModerateStall = 0.05;    // of the window
 inline constexpr double kHighStall = 0.20;
 inline constexpr std::size_t kMostNamed = 3;  // causes that cannot be told apart, `other` included

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {
@@ -253,6 +255,39 @@ TEST(VerdictWithheld, WhenNotSteady) {
   });
   EXPECT_THAT(withheld(record), HasSubstr("not steady"));
   EXPECT_FALSE(analyse(record).steady);
+}
+
+// Of a program on a GPU, whose profiler began in between.
+TEST(VerdictWithheld, WhereTheGpuSawAPartOfTheStepsAlone) {
+  RunRecord record = usual_record();
+  record.config.trainer.device.set("script");
+  record.program = ProgramFacts{{}, {}, true};
+  EXPECT_EQ(verdict_of(record).bound_by, "decode");
+  record.metrics = {{"gpu.seen_share", "1", "", 0.43}};
+  EXPECT_THAT(withheld(record), HasSubstr("compute is the GPU's own time in 43.0 % of the window"));
+  record.metrics = {{"gpu.seen_share", "1", "", 0.005}};
+  EXPECT_EQ(verdict_of(record).bound_by, "decode");
+}
+
+// 39 steps of 100 ms, and one that computes for 2 s.
+RunRecord with_long_steps(std::set<std::int64_t> which) {
+  return record_of(4, 40, [which = std::move(which)](std::int64_t step) {
+    StepPlan plan = usual_step(step);
+    if (which.contains(step)) plan.compute = 2'000 * kMs;
+    return plan;
+  });
+}
+
+TEST(VerdictWithheld, WhereOneStepIsMuchOfTheWindow) {
+  RunRecord record = with_long_steps({30});
+  record.config.data.samples.value = 10 * kSamplesPerStep;
+  EXPECT_THAT(withheld(record), HasSubstr("step 30 took the trainer 2.000 s, 33.5 % of the window "
+                                          "(a profiler, a checkpoint or a validation?)"));
+  const Analysis analysis = analyse(record);
+  EXPECT_FALSE(analysis.steady);
+  EXPECT_NEAR(analysis.epoch_predicted_s.value_or(0), 1, 0.01) << "ten of the others";
+  EXPECT_TRUE(analyse(with_long_steps({20, 30})).steady) << "what comes again is part of the run";
+  EXPECT_FALSE(analyse(usual_record()).long_step);
 }
 
 TEST(VerdictWithheld, WithSpansLost) {
