@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "analysis/totals.h"
 #include "base/printable.h"
 #include "loaderscope/report.h"
 #include "report/result_path.h"
@@ -193,6 +194,13 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
     return answer_to(Outcome::cannot_tell, text,
                      fmt::format("cannot be told: it is {}, but {}", shown_value(*value),
                                  *analysis.verdict.withheld_reason));
+  }
+  if (condition.path.starts_with("device.") && is_gpu_unseen(record)) {
+    return answer_to(
+        Outcome::cannot_tell, text,
+        fmt::format("cannot be told: it is {} of the training as the host saw it, and the GPU's "
+                    "own times are not known; the notes of the answer say why",
+                    shown_value(*value)));
   }
   const std::optional<bool> met = holds(*value, condition);
   if (!met) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/findings/waited_cause.h"
+#include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "report/draw_steps.h"
@@ -165,6 +166,10 @@ void add_notes(Screen& screen, const RunRecord& record, const Analysis& analysis
                 "contention is not known here: no run-queue delay in /proc/self/schedstat");
   }
   add_skipped(screen, record, style);
+  if (analysis.has_busy && is_gpu_unseen(record))
+    screen.line(Worth::needed,
+                "note: the program uses a GPU whose own times are not known: compute is what the "
+                "host saw, and --require does not judge it");
   constexpr std::size_t kChief = 3;
   std::size_t count = 0;
   for (const std::string& note : record.notes)

@@ -7,15 +7,17 @@
 namespace loaderscope::guest {
 namespace {
 
-// Where every measured step of every rank has the GPU's own times, the account is the GPU's.
+// Where the steps with the GPU's own times are all but the whole window, the account is the GPU's.
 void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
   std::int64_t steps = 0, of_gpu = 0, late = 0;
-  Nanos copied = 0;
+  Nanos copied = 0, all = 0, seen = 0;
   Bytes bytes = 0;
   bool watched = false;
   for (const LoaderHistory* history : histories) {
     steps += history->window().steps();
     of_gpu += history->window().steps_of_gpu();
+    all += history->window().time_of_steps();
+    seen += history->window().time_of_gpu_steps();
     const GpuTimeline* gpu = history->gpu();
     if (gpu == nullptr) continue;
     watched = true;
@@ -24,17 +26,23 @@ void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
     bytes += gpu->copied_bytes();
   }
   if (!watched) return;
-  if (steps > 0 && of_gpu == steps) record.config.trainer.device.value = "cuda";
+  constexpr double kAllBut = 0.99;  // of the window
+  const double share = all > 0 ? seconds(seen) / seconds(all) : 0;
+  if (share >= kAllBut) record.config.trainer.device.value = "cuda";
+  record.metrics.push_back({"gpu.seen_share", "1",
+                            "of the window, in steps whose compute is the time in which kernels "
+                            "ran; in the others it is what the host saw",
+                            share});
   record.notes.push_back(
       fmt::format("compute is the time in which kernels ran, by CUPTI, in {} of {} steps{}", of_gpu,
                   steps, of_gpu < steps ? "; in the others it is what the host saw" : ""));
   if (late > 0)
     record.notes.push_back(fmt::format("{} kernels or copies came too late to be counted", late));
   record.metrics.push_back(adds_up(
-      {"gpu.h2d_s", "s", "copies from the host to the GPUs, all together", seconds(copied)}));
+      {"gpu.h2d_s", "s", "copies from the host to the GPUs that were seen, outside the window too",
+       seconds(copied)}));
   record.metrics.push_back(
-      adds_up({"gpu.h2d_bytes", "bytes", "that were copied from the host to the GPUs",
-               static_cast<double>(bytes)}));
+      adds_up({"gpu.h2d_bytes", "bytes", "that these copies had", static_cast<double>(bytes)}));
 }
 
 std::vector<Metric> taken_by_processes(const RunRecord& record, const ProcessWatch& watch) {

@@ -85,11 +85,16 @@ void MeasuredWindow::step(StepEvents events, bool of_gpu, bool may_be_last) {
   events.warmup = keeper_.is_warmup(complete, events.compute.end);
   if (!open_) begin_ = events.compute.end;
   open_ |= !events.warmup;
+  const Nanos length = events.compute.end - (folded_ > 0 ? end_ : events.ask);
   end_ = events.compute.end;
   folder_->step(0, events);
   ++folded_;
   if (!events.warmup) samples_ += events.samples;
-  if (!events.warmup && of_gpu) ++steps_of_gpu_;
+  if (!events.warmup) time_of_steps_ += length;
+  if (!events.warmup && of_gpu) {
+    ++steps_of_gpu_;
+    time_of_gpu_steps_ += length;
+  }
   if (!keeper_.ended() || !may_be_last) return;
   ended_ = true;
   folder_->close(0);

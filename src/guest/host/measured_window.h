@@ -39,6 +39,8 @@ class MeasuredWindow {
   std::int64_t steps() const { return keeper_.measured(); }
   std::int64_t samples() const { return samples_; }
   std::int64_t steps_of_gpu() const { return steps_of_gpu_; }
+  Nanos time_of_steps() const { return time_of_steps_; }
+  Nanos time_of_gpu_steps() const { return time_of_gpu_steps_; }
 
   const AccountSoFar& account() const { return booked_->account(); }
 
@@ -53,6 +55,7 @@ class MeasuredWindow {
   std::int64_t folded_ = 0, samples_ = 0, steps_of_gpu_ = 0;
   bool open_ = false, ended_ = false;
   Nanos begin_ = 0, end_ = 0;
+  Nanos time_of_steps_ = 0, time_of_gpu_steps_ = 0;
 };
 
 }  // namespace loaderscope::guest

@@ -97,6 +97,20 @@ TEST(Requirement, CannotTellWhatIsWithheld) {
   EXPECT_EQ(outcome("stages.pin.p99_s < 1ms"), Outcome::cannot_tell);  // did not run
 }
 
+TEST(Requirement, CannotTellOfAGpuThatWasNotSeen) {
+  RunRecord record = full_record();
+  record.config.trainer.device.set("script");
+  EXPECT_EQ(outcome("device.busy >= 0.25", record), Outcome::met) << "it trains on the CPU";
+  record.program = ProgramFacts{{}, {}, true};
+  const RequirementResult result = evaluate("device.busy >= 0.25", record);
+  EXPECT_EQ(result.outcome, Outcome::cannot_tell);
+  EXPECT_THAT(result.sentence, HasSubstr("0.25 of the training as the host saw it"));
+  EXPECT_EQ(outcome("throughput.samples_per_s.mean >= 160", record), Outcome::met);
+  EXPECT_THAT(table_of(record), HasSubstr("whose own times are not known"));
+  record.config.trainer.device.set("cuda");
+  EXPECT_EQ(outcome("device.busy >= 0.25", record), Outcome::met);
+}
+
 TEST(Requirement, KnowsPathsBeforeTheRun) {
   for (const char* good : {"device.busy >= 0.85", "stages.read.decompress.p999_s<1ms",
                            "queues.ready.mean_occupancy > 1", "memory.rss_bytes < 2GiB",
