@@ -547,7 +547,10 @@ TEST_F(LoaderHistoryTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
   EXPECT_EQ(seen[1], (Seen{9 * kMs, 0, kMs, 3 * kMs}));
   EXPECT_EQ(seen[2], (Seen{2 * kMs, 0, 0, 0}));
   EXPECT_EQ(seen[3], (Seen{2 * kMs, 0, 0, 8 * kMs}));
-  EXPECT_EQ(trainer_process_.measured()->window().steps_of_gpu(), 3);
+  const MeasuredWindow& window = trainer_process_.measured()->window();
+  EXPECT_EQ(window.steps_of_gpu(), 3);
+  EXPECT_EQ(window.time_of_gpu_steps(), 32 * kMs);
+  EXPECT_EQ(window.time_of_steps(), 42 * kMs);
 }
 
 // PyTorch allows it: a loader of one worker has three in its second epoch.
