@@ -55,7 +55,8 @@ struct Point {
   std::string title = {};    // what the point is
   std::string path = {};     // of y in the result; "": it stands nowhere
 };
-// A band goes from low to high; layers are bands upon each other.
+// A band goes from low to high; layers are bands upon each other. Neither has a y of its own: a
+// layer is worth its height, a band nothing but where it begins and ends.
 enum class Shape : std::uint8_t { line, points, line_and_points, band, layer };
 struct Series {
   std::string name, kind;
@@ -71,6 +72,7 @@ struct Plot {
   Scale x, y;
   std::vector<Series> series;
   std::vector<Mark> marks = {};
+  std::string interval = {};  // what low and high are: "95 %"; "": no point has any
 };
 std::string drawn(const Plot& plot);
 

@@ -76,18 +76,27 @@ Grid grid_of(const Scale& y) {
   return grid;
 }
 
+Cell value_of(Shape shape, const Point& point, Unit unit) {
+  if (shape == Shape::band) return {};
+  const double value = shape == Shape::layer ? point.high - point.low : point.y;
+  return {spelled(unit, value), {value, point.path}};
+}
+
+std::string interval_of(Shape shape, const Point& point, Unit unit) {
+  if (shape == Shape::layer || !(point.high > point.low)) return "";
+  return spelled(unit, point.low) + " to " + spelled(unit, point.high);
+}
+
 std::vector<std::vector<Cell>> rows_of(const Plot& plot) {
   std::vector<std::vector<Cell>> rows;
   for (const Series& series : plot.series) {
     for (const Point& point : series.points) {
-      const bool has_interval = point.high > point.low;
       rows.push_back({{series.name},
                       {point.title},
                       {spelled(plot.x.unit, point.x)},
-                      {spelled(plot.y.unit, point.y), {point.y, point.path}},
-                      {has_interval ? spelled(plot.y.unit, point.low) + " to " +
-                                          spelled(plot.y.unit, point.high)
-                                    : ""}});
+                      value_of(series.shape, point, plot.y.unit)});
+      if (!plot.interval.empty())
+        rows.back().push_back({interval_of(series.shape, point, plot.y.unit)});
     }
   }
   if (rows.size() > kMostRows) rows.clear();
@@ -110,11 +119,12 @@ std::string drawn(const Plot& plot) {
     entries.push_back({series.name, series.kind});
   }
   if (entries.empty()) return "";
+  std::vector<std::string> header = {"", "", plot.x.label, plot.y.label};
+  if (!plot.interval.empty()) header.push_back(plot.interval);
   return framed(plot.title, plot.note,
                 fmt::format("<p class=\"axis\">{}</p>\n", in_xml(plot.y.label)) +
                     zoomable(plot.title, plot.x, kHeight, grid.lines, content, grid.values),
-                legend_of(entries) +
-                    number_table({"", "", plot.x.label, plot.y.label, "95 %"}, rows_of(plot)));
+                legend_of(entries) + number_table(header, rows_of(plot)));
 }
 
 }  // namespace loaderscope::page

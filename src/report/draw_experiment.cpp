@@ -81,6 +81,7 @@ std::string draw_rates(const Experiment& experiment, const Estimates& rates,
   plot.title = fmt::format("Samples per second by {}", column_name(along));
   plot.note = fmt::format("Means with their 95 % intervals.{}",
                           plot.marks.empty() ? "" : fmt::format(" Dashed: {}.", chosen_is));
+  plot.interval = "95 %";
   plot.x = page::with_room(page::scale_of(along.key, page::Unit::number, least, most));
   plot.y = page::scale_of("samples/s", page::Unit::number, 0, highest(rates) * 1.05);
   std::size_t number = 0;
@@ -160,6 +161,7 @@ std::string draw_forecasts(const Tune& tune, const Estimates& rates) {
   page::Plot plot;
   plot.title = "Predicted and measured";
   plot.note = "On the line the model was right.";
+  plot.interval = "95 %";
   plot.x = page::with_room(page::scale_of("predicted samples/s", page::Unit::number, 0, most));
   plot.y = page::with_room(page::scale_of("measured samples/s", page::Unit::number, 0, most));
   plot.series = {{"as predicted", "soft", page::Shape::line, {{0, 0}, {most, most}}},

@@ -57,6 +57,7 @@ std::string draw_link(const LinkMatrix& matrix) {
   page::Plot plot;
   plot.title = "Host to device by the size of a copy";
   plot.note = "Medians, with the slowest and the fastest sample; copies without waiting.";
+  plot.interval = "slowest to fastest";
   const std::map<MemoryMode, const char*> kinds = {{MemoryMode::pageable, "decode"},
                                                    {MemoryMode::pin_thread, "plain"},
                                                    {MemoryMode::pinned_slots, "collate"},

@@ -93,7 +93,10 @@ std::string draw_ready(const RunRecord& record) {
   plot.x = page::scale_of("step", page::Unit::number, steps.list.front().middle(),
                           steps.list.back().middle());
   plot.y = page::scale_of("batches", page::Unit::number, 0, most * 1.05);
-  if (steps.each > 1) plot.series.push_back(std::move(range));
+  if (steps.each > 1) {
+    plot.series.push_back(std::move(range));
+    plot.interval = "fewest to most";
+  }
   plot.series.push_back(std::move(mean));
   return drawn(plot);
 }

@@ -198,7 +198,8 @@ std::string draw_series(const std::string& name, const Outcome& outcome) {
   }
   if (places.size() < 2 || most_y <= 0) return "";
   plot.title = fmt::format("{}, by how many at once", capitalised(name));
-  plot.note = "Medians, with the range of the rounds.";
+  plot.note = "Medians, with half the range of the rounds to both sides.";
+  plot.interval = "± half the range";
   for (auto& [unused, one] : series) plot.series.push_back(std::move(one));
   plot.x = page::scale_of("at once", page::Unit::number, 0, *places.rbegin());
   plot.y = page::scale_of("per second", plot.y.unit, 0, most_y * 1.05);

@@ -71,6 +71,35 @@ TEST(PageBars, AreAsLongAsTheirPartsAndSayThem) {
   EXPECT_EQ(drawn(Bars{"Where", "", {{"a", "", {}}}}), "");
 }
 
+Plot plot_of(Series series, const std::string& interval) {
+  Plot plot;
+  plot.title = "t";
+  plot.x = scale_of("step", Unit::number, 0, 2);
+  plot.y = scale_of("time", Unit::seconds, 0, 2);
+  plot.series = {std::move(series)};
+  plot.interval = interval;
+  return plot;
+}
+
+// What lies beneath a layer is no part of its value, and its top is no interval's end.
+TEST(PagePlot, TheTableOfALayerHasItsHeight) {
+  const std::string html =
+      drawn(plot_of({"decode", "decode", Shape::layer, {{1, 0.25, 0.25, 1.75}}}, ""));
+  EXPECT_THAT(html, HasSubstr("<td>1.5 s</td></tr>"));
+  EXPECT_THAT(html, Not(HasSubstr("250 ms")));
+  EXPECT_THAT(html, Not(HasSubstr("95 %")));
+}
+
+TEST(PagePlot, TheTableNamesTheInterval) {
+  const std::string points =
+      drawn(plot_of({"a", "plain", Shape::points, {{1, 1, 0.5, 2}}}, "slowest to fastest"));
+  EXPECT_THAT(points, HasSubstr("<th scope=\"col\">slowest to fastest</th></tr>"));
+  EXPECT_THAT(points, HasSubstr("<td>1 s</td><td>500 ms to 2 s</td></tr>"));
+  const std::string band =
+      drawn(plot_of({"a", "plain", Shape::band, {{1, 0, 0.5, 2}}}, "fewest to most"));
+  EXPECT_THAT(band, HasSubstr("<td></td><td>500 ms to 2 s</td></tr>"));
+}
+
 TEST(PageTimeline, JoinsWhatNoEyeCanTellApart) {
   Lane lane{"worker 0", {}};
   for (int i = 0; i < 100000; ++i)
