@@ -92,6 +92,12 @@ void describe_plan(Form& form, JobPlan& plan) {
             });
   form.text_or_null("full_first", plan.first_full,
                     "what is full with the fewest ranks; null: nothing is");
+  form.optional("with_enough", plan.with_enough, Missing::left_out, [&](JobSize& size) {
+    form.object("with_enough",
+                "where something is full, the job with twice what is needed of all that ranks "
+                "share: GPUs that wait then wait for something else",
+                [&] { describe_size(form, size, plan.has_busy); });
+  });
   form.optional("epoch", plan.epoch, Missing::null, [&](JobEpoch& epoch) {
     form.object("epoch", "null where the number of samples is not known",
                 [&] { describe_epoch(form, epoch); });

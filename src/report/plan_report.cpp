@@ -102,11 +102,23 @@ void add_sizes(Screen& screen, const JobPlan& plan) {
 
 void add_shared(Screen& screen, const JobPlan& plan) {
   if (plan.shared.empty()) return;
-  TextTable table("lrrrl", {"for GPUs that never wait", "needed", "given", "used", "full"});
+  TextTable table("lrrrl", {"for GPUs that never wait for it", "needed", "given", "used", "full"});
   for (const SharedThing& thing : plan.shared)
     table.add({thing.name, amount(thing, thing.needed), amount(thing, thing.given),
                show_percent(thing.share()), where_full(thing)});
   screen.table(Worth::evidence, table);
+}
+
+// What GPUs wait for that have enough of all that ranks share.
+std::string beyond_words(const JobPlan& plan) {
+  constexpr double kMostIsBusy = 0.95;
+  if (!plan.with_enough) return "";
+  const Account& account = plan.with_enough->account;
+  if (busy_of(account) >= kMostIsBusy) return "";
+  const std::string cause = largest_cause(account);
+  return fmt::format("; with enough of all that is shared GPUs are busy {} at most{}",
+                     show_percent(busy_of(account)),
+                     cause.empty() ? "" : ", and wait most for " + cause);
 }
 
 std::string advice(const JobPlan& plan) {
@@ -114,7 +126,8 @@ std::string advice(const JobPlan& plan) {
   if (first == nullptr) return "";
   const SharedThingRow* row = row_of(*first);
   return fmt::format("Needed: {}{} instead of {}", amount(*first, first->needed),
-                     row == nullptr ? "" : row->of_what, amount(*first, first->given));
+                     row == nullptr ? "" : row->of_what, amount(*first, first->given)) +
+         beyond_words(plan);
 }
 
 std::string epoch_line(const JobPlan& plan) {

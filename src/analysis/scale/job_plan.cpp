@@ -122,6 +122,21 @@ JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
   return epoch;
 }
 
+// Nothing where the run does not tell what its loader would do with more workers.
+std::optional<JobSize> size_with_enough(const FittedModel& model, const JobPlan& plan,
+                                        const RunRecord& record, Nanos apart, double calibration) {
+  if (plan.first_full.empty()) return std::nullopt;
+  const JobQuestion question = with_enough(plan.question, plan.shared);
+  try {
+    return size_of(model.predict_job(hosts_for(question, question.hosts, apart), question.storage,
+                                     changes_for(question, question.ranks),
+                                     steps_for(record.config, question.ranks)),
+                   question.hosts, calibration);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
 void note_what_is_left_out(JobPlan& plan, const RunRecord& record) {
   std::vector<std::string>& notes = plan.notes;
   const std::int64_t measured = record.config.trainer.ranks;
@@ -197,6 +212,7 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
   if (plan.has_busy && step > 0) {
     plan.shared = things_shared_by(record, question, config, step);
     plan.first_full = first_full(plan.shared);
+    plan.with_enough = size_with_enough(model, plan, record, apart, calibration);
   }
   const std::int64_t samples = samples_of_epoch(record, question.changes);
   plan.data_bytes =

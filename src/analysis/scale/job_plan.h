@@ -34,8 +34,10 @@ struct JobPlan {
   std::vector<JobSize> sizes;       // from one host on, the job last
   std::vector<SharedThing> shared;  // at the size of the job
   std::string first_full;           // of those; "": none
-  std::optional<JobEpoch> epoch;    // where the number of samples is known
-  Bytes data_bytes = 0;             // of all samples; 0: not known
+  // Where one is full: the job with twice what is needed of all of them.
+  std::optional<JobSize> with_enough;
+  std::optional<JobEpoch> epoch;  // where the number of samples is known
+  Bytes data_bytes = 0;           // of all samples; 0: not known
   GoodnessOfFit fit;
   PastPredictions history;  // handed in
   std::vector<std::string> notes;

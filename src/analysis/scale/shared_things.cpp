@@ -1,6 +1,7 @@
 #include "analysis/scale/shared_things.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/scale/sample_needs.h"
 
@@ -101,6 +102,25 @@ std::vector<SharedThing> things_shared_by(const RunRecord& record, const JobQues
   add_shared(things, rows[4], job, of_rank * worker,
              static_cast<double>(std::max<std::int64_t>(job.config.loader.num_workers, 1)));
   return things;
+}
+
+JobQuestion with_enough(JobQuestion question, const std::vector<SharedThing>& things) {
+  const auto set = [&](const char* key, double value) {
+    std::erase_if(question.changes, [&](const Change& change) { return change.key == key; });
+    question.changes.push_back({key, std::to_string(std::llround(std::ceil(value)))});
+  };
+  for (const SharedThing& thing : things) {
+    const double enough = std::max(thing.given, 2 * thing.needed);
+    if (thing.name == "storage") question.storage->bandwidth = enough;
+    if (thing.name == "decode-hosts")
+      question.decode->cores =
+          std::llround(std::ceil(enough / static_cast<double>(question.decode->count)));
+    if (thing.name == "decode-link")
+      question.decode->rate = enough / static_cast<double>(question.decode->count);
+    if (thing.name == "host-cores") set("cores", enough);
+    if (thing.name == "workers") set("num-workers", enough);
+  }
+  return question;
 }
 
 std::string first_full(const std::vector<SharedThing>& things) {

@@ -51,6 +51,9 @@ std::span<const SharedThingRow> shared_things();
 // force.
 std::vector<SharedThing> things_shared_by(const RunRecord& record, const JobQuestion& question,
                                           const RunConfig& config, double step_ns);
+// The question, with twice what is needed of each thing: what GPUs still wait for is something
+// else.
+JobQuestion with_enough(JobQuestion question, const std::vector<SharedThing>& things);
 // What grows with the ranks and is full with the fewest of them; else what each host has too little
 // of, most of all. "": nothing is full.
 std::string first_full(const std::vector<SharedThing>& things);

@@ -48,6 +48,20 @@ TEST(JobPlan, OfTheRunItselfIsTheRun) {
   EXPECT_EQ(plan.first_full, "workers");
 }
 
+// 16 ms of making and 10 of computing, with 6 ms of the trainer's own thread before each compute:
+// with workers enough a step takes 16 ms.
+TEST(JobPlan, EnoughOfAllThatIsSharedLeavesWhatTheTrainerTakes) {
+  const JobPlan plan =
+      plan_job(run_of(std::string(kSlow) + "cost = launch=6ms\nin-flight = 1\n"), question_of(1));
+  EXPECT_EQ(plan.first_full, "workers");
+  ASSERT_TRUE(plan.with_enough);
+  EXPECT_NEAR(busy_of(plan.with_enough->account), 10.0 / 16, 0.01);
+  EXPECT_NEAR(share_of(plan.with_enough->account.stall[Cause::launch], plan.with_enough->account),
+              6.0 / 16, 0.01);
+  EXPECT_GT(busy_of(plan_job(run_of(kSlow), question_of(1)).with_enough.value().account), 0.99);
+  EXPECT_FALSE(plan_job(run_of(kFast), question_of(1)).with_enough);
+}
+
 TEST(JobPlan, HostsWithCoresOfTheirOwnDoNotSlowEachOther) {
   const RunRecord record = run_of(std::string(kSlow) + "cores = 1\n");
   const JobPlan plan = plan_job(record, question_of(64));
