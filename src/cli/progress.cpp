@@ -20,12 +20,15 @@ std::string progress_line(const std::string& what, const HowFar& since, const Ho
   if (now.fraction > 0) line = fmt::format("{:.0f} %, {}", 100 * std::min(now.fraction, 1.0), line);
   const double elapsed_s = now.at_s - since.at_s;
   if (elapsed_s < kTellsRate) return line;
-  line +=
-      fmt::format(", {:.4g} {}/s", static_cast<double>(now.done - since.done) / elapsed_s, what);
+  const double doing_s = now.done_s - since.at_s;
+  if (doing_s >= kTellsRate)
+    line +=
+        fmt::format(", {:.4g} {}/s", static_cast<double>(now.done - since.done) / doing_s, what);
   const double grown = now.fraction - since.fraction;
   if (grown <= 0) return line;
   const double left_s = std::min(elapsed_s * std::max(1 - now.fraction, 0.0) / grown, 1e9);
-  return line + ", " + show_duration(static_cast<Nanos>(left_s * 1e9)) + " left";
+  return line + (now.may_end ? ", at most " : ", ") +
+         show_duration(static_cast<Nanos>(left_s * 1e9)) + " left";
 }
 
 std::string redrawn(std::size_t before, const std::vector<std::string>& lines, std::size_t width) {
@@ -59,7 +62,8 @@ bool ProgressPrinter::shows() { return shows_any; }
 ProgressPrinter::ProgressPrinter(std::string what, Terminal terminal)
     : what_(std::move(what)),
       rewrites_(terminal == Terminal::own && isatty(STDERR_FILENO) == 1),
-      begin_(Clock::now()) {
+      begin_(Clock::now()),
+      may_end_(terminal == Terminal::shared) {
   next_ = begin_ + (rewrites_ ? std::chrono::milliseconds(500) : std::chrono::seconds(10));
 }
 
@@ -74,7 +78,10 @@ void ProgressPrinter::rewrite(const std::vector<std::string>& lines) {
 
 void ProgressPrinter::show(std::int64_t done, double fraction, const Below& below) {
   const Clock::time_point now = Clock::now();
-  const HowFar far = {done, fraction, std::chrono::duration<double>(now - begin_).count()};
+  const double at_s = std::chrono::duration<double>(now - begin_).count();
+  if (done != done_) done_s_ = at_s;
+  done_ = done;
+  const HowFar far = {done, fraction, at_s, done_s_, may_end_};
   if (first_.done == 0 && first_.fraction <= 0) first_ = far;
   if (now < next_ || !shows_any) return;
   std::vector<std::string> lines = {progress_line(what_, first_, far)};

@@ -13,13 +13,16 @@ namespace loaderscope {
 // How far something is.
 struct HowFar {
   std::int64_t done = 0;
-  double fraction = 0;  // of the whole; 0: not known
-  double at_s = 0;      // of a clock
+  double fraction = 0;   // of the whole; 0: not known
+  double at_s = 0;       // of a clock
+  double done_s = 0;     // of that clock, when the last was done
+  bool may_end = false;  // before it is whole
 };
 
-// "42 %, 1260 steps, 315 steps/s, 5.5 s left", rate and time left as they were from `since` to
-// `now`; with no fraction known "1260 files, 315 files/s"; within the first second only how many;
-// with nothing done "no steps yet".
+// "42 %, 1260 steps, 315 steps/s, 5.5 s left", the rate as it was from `since` until the last was
+// done, the time left as it was until `now`; of what may end before, "at most 5.5 s left"; with no
+// fraction known "1260 files, 315 files/s"; within the first second only how many; with nothing
+// done "no steps yet".
 std::string progress_line(const std::string& what, const HowFar& since, const HowFar& now);
 
 // What draws `lines` where `before` of them were drawn, with the cursor behind the last; each is
@@ -51,6 +54,9 @@ class ProgressPrinter {
   std::size_t lines_shown_ = 0;
   Clock::time_point begin_, next_;
   HowFar first_;  // when something was done: before, it took no time for it
+  std::int64_t done_ = 0;
+  double done_s_ = 0;
+  bool may_end_;
 };
 
 }  // namespace loaderscope

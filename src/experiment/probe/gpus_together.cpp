@@ -118,6 +118,13 @@ void burn_on(const CpuSet& cpus, double share, const std::atomic<int>& stop) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// "52.7 GB/s", or "52.7 GB/s (±14 %)"
+std::string with_noise(const Rate& rate) {
+  constexpr double kMuch = 0.1;
+  const std::string text = show_byte_rate(rate.per_s);
+  return rate.noise > kMuch ? fmt::format("{} (±{:.0f} %)", text, 100 * rate.noise) : text;
+}
+
 class Together {
  public:
   Together(const Probing& probing, Runtime& runtime, int gpus, Outcome& outcome)
@@ -127,16 +134,20 @@ class Together {
         outcome_(outcome),
         time_(std::max<Nanos>(probing.left() / kSlices, 30 * kMillisecond)) {}
 
+  // One GPU is alone: how fast is measured with its link.
   void measure() {
-    const Rate alone = rate_of(copies(), probing_.cpus.all, time_, probing_.stop);
-    add_rate("all_pinned", alone);
-    std::string line =
-        fmt::format("{} at once: {}", plural(gpus_, "GPU"), show_byte_rate(alone.per_s));
+    std::string line;
+    if (gpus_ > 1) {
+      const Rate alone = rate_of(copies(), probing_.cpus.all, time_, probing_.stop);
+      add_rate("all_pinned", alone);
+      line = fmt::format("{} at once: {}", plural(gpus_, "GPU"), with_noise(alone));
+    }
     if (const auto busy = while_decoding()) {
       add_rate("all_pinned_decoding", *busy);
-      line += fmt::format(", {} while all cores decode", show_byte_rate(busy->per_s));
+      line += line.empty() ? "copies to the GPU " : ", ";
+      line += with_noise(*busy) + " while all cores decode";
     }
-    outcome_.lines.push_back(line);
+    if (!line.empty()) outcome_.lines.push_back(line);
     measure_launches();
     measure_far_node();
   }
@@ -226,7 +237,7 @@ class Together {
     add_rate("near_0", here);
     add_rate("far_0", there);
     outcome_.lines.push_back(fmt::format("GPU 0 from its own NUMA node {}, from others {}",
-                                         show_byte_rate(here.per_s), show_byte_rate(there.per_s)));
+                                         with_noise(here), with_noise(there)));
   }
 
   const Probing& probing_;

@@ -9,18 +9,30 @@ namespace loaderscope {
 namespace {
 
 TEST(Progress, HasRateAndTimeLeft) {
-  EXPECT_EQ(progress_line("steps", {}, {1260, 0.42, 4}),
+  EXPECT_EQ(progress_line("steps", {}, {1260, 0.42, 4, 4}),
             "42 %, 1260 steps, 315 steps/s, 5.524 s left");
   EXPECT_EQ(progress_line("files", {}, {}), "no files yet");
-  EXPECT_EQ(progress_line("steps", {}, {5, 1.5, 1}), "100 %, 5 steps, 5 steps/s, 0 ns left");
-  EXPECT_EQ(progress_line("files", {}, {300, 0, 2}), "300 files, 150 files/s");
+  EXPECT_EQ(progress_line("steps", {}, {5, 1.5, 1, 1}), "100 %, 5 steps, 5 steps/s, 0 ns left");
+  EXPECT_EQ(progress_line("files", {}, {300, 0, 2, 2}), "300 files, 150 files/s");
 }
 
 // Imports and warm-up took 60 s before the first of 1000 steps: no "16 h left".
 TEST(Progress, CountsFromWhereSomethingWasFirstDone) {
-  EXPECT_EQ(progress_line("steps", {1, 0.001, 60}, {1, 0.001, 60}), "0 %, 1 steps");
-  EXPECT_EQ(progress_line("steps", {1, 0.001, 60}, {101, 0.101, 70}),
+  EXPECT_EQ(progress_line("steps", {1, 0.001, 60, 60}, {1, 0.001, 60, 60}), "0 %, 1 steps");
+  EXPECT_EQ(progress_line("steps", {1, 0.001, 60, 60}, {101, 0.101, 70, 70}),
             "10 %, 101 steps, 10 steps/s, 89.90 s left");
+}
+
+// A program took 2 s for its last 60 steps, and puts things away for 8 s.
+TEST(Progress, WhatComesBehindTheLastOneIsNotOfItsRate) {
+  EXPECT_EQ(progress_line("steps", {1, 0, 60, 60}, {61, 0, 70, 62}), "61 steps, 30 steps/s");
+  EXPECT_EQ(progress_line("steps", {1, 0, 60, 60}, {61, 0, 70, 60.1}), "61 steps");
+}
+
+// One that runs to its end, and no longer than --duration.
+TEST(Progress, WhatMayEndBeforeHasAtMostSoMuchLeft) {
+  EXPECT_EQ(progress_line("steps", {1, 0.001, 60, 60}, {101, 0.101, 70, 70, true}),
+            "10 %, 101 steps, 10 steps/s, at most 89.90 s left");
 }
 
 // The lines before are gone, those that are too long are cut, and the cursor stays in the last one.

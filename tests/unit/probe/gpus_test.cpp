@@ -33,6 +33,14 @@ class GpusTest : public testing::Test {
     return outcome;
   }
 
+  Outcome measure_together() {
+    const ProbedData data("", "", 1 << 20, stop_);
+    const Cpus cpus = read_cpus("/");
+    Outcome outcome;
+    measure_gpus_together({options_, stop_, cpus, data, monotonic_now() + kSecond}, outcome);
+    return outcome;
+  }
+
   test::PretendRoot root_;
   ProfileOptions options_;
   std::atomic<int> stop_{0};
@@ -93,11 +101,10 @@ TEST_F(GpusTest, WhereThereIsNoneTheReasonIsSaid) {
 
 // Of a pretended runtime, whose copies take no time of the host's: how fast is not looked at.
 TEST_F(GpusTest, AllAtOnceAreMeasuredAloneAndBesideWork) {
-  options_.runtime = std::make_shared<cuda::PretendRuntime>();
-  const ProbedData data("", "", 1 << 20, stop_);
-  const Cpus cpus = read_cpus("/");
-  Outcome outcome;
-  measure_gpus_together({options_, stop_, cpus, data, monotonic_now() + kSecond}, outcome);
+  const auto runtime = std::make_shared<cuda::PretendRuntime>();
+  runtime->devices = 2;
+  options_.runtime = runtime;
+  const Outcome outcome = measure_together();
   std::vector<std::string> names;
   for (const Figure& figure : outcome.figures) {
     names.push_back(figure.name);
@@ -105,8 +112,21 @@ TEST_F(GpusTest, AllAtOnceAreMeasuredAloneAndBesideWork) {
   }
   EXPECT_THAT(
       names, ::testing::IsSupersetOf({"all_pinned", "launch_s", "launch_half_s", "launch_full_s"}));
-  EXPECT_THAT(outcome.lines.front(), HasSubstr("GPU at once: "));
+  EXPECT_THAT(outcome.lines.front(), HasSubstr("2 GPUs at once: "));
   EXPECT_THAT(outcome.notes.back(), HasSubstr("NUMA node"));
+}
+
+// Its copies alone are those of its link.
+TEST_F(GpusTest, OneIsNotMeasuredAtOnceWithOthers) {
+  options_.runtime = std::make_shared<cuda::PretendRuntime>();
+  const Outcome outcome = measure_together();
+  for (const Figure& figure : outcome.figures) EXPECT_NE(figure.name, "all_pinned");
+  for (const std::string& line : outcome.lines) {
+    EXPECT_THAT(line, ::testing::AnyOf(::testing::StartsWith("copies to the GPU "),
+                                       ::testing::StartsWith("a launch and its end at rest "),
+                                       ::testing::StartsWith("GPU 0 from its own NUMA node ")));
+    EXPECT_THAT(line, ::testing::Not(HasSubstr("at once")));
+  }
 }
 
 TEST_F(GpusTest, WithoutCudaNothingIsMeasuredAtOnce) {
