@@ -14,15 +14,21 @@
 namespace loaderscope {
 namespace {
 
+// What is declared takes its time without images, transforms or tensors to make cheaper.
+std::string declared_words(Stage stage) {
+  return fmt::format("a faster {}; what it takes here is declared (--cost)", name_of(stage));
+}
+
 std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage,
                                     const std::string& pytorch) {
   if (facts.share(cause) < kWorthSaying) return std::nullopt;
   const std::string named = facts.named(name_of(stage));
+  const bool is_declared = facts.config.cost_of(stage) != nullptr && named.empty();
   return Candidate{fmt::format("the trainer waits {} of the time for {}, {}{}{}",
                                show_percent(facts.share(cause)), name_of(cause),
                                mean_words(facts.stages[stage]), named.empty() ? "" : ": ", named),
                    {{{std::string(name_of(stage)) + ".speed", "2"}}},
-                   pytorch};
+                   is_declared ? declared_words(stage) : pytorch};
 }
 
 }  // namespace

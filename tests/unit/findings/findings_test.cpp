@@ -865,6 +865,16 @@ TEST(Findings, ThreadPoolsInWorkersTakeTheirCores) {
   EXPECT_FALSE(has(with_beside(2), "nested-thread-pools"));
 }
 
+// --cost decode=40ms:sleep has no images that could be smaller.
+TEST(Findings, OfADeclaredCostSpeakOfNoImages) {
+  RunRecord record = run(COMPUTE "workers = 16\ncost = decode=40ms");
+  EXPECT_EQ(find(findings_of(record), "decode-bound")->pytorch,
+            "a faster decode; what it takes here is declared (--cost)");
+  record.config.declared.cost = {};
+  EXPECT_TRUE(
+      find(findings_of(record), "decode-bound")->pytorch.starts_with("store smaller images"));
+}
+
 TEST(Findings, OfASlowStageNameTheUsersCode) {
   RunRecord record = run(COMPUTE "workers = 16\ncost = decode=1ms\ncost = augment=40ms");
   record.details = {{"augment", "RandomCrop", 0.75}, {"augment", "Normalize", 0.25}};
