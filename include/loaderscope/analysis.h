@@ -180,7 +180,8 @@ struct Analysis {
   std::int64_t steps = 0;    // measured, per rank
   std::int64_t samples = 0;  // over all ranks
   bool steady = false;
-  Histogram step_time;  // between the ends of successive computes
+  bool has_firm_intervals = true;  // there are blocks of steps enough for them
+  Histogram step_time;             // between the ends of successive computes
   Nanos first_batch_wall = 0;
   std::vector<std::pair<std::string, Nanos>>
       first_batch_by_cause;  // sums to the wall; zeros left out

@@ -19,11 +19,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostWorkers = 1 << 20;  // keeps products of absurd settings small
-
-std::int64_t workers_of(const RunConfig& config) {
-  return std::clamp<std::int64_t>(config.loader.num_workers, 1, kMostWorkers);
-}
+// Of which a block has two steps each.
+std::int64_t workers_of(const RunConfig& config) { return block_steps(config) / 2; }
 
 std::int64_t longest_window(const RunRecord& record) {
   std::int64_t steps = 0;
@@ -190,15 +187,11 @@ Waste waste_of(const RunRecord& record, const Analysis& analysis) {
   return waste;
 }
 
-void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& plan) {
+void note_limits(Analysis& analysis, const RunRecord& record) {
   if (analysis.steps == 0 || is_trace_engine(record.engine)) return;
-  const std::int64_t block = 2 * workers_of(record.config);
-  if (!plan.firm) {
-    analysis.notes.push_back(
-        fmt::format("{} are {:.1f} blocks of {}, which gives no firm interval; give --steps {}",
-                    plural(analysis.steps, "step"),
-                    static_cast<double>(analysis.steps) / static_cast<double>(block),
-                    show_count(block), enough_steps(record.config)));
+  if (!analysis.has_firm_intervals) {
+    const std::string reason = no_firm_interval(record, analysis.steps);
+    if (analysis.verdict.withheld_reason != reason) analysis.notes.push_back(reason);
   }
   if (const std::string note = short_run_note(record, analysis); !note.empty())
     analysis.notes.push_back(note);
@@ -239,7 +232,7 @@ AccountLead account_lead(const RunRecord& record) {
   const std::int64_t workers = workers_of(record.config);
   Walk walk(longest_window(record), workers);
   for (const RankRecord& rank : record.ranks) walk.add(rank);
-  return account_lead(Bootstrap(walk.series, 2 * workers));
+  return account_lead(Bootstrap(walk.series, block_steps(record.config)));
 }
 
 Analysis analyse(const RunRecord& record) {
@@ -261,8 +254,9 @@ Analysis analyse(const RunRecord& record) {
   analysis.steady = analysis.steps >= kFewestSteps && !record.input_ended_in_warmup &&
                     !analysis.long_step && walk.stretches.steady();
 
-  const Bootstrap bootstrap(walk.series, 2 * workers);
+  const Bootstrap bootstrap(walk.series, block_steps(record.config));
   fill_estimates(analysis, record, bootstrap);
+  analysis.has_firm_intervals = bootstrap.plan().firm;
   // A trace begins with the tracing.
   if (!is_trace_engine(record.engine)) fill_first_batch(analysis, record, walk.first);
   SeenEpochs seen = epochs_seen(record, analysis.account, walk.epochs_begun);
@@ -274,9 +268,9 @@ Analysis analyse(const RunRecord& record) {
     analysis.epoch_predicted_s = epoch;
   if (analysis.has_busy && has_gpu(record.config)) analysis.waste = waste_of(record, analysis);
   analysis.is_within_epoch = record.config.data.samples > 0 && walk.epochs.size() < 2;
-  note_limits(analysis, record, bootstrap.plan());
   analysis.removals = removals_of(record, analysis.account);
   analysis.verdict = judge(record, analysis, account_lead(bootstrap));
+  note_limits(analysis, record);
   return analysis;
 }
 

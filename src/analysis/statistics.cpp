@@ -89,9 +89,9 @@ void StepSeries::add(std::int64_t index, const StepSums& sums) {
 BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block) {
   BlockPlan plan;
   plan.cells = std::max(cells_per_block, cells / kMostBlocks);
-  plan.firm = cells / plan.cells >= 2;
+  plan.firm = cells / plan.cells >= kFewestBlocks;
   // Two halves tell more than a single block, which would show no variation at all.
-  if (!plan.firm) plan.cells = cells / 2;
+  if (cells / plan.cells < 2) plan.cells = cells / 2;
   plan.cells = std::max<std::int64_t>(1, plan.cells);
   plan.blocks = cells / plan.cells;
   return plan;

@@ -42,11 +42,14 @@ class StepSeries {
   std::vector<StepSums> cells_;
 };
 
+// With fewer, two that are alike by chance would pass for a firm interval.
+inline constexpr std::int64_t kFewestBlocks = 3;
+
 // How a series is cut.
 struct BlockPlan {
   std::int64_t cells = 1;   // per block
   std::int64_t blocks = 1;  // that fit
-  bool firm = false;        // at least two blocks of the length asked for
+  bool firm = false;        // at least kFewestBlocks of the length asked for
 };
 BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block);
 

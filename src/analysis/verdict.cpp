@@ -13,11 +13,20 @@
 namespace loaderscope {
 namespace {
 
+constexpr std::int64_t kMostWorkers = 1 << 20;  // keeps products of absurd settings small
+
 std::string words_of(const LongStep& step) {
   return fmt::format(
       "step {} took the trainer {}, {} of the window (a profiler, a checkpoint or "
       "a validation?), and no mean holds for it and the others",
       step.step, show_duration(step.time), show_percent(step.share));
+}
+
+std::string too_wide(const Analysis& analysis) {
+  return fmt::format(
+      "busy may be anything from {:.1f} to {:.1f} %, more than the ±{:.0f} points that a verdict "
+      "allows",
+      100 * analysis.busy.low, 100 * analysis.busy.high, 100 * kWidestBusy);
 }
 
 // Of a trace: what was recorded is all there is.
@@ -43,6 +52,7 @@ std::optional<std::string> reason_of_trace(const RunRecord& record, const Analys
   if (!analysis.steady)
     return "the run is not steady: the step time changed by 10 % or more between its two halves; "
            "record later steps, or more of them";
+  if (analysis.busy.half_width() > kWidestBusy) return too_wide(analysis) + "; record more steps";
   return std::nullopt;
 }
 
@@ -71,8 +81,7 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
         fmt::format("{} {} measured and a verdict needs {}", plural(analysis.steps, "step"),
                     analysis.steps == 1 ? "was" : "were", kFewestSteps);
     if (record.interrupted) return few;
-    const LongerRun longer = longer_run(record.config, analysis.steps);
-    return few + fmt::format("; give --{} {}", longer.flag, longer.value);
+    return few + how_to_run(record, longer_run(record.config, analysis.steps));
   }
   const double still = value_of(record.metrics, "host.standstill_s").value_or(0);
   if (still > kMostStandstill * seconds(account.window)) {
@@ -95,6 +104,9 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
     return "the run is not steady: the step time changed by 10 % or more between its two halves; "
            "give a longer --warmup or --duration";
   }
+  if (!is_firm(analysis)) return no_firm_interval(record, analysis.steps);
+  if (analysis.busy.half_width() > kWidestBusy)
+    return too_wide(analysis) + how_to_run(record, {"steps", kTimesAsLong * analysis.steps});
   const double other = share_of(account.stall[Cause::other], account);
   if (other > kMostOther) {
     return fmt::format(
@@ -230,9 +242,49 @@ LongerRun longer_run(const RunConfig& config, std::int64_t steps) {
   return {"epochs", (config.measure.epochs * enough + steps - 1) / steps};
 }
 
+bool ran_to_its_end(const RunRecord& record) {
+  constexpr double kWhole = 0.8;  // of --duration; the warm-up may be part of it
+  const RunConfig& config = record.config;
+  if (!config.program.command.given || record.interrupted) return false;
+  Nanos window = 0;
+  std::int64_t steps = 0;
+  for (const RankRecord& rank : record.ranks) {
+    window = std::max(window, rank.window());
+    steps = std::max(steps, rank.steps());
+  }
+  const bool by_steps = config.measure.steps > 0;
+  if (by_steps) return steps < config.measure.steps;
+  return static_cast<double>(window) < kWhole * static_cast<double>(config.measure.duration) ||
+         config.measure.duration == 0;
+}
+
+// Two halves that agree by chance do so within a few points.
+bool is_firm(const Analysis& analysis) {
+  constexpr double kAgree = 0.01;  // of the window, or of the rate
+  if (analysis.has_firm_intervals) return true;
+  if (analysis.has_busy) return analysis.busy.half_width() <= kAgree;
+  return analysis.samples_per_s.half_width() <= kAgree * analysis.samples_per_s.mean;
+}
+
+std::string how_to_run(const RunRecord& record, const LongerRun& longer) {
+  if (ran_to_its_end(record)) return "; let the program train longer";
+  return fmt::format("; give --{} {}", longer.flag, longer.value);
+}
+
+std::string no_firm_interval(const RunRecord& record, std::int64_t steps) {
+  const std::int64_t block = block_steps(record.config);
+  const double blocks = static_cast<double>(steps) / static_cast<double>(block);
+  return fmt::format("{} are {:.1f} blocks of {}, which gives no firm interval",
+                     plural(steps, "step"), std::floor(10 * blocks) / 10, show_count(block)) +
+         how_to_run(record, longer_run(record.config, steps));
+}
+
+std::int64_t block_steps(const RunConfig& config) {
+  return 2 * std::clamp<std::int64_t>(config.loader.num_workers, 1, kMostWorkers);
+}
+
 std::int64_t enough_steps(const RunConfig& config) {
-  return std::max<std::int64_t>(
-      100, 20 * std::clamp<std::int64_t>(config.loader.num_workers, 1, 1 << 20));
+  return std::max<std::int64_t>(100, 10 * block_steps(config));
 }
 
 Verdict judge(const RunRecord& record, const Analysis& analysis, const AccountLead& lead) {

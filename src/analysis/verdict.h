@@ -13,9 +13,14 @@ inline constexpr double kMostOther = 0.05;        // of the window
 inline constexpr double kMostClamped = 0.01;      // of the window
 inline constexpr double kMostStandstill = 0.01;   // of the window
 inline constexpr double kMostOfGpu = 0.01;        // of a window whose other steps the host saw
+inline constexpr double kWidestBusy = 0.30;       // to both sides, of the window
 inline constexpr double kModerateStall = 0.05;    // of the window
 inline constexpr double kHighStall = 0.20;
+inline constexpr std::int64_t kTimesAsLong = 4;  // a run with half the interval
 inline constexpr std::size_t kMostNamed = 3;  // causes that cannot be told apart, `other` included
+
+// Of a block of steps, as intervals are made of.
+std::int64_t block_steps(const RunConfig& config);
 
 // That give a verdict and at least ten blocks for its intervals.
 std::int64_t enough_steps(const RunConfig& config);
@@ -26,6 +31,14 @@ struct LongerRun {
   std::int64_t value = 0;
 };
 LongerRun longer_run(const RunConfig& config, std::int64_t steps);
+// All of somebody else's program was measured: it has no more steps.
+bool ran_to_its_end(const RunRecord& record);
+// There are steps enough for intervals, or their halves agree.
+bool is_firm(const Analysis& analysis);
+// Why there are too few steps for an interval.
+std::string no_firm_interval(const RunRecord& record, std::int64_t steps);
+// "; give --steps 240", or what to do where the program has no more.
+std::string how_to_run(const RunRecord& record, const LongerRun& longer);
 
 // The interval of how much more of the window one cause has of the account than another.
 using AccountLead = std::function<Estimate(Cause first, Cause next)>;

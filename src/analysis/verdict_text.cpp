@@ -59,8 +59,9 @@ std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
   const std::string_view who = is_seen_from_host(record) ? "training waits"
                                : record.ranks.size() > 1 ? "the GPUs wait"
                                                          : "the GPU waits";
+  const Estimate& busy = analysis.busy;
   return fmt::format("{} {} of the time ({})", who, show_percent(stall),
-                     show_points(analysis.busy.half_width()));
+                     show_interval({stall, 1 - busy.high, 1 - busy.low}));
 }
 
 // "decode (24.9 %)", and what is waited for about as long: "decode (46.9 %) and contention (46.9
@@ -180,7 +181,7 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
   }
   if (verdict.bound_by == "compute") {
     return fmt::format("{}: busy {} ({})", limit_words(record), show_percent(analysis.busy.mean),
-                       show_points(analysis.busy.half_width()));
+                       show_interval(analysis.busy));
   }
   if (verdict.together)
     return waiting_words(record, analysis) + ": " + together_words(analysis, verdict);
@@ -301,7 +302,7 @@ std::string trace_sentence(const RunRecord& record, const Analysis& analysis,
   const bool of_gpus = !is_seen_from_host(record) && record.ranks.size() > 1;
   const std::string_view who = of_gpus ? "GPUs" : is_seen_from_host(record) ? "training" : "GPU";
   std::string text = fmt::format("{} busy {} of the time", who, show_percent(analysis.busy.mean));
-  if (analysis.steps > 1) text += fmt::format(" ({})", show_points(analysis.busy.half_width()));
+  if (analysis.steps > 1) text += fmt::format(" ({})", show_interval(analysis.busy));
   if (verdict.bound_by == "compute") return limit_words(record) + ": " + text;
   text += gap_words(record, analysis, of_gpus ? "they wait" : "it waits");
   if (verdict.withheld_reason) text += "; no verdict: " + *verdict.withheld_reason;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 
@@ -30,14 +31,26 @@ std::string show_cores(double cores) {
 
 std::string show_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-std::string show_points(double half_width) { return fmt::format("±{:.1f}", 100 * half_width); }
-
 std::string show_rate(double per_second) { return fixed(per_second, decimals_of(per_second)); }
 
 std::string show_rate(const Estimate& rate) {
   const int decimals = decimals_of(rate.mean);
-  return fmt::format("{} samples/s (±{})", fixed(rate.mean, decimals),
-                     fixed(rate.half_width(), decimals));
+  return fmt::format("{} samples/s ({})", fixed(rate.mean, decimals),
+                     show_interval(rate, decimals));
+}
+
+std::string show_interval(const Estimate& estimate, int decimals) {
+  constexpr double kAlike = 0.2;  // of the longer side
+  const double below = estimate.mean - estimate.low, above = estimate.high - estimate.mean;
+  const double longer = std::max(below, above);
+  const double last_digit = std::pow(10, -decimals);
+  if (std::abs(above - below) <= std::max(kAlike * longer, last_digit))
+    return "±" + fixed(longer, decimals);
+  return fixed(estimate.low, decimals) + "-" + fixed(estimate.high, decimals);
+}
+
+std::string show_interval(const Estimate& share) {
+  return show_interval({100 * share.mean, 100 * share.low, 100 * share.high}, 1);
 }
 
 std::string spell_roughly(Nanos ns) {

@@ -13,9 +13,13 @@ inline constexpr double kWorthSaying = 0.01;  // of the window: less is left out
 
 std::string show_cores(double cores);         // 1 core, 2.5 cores
 std::string show_percent(double share);       // 75.0 %
-std::string show_points(double half_width);   // ±0.4, of a share
 std::string show_rate(double per_second);     // 8,780 or 125 or 31.2 or 0.85
 std::string show_rate(const Estimate& rate);  // 125 samples/s (±1)
+
+// Of an estimate, its interval: "±0.4" where that reaches about as far to both sides, else where it
+// begins and ends, "0.0-100.0".
+std::string show_interval(const Estimate& estimate, int decimals);
+std::string show_interval(const Estimate& share);  // in points
 
 // A setting's value to three digits, not larger: 78.1us, where 78.125us was computed.
 std::string spell_roughly(Nanos ns);

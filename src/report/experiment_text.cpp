@@ -120,7 +120,10 @@ std::string column_name(const Axis& axis) {
 }
 
 std::string rate_text(const Estimate& rate) {
-  return fmt::format("{} ±{:.1f} %", show_rate(rate.mean), 100 * rate.half_width() / rate.mean);
+  const Estimate percent = {100, 100 * rate.low / rate.mean, 100 * rate.high / rate.mean};
+  const std::string interval = show_interval(percent, 1);
+  if (interval.starts_with("±")) return fmt::format("{} {} %", show_rate(rate.mean), interval);
+  return fmt::format("{} {}-{}", show_rate(rate.mean), show_rate(rate.low), show_rate(rate.high));
 }
 
 // Levels of several runs may add up to a little more than all of the time.
@@ -132,7 +135,7 @@ std::string spent_text(const Experiment& experiment) {
 std::string bytes_text(double bytes) { return bytes > 0 ? show_size(bytes) : ""; }
 
 std::string busy_text(const Estimate& busy) {
-  return fmt::format("{:.1f} ±{:.1f}", 100 * std::min(1.0, busy.mean), 100 * busy.half_width());
+  return fmt::format("{:.1f} {}", 100 * std::min(1.0, busy.mean), show_interval(busy));
 }
 
 // Shares are rounded where their sums end, so that the bar is always as long.

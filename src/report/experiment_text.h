@@ -19,8 +19,8 @@ std::optional<double> number_on(const Case& one, const Axis& axis);
 // Those with several values, all of them numbers of 0 or more.
 std::vector<const Axis*> numeric_axes(const Experiment& experiment);
 std::string column_name(const Axis& axis);    // "workers": the short name of a flag
-std::string rate_text(const Estimate& rate);  // 1,386 ±1.1 %
-std::string busy_text(const Estimate& busy);  // 96.8 ±0.5
+std::string rate_text(const Estimate& rate);  // 1,386 ±1.1 %, or 1,386 987-1,945
+std::string busy_text(const Estimate& busy);  // 96.8 ±0.5, or 96.8 90.1-99.9
 std::string bytes_text(double bytes);         // nothing for none
 
 using Estimates = std::vector<std::optional<Estimate>>;  // by case; nothing of one that did not run

@@ -1,6 +1,7 @@
 // A summary that reads well as a comment on a pull request.
 #include <fmt/format.h>
 
+#include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "base/printable.h"
 #include "report/findings_text.h"
@@ -44,13 +45,15 @@ void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& 
     out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
     for (const AccountLine& line : account_lines(record, analysis)) {
       out << fmt::format("| {} | {} | {} ({}) | {} |\n", line.name, show_duration(line.per_step),
-                         show_percent(line.share), show_points(line.half_width.value_or(0)),
+                         show_percent(line.share),
+                         show_interval(line.interval.value_or(Estimate())),
                          in_markdown(line.remark));
     }
     const std::string rate =
         analysis.samples > 0 ? show_rate(analysis.samples_per_s) + "; " : "";  // else not known
     out << fmt::format("\n- {}{} in {}{}\n", rate, plural(analysis.steps, "step"),
-                       show_duration(analysis.account.window), analysis.steady ? ", steady" : "");
+                       show_duration(analysis.account.window),
+                       analysis.steady && is_firm(analysis) ? ", steady" : "");
   }
   write_list(out, "", proof_lines(analysis));
   write_differential_table(out, record, analysis);

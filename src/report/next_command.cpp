@@ -16,13 +16,6 @@
 namespace loaderscope {
 namespace {
 
-// All of somebody else's program was measured: it has no more steps.
-bool ran_to_its_end(const RunRecord& record) {
-  const RunConfig& config = record.config;
-  return config.program.command.given && config.measure.steps == 0 &&
-         config.measure.duration == 0 && !record.interrupted;
-}
-
 Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   const RunConfig& config = record.config;
   if (ran_to_its_end(record)) return {};
@@ -31,7 +24,7 @@ Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
              std::to_string(10 * std::clamp<std::int64_t>(config.measure.epochs, 1, 1 << 20))}};
   }
   if (record.lost_spans > 0 || record.interrupted) return {};
-  if (analysis.steps < kFewestSteps) {
+  if (analysis.steps < kFewestSteps || !is_firm(analysis)) {
     const LongerRun longer = longer_run(config, analysis.steps);
     return {{std::string(longer.flag), std::to_string(longer.value)}};
   }
@@ -39,6 +32,8 @@ Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
     return {{"warmup", std::to_string(analysis.steps)},
             {"steps", std::to_string(2 * analysis.steps)}};
   }
+  if (analysis.busy.half_width() > kWidestBusy)
+    return {{"steps", std::to_string(kTimesAsLong * analysis.steps)}};
   return {};
 }
 

@@ -76,7 +76,7 @@ TextTable table_of(const std::vector<AccountLine>& lines, const std::string& fir
   for (const AccountLine& line : lines) {
     const double length = std::clamp(std::round(line.share * bar), 0.0, double{1} * bar);
     table.add({line.name, show_duration(line.per_step), show_percent(line.share),
-               line.half_width ? show_points(*line.half_width) : "",
+               line.interval ? show_interval(*line.interval) : "",
                std::string(static_cast<std::size_t>(length), '#'), line.remark});
   }
   return table;
@@ -92,16 +92,15 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
     const Nanos ns = account.stall[word.value];
     if (ns == 0) continue;
     lines.push_back({std::string(word.name), ns / steps, share_of(ns, account),
-                     analysis.share[word.value].half_width(),
-                     remark_on(word.value, record, account, steps)});
+                     analysis.share[word.value], remark_on(word.value, record, account, steps)});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const AccountLine& a, const AccountLine& b) {
     const bool a_other = a.name == "other", b_other = b.name == "other";
     return a_other != b_other ? b_other : a.share > b.share;
   });
   if (analysis.has_busy) {
-    lines.insert(lines.begin(), {"compute", account.compute / steps, busy_of(account),
-                                 analysis.busy.half_width(), ""});
+    lines.insert(lines.begin(),
+                 {"compute", account.compute / steps, busy_of(account), analysis.busy, ""});
   }
   return lines;
 }

@@ -82,7 +82,8 @@ std::string window_line(const RunRecord& record, const Analysis& analysis) {
   std::string text = plural(analysis.steps, "step");
   if (record.ranks.size() > 1) text += " per rank";
   if (warmup > 0) text += fmt::format(" after {} of warm-up", show_count(warmup));
-  if (analysis.steps >= kFewestSteps) text += analysis.steady ? ", steady" : ", not steady";
+  if (analysis.steps >= kFewestSteps && is_firm(analysis))
+    text += analysis.steady ? ", steady" : ", not steady";
   text += "; " + show_duration(analysis.account.window);
   text += is_model_engine(record.engine) ? " of virtual time" : "";
   const std::string epoch = epoch_words(record, analysis);

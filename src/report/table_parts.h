@@ -20,7 +20,7 @@ struct AccountLine {
   std::string name;
   Nanos per_step = 0;
   double share = 0;
-  std::optional<double> half_width;  // of the share's interval; not of several causes
+  std::optional<Estimate> interval;  // of the share; not of several causes
   std::string remark;
 };
 std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& analysis);

@@ -85,9 +85,16 @@ TEST(Analyse, OfNothing) {
 TEST(AnalyseNotes, TooFewBlocksForAnInterval) {
   RunRecord record = usual_record();
   EXPECT_THAT(analyse(record).notes, IsEmpty());
-  record.config.loader.num_workers.value = 16;
-  EXPECT_THAT(analyse(record).notes,
-              Contains(HasSubstr("40 steps are 1.2 blocks of 32, which gives no firm")));
+  record.config.loader.num_workers.value = 7;  // 40 steps are 2.9 blocks of 14
+  const std::string note =
+      "40 steps are 2.8 blocks of 14, which gives no firm interval; give --steps 140";
+  EXPECT_THAT(analyse(record).notes, Contains(note));
+  EXPECT_FALSE(analyse(record).verdict.withheld_reason);  // all steps are alike
+  record.ranks.front() = rank_of(4, 40, [](std::int64_t step) {
+    return step_of(25 * kMillisecond, {{Cause::decode, (60 + 2 * (step % 20)) * kMillisecond}});
+  });
+  EXPECT_EQ(analyse(record).verdict.withheld_reason, note);
+  EXPECT_THAT(analyse(record).notes, Not(Contains(note)));  // it is said already
 }
 
 TEST(AnalyseNotes, FewerThanFourWindowsAreMarked) {

@@ -96,6 +96,9 @@ TEST(PlanBlocks, EnlargesBlocksRatherThanHaveManyAndHalvesShortRuns) {
   EXPECT_EQ(plan_blocks(100, 10).blocks, 10);
   EXPECT_TRUE(plan_blocks(100, 10).firm);
   EXPECT_LE(plan_blocks(8192, 1).blocks, 512);
+  EXPECT_TRUE(plan_blocks(30, 10).firm);
+  EXPECT_FALSE(plan_blocks(29, 10).firm);
+  EXPECT_EQ(plan_blocks(29, 10).cells, 10);
   EXPECT_FALSE(plan_blocks(19, 10).firm);
   EXPECT_EQ(plan_blocks(19, 10).blocks, 2);
   EXPECT_EQ(plan_blocks(1, 10).blocks, 1);

@@ -67,6 +67,32 @@ TEST(Verdict, IsWithheldWhereEverythingStoodStill) {
   EXPECT_EQ(verdict_of(record).bound_by, "decode");
 }
 
+// 5 steps with 75 ms of waiting, 5 without any, and again: with 3 blocks of 6 steps the GPU may as
+// well wait hardly ever.
+TEST(Verdict, IsWithheldWhereTheIntervalIsWide) {
+  RunRecord record = record_of(5, 20, [](std::int64_t step) {
+    return step_of(25 * kMs, {{Cause::decode, step / 5 % 2 == 0 ? 75 * kMs : 0}});
+  });
+  record.config.loader.num_workers.value = 3;
+  EXPECT_THAT(withheld(record),
+              testing::MatchesRegex("busy may be anything from [0-9.]+ to [0-9.]+ %, more than the "
+                                    "±30 points that a verdict allows; give --steps 80"));
+  EXPECT_THAT(verdict_of(record).sentence,
+              testing::MatchesRegex("Simulated: the GPU waits 60\\.0 % of the time "
+                                    "\\([0-9.]+-[0-9.]+\\); no verdict: .*"));
+}
+
+TEST(Verdict, IsWithheldOfFewBlocksOfStepsUnlessTheyAgree) {
+  RunRecord record = record_of(4, 40, [](std::int64_t step) {
+    return step_of(25 * kMs, {{Cause::decode, (60 + 2 * (step % 20)) * kMs}});
+  });
+  record.config.loader.num_workers.value = 7;
+  EXPECT_EQ(withheld(record),
+            "40 steps are 2.8 blocks of 14, which gives no firm interval; give --steps 140");
+  record.ranks.front() = rank_of(4, 40, usual_step);
+  EXPECT_EQ(verdict_of(record).bound_by, "decode");
+}
+
 TEST(Verdict, IsTheGpuBelowFivePercent) {
   const Verdict verdict = verdict_of(with_stall({{Cause::decode, 4 * kMs}}, 96 * kMs));
   EXPECT_EQ(verdict.bound_by, "compute");
