@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "analysis/devices.h"
 #include "analysis/epochs.h"
 #include "analysis/removal.h"
 #include "analysis/statistics.h"
@@ -180,7 +181,7 @@ bool has_gpu(const RunConfig& config) {
 
 Waste waste_of(const RunRecord& record, const Analysis& analysis) {
   Waste waste;
-  const auto gpus = static_cast<double>(record.ranks.size());
+  const auto gpus = static_cast<double>(gpus_of(record));
   waste.gpu_hours_per_day = 24 * gpus * (1 - analysis.busy.mean);
   const double price = record.config.answer.gpu_price;
   if (price > 0) waste.price_per_day = waste.gpu_hours_per_day * price;
@@ -266,7 +267,8 @@ Analysis analyse(const RunRecord& record) {
   }
   if (const double epoch = epoch_seconds(record.config, seen); epoch > 0)
     analysis.epoch_predicted_s = epoch;
-  if (analysis.has_busy && has_gpu(record.config)) analysis.waste = waste_of(record, analysis);
+  if (analysis.has_busy && has_gpu(record.config) && !shares_gpus(record))
+    analysis.waste = waste_of(record, analysis);
   analysis.is_within_epoch = record.config.data.samples > 0 && walk.epochs.size() < 2;
   analysis.removals = removals_of(record, analysis.account);
   analysis.verdict = judge(record, analysis, account_lead(bootstrap));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/contention.h"
+#include "analysis/devices.h"
 #include "analysis/removal.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
@@ -54,11 +55,18 @@ bool is_seen_from_host(const RunRecord& record) {
   return device_kind(record.config.trainer.device.value) == DeviceKind::program;
 }
 
+// "the 3 ranks, which share 1 GPU,"
+std::string sharing_words(const RunRecord& record) {
+  return fmt::format("the {} ranks, which share {},", record.ranks.size(),
+                     plural(gpus_of(record), "GPU"));
+}
+
 std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
   const double stall = 1 - analysis.busy.mean;
-  const std::string_view who = is_seen_from_host(record) ? "training waits"
-                               : record.ranks.size() > 1 ? "the GPUs wait"
-                                                         : "the GPU waits";
+  const std::string who = is_seen_from_host(record) ? "training waits"
+                          : shares_gpus(record)     ? sharing_words(record) + " wait"
+                          : gpus_of(record) > 1     ? "the GPUs wait"
+                                                    : "the GPU waits";
   const Estimate& busy = analysis.busy;
   return fmt::format("{} {} of the time ({})", who, show_percent(stall),
                      show_interval({stall, 1 - busy.high, 1 - busy.low}));
@@ -232,7 +240,7 @@ std::string_view what_computes(const RunConfig& config) {
 
 std::string limit_words(const RunRecord& record) {
   if (is_seen_from_host(record)) return "the training itself is the limit";
-  return record.ranks.size() > 1 ? "the GPUs are the limit" : "the GPU is the limit";
+  return gpus_of(record) > 1 ? "the GPUs are the limit" : "the GPU is the limit";
 }
 
 std::string explain(Cause cause, const Account& account, const RunRecord& record) {

@@ -150,6 +150,28 @@ TEST(Analyse, ATrainingWithoutAGpuWastesNoneUnlessItIsPaidFor) {
   EXPECT_DOUBLE_EQ(analyse(record).waste.value().gpu_hours_per_day, 18);
 }
 
+// Three processes train on one GPU of two.
+TEST(Analyse, RanksThatShareAGpuWasteNone) {
+  RunRecord record = usual_record();
+  record.simulated = false;
+  record.config.trainer.device.value = "cuda";
+  record.machine.gpus = "2 x NVIDIA H200";
+  for (int i = 0; i < 2; ++i) record.ranks.push_back(rank_of(4, 40, usual_step));
+  EXPECT_FALSE(analyse(record).waste);
+  EXPECT_THAT(analyse(record).verdict.sentence,
+              testing::StartsWith("The 3 ranks, which share 2 GPUs, wait 75.0 %"));
+  record.metrics = {{"gpu.sampled", "1", "GPUs that they are of", 1}};
+  EXPECT_THAT(analyse(record).verdict.sentence,
+              testing::StartsWith("The 3 ranks, which share 1 GPU, wait 75.0 %"));
+  record.metrics.clear();
+  record.ranks.pop_back();
+  EXPECT_DOUBLE_EQ(analyse(record).waste.value().gpu_hours_per_day, 36);
+  EXPECT_THAT(analyse(record).verdict.sentence, testing::StartsWith("The GPUs wait 75.0 %"));
+  record.simulated = true;
+  record.ranks.push_back(rank_of(4, 40, usual_step));
+  EXPECT_DOUBLE_EQ(analyse(record).waste.value().gpu_hours_per_day, 54);
+}
+
 TEST(Analyse, AbsurdSettingsDoNotOverflow) {
   RunRecord record = usual_record();
   record.config.loader.num_workers.value = INT64_MAX;
