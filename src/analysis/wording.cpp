@@ -44,8 +44,9 @@ std::string show_interval(const Estimate& estimate, int decimals) {
   const double below = estimate.mean - estimate.low, above = estimate.high - estimate.mean;
   const double longer = std::max(below, above);
   const double last_digit = std::pow(10, -decimals);
-  if (std::abs(above - below) <= std::max(kAlike * longer, last_digit))
-    return "±" + fixed(longer, decimals);
+  const bool is_even = std::abs(above - below) <= std::max(kAlike * longer, last_digit);
+  const bool is_clipped = estimate.low >= 0 && longer > estimate.mean + last_digit;
+  if (is_even && !is_clipped) return "±" + fixed(longer, decimals);
   return fixed(estimate.low, decimals) + "-" + fixed(estimate.high, decimals);
 }
 

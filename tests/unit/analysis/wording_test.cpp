@@ -21,6 +21,7 @@ TEST(Wording, AlmostEvenIsEven) {
 TEST(Wording, ASkewedOrClippedIntervalSaysWhereItLies) {
   EXPECT_EQ(show_interval({0.804, 0, 1}), "0.0-100.0");
   EXPECT_EQ(show_interval({0.02, 0, 0.05}), "0.0-5.0");
+  EXPECT_EQ(show_rate(Estimate{1271, 0, 2682}), "1,271 samples/s (0-2,682)");
   EXPECT_EQ(show_rate(Estimate{688, 0, 11'247}), "688 samples/s (0-11,247)");
   EXPECT_EQ(show_rate(Estimate{9.5, 9.25, 11}), "9.50 samples/s (9.25-11.00)");
 }
