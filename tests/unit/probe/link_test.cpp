@@ -78,7 +78,7 @@ TEST_F(LinkProbeTest, CopiesWalkThroughAPlaceOfTheLargestSize) {
   const auto copies = runtime_->work("copy");
   std::set<const void*> small;
   for (const auto& copy : copies) small.insert(copy.from);
-  EXPECT_GE(small.size(), std::size_t{4} * 16);  // of 4 memories, 1 MiB in pieces of 64 KiB
+  EXPECT_GE(small.size(), 16U);  // 1 MiB in pieces of 64 KiB; places may be had again
 }
 
 TEST_F(LinkProbeTest, FourCopiesAreNotTimedAndAtLeastSixteenAre) {
