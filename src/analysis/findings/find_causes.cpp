@@ -100,8 +100,8 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
     const double least = row.gives_back == GivesBack::time ? kWorthSaying : -kAboutAsMuch;
     if (option->regained < least) continue;
     Finding finding = finding_of(facts, row, weighing.candidate, *option);
-    const double known = finding.regained_s / seconds(analysis.account.window);
-    const double gain = weighing.candidate.gives_waited ? finding.waited : known;
+    const double predicted_gain = finding.regained_s / seconds(analysis.account.window);
+    const double gain = weighing.candidate.gives_waited ? finding.waited : predicted_gain;
     weighed.push_back({std::move(finding), gain});
   }
   std::vector<Finding> findings = by_gain(std::move(weighed));
