@@ -4,7 +4,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <atomic>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -243,7 +245,7 @@ pid_t orphan_at_work(const char* name) {
     if (orphan == 0) {
       ::prctl(PR_SET_NAME, name);
       ::alarm(60);
-      for (volatile int i = 0;; i = i + 1) {
+      for (std::atomic<int> turns{0};; turns.fetch_add(1)) {
       }
     }
     const bool is_told = ::write(ends[1], &orphan, sizeof orphan) == sizeof orphan;
