@@ -153,12 +153,10 @@ std::optional<Candidate> slow_sampler(const Facts& facts) {
   return candidate;
 }
 
-// "8.876 ms a step"
+// "8.876 ms a step", the mean over the ranks as the account is.
 std::string waited_each_step(const Facts& facts, Cause cause) {
-  std::int64_t steps = 0;
-  for (const RankRecord& rank : facts.record.ranks) steps += rank.steps();
-  return show_duration(facts.analysis.account.stall[cause] / std::max<std::int64_t>(steps, 1)) +
-         " a step";
+  const std::int64_t steps = std::max<std::int64_t>(facts.analysis.steps, 1);
+  return show_duration(facts.analysis.account.stall[cause] / steps) + " a step";
 }
 
 // The GPU has the batch, and waits for the host between kernels.
@@ -197,8 +195,7 @@ std::optional<Candidate> slow_trainer(const Facts& facts) {
   candidate.pytorch =
       launches_lag(facts)
           ? "fewer launches: torch.compile(model, mode=\"reduce-overhead\"), CUDA graphs or a "
-            "larger "
-            "batch; no .item(), .cpu() or print of a tensor in every step"
+            "larger batch; no .item(), .cpu() or print of a tensor in every step"
           : "no .item(), .cpu() or print of a tensor in every step; checkpoint in another thread";
   return candidate;
 }

@@ -722,6 +722,20 @@ TEST(Findings, OfATrainerThatWaitsForACoreNameTheStagesThatUseIt) {
   EXPECT_NE(trainer->evidence.find(", 1.000 ms a step"), std::string::npos) << trainer->evidence;
 }
 
+// The account is the mean over the ranks, and so is what a step waits.
+TEST(Findings, OfASlowTrainerAStepWaitsAsLongWithSeveralRanks) {
+  const auto evidence_with = [](const char* ranks) {
+    const std::vector<Finding> findings = findings_of(
+        run(std::string("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 4\nin-flight = 1\n"
+                        "cost = launch=5ms:sleep\nranks = ") +
+            ranks));
+    const Finding* trainer = find(findings, "slow-trainer");
+    return trainer != nullptr ? trainer->evidence : ids_of(findings);
+  };
+  EXPECT_NE(evidence_with("1").find(", 5.000 ms a step"), std::string::npos) << evidence_with("1");
+  EXPECT_EQ(evidence_with("4"), evidence_with("1"));
+}
+
 // Ten steps an epoch, which waits for its first batch: workers that stay would wait for it, too.
 TEST(Findings, WorkersThatStartAtOnceAreNoCause) {
   const char* scenario =
