@@ -20,6 +20,10 @@ std::string fixed(double value, int decimals) {
   return with_commas(fmt::format("{:.{}f}", value, decimals));
 }
 
+double longer_side(const Estimate& estimate) {
+  return std::max(estimate.mean - estimate.low, estimate.high - estimate.mean);
+}
+
 }  // namespace
 
 std::string show_cores(double cores) {
@@ -39,14 +43,16 @@ std::string show_rate(const Estimate& rate) {
                      show_interval(rate, decimals));
 }
 
-std::string show_interval(const Estimate& estimate, int decimals) {
+bool is_even(const Estimate& estimate, int decimals) {
   constexpr double kAlike = 0.2;  // of the longer side
   const double below = estimate.mean - estimate.low, above = estimate.high - estimate.mean;
-  const double longer = std::max(below, above);
-  const double last_digit = std::pow(10, -decimals);
-  const bool is_even = std::abs(above - below) <= std::max(kAlike * longer, last_digit);
+  const double longer = longer_side(estimate), last_digit = std::pow(10, -decimals);
   const bool is_clipped = estimate.low >= 0 && longer > estimate.mean + last_digit;
-  if (is_even && !is_clipped) return "±" + fixed(longer, decimals);
+  return std::abs(above - below) <= std::max(kAlike * longer, last_digit) && !is_clipped;
+}
+
+std::string show_interval(const Estimate& estimate, int decimals) {
+  if (is_even(estimate, decimals)) return "±" + fixed(longer_side(estimate), decimals);
   return fixed(estimate.low, decimals) + "-" + fixed(estimate.high, decimals);
 }
 

@@ -16,6 +16,8 @@ std::string show_percent(double share);       // 75.0 %
 std::string show_rate(double per_second);     // 8,780 or 125 or 31.2 or 0.85
 std::string show_rate(const Estimate& rate);  // 125 samples/s (±1)
 
+// Of an estimate: its interval reaches about as far to both sides, and not below 0.
+bool is_even(const Estimate& estimate, int decimals);
 // Of an estimate, its interval: "±0.4" where that reaches about as far to both sides, else where it
 // begins and ends, "0.0-100.0".
 std::string show_interval(const Estimate& estimate, int decimals);

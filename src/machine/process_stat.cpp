@@ -30,6 +30,7 @@ std::optional<ProcessStat> process_stat_of(std::string_view text) {
   };
   stat.name = text.substr(name_begin + 1, name_end - name_begin - 1);
   stat.parent = static_cast<pid_t>(value[0]);
+  stat.threads = value[16];
   stat.started = value[18];
   stat.own = used(6, 10);
   stat.children = used(7, 12);

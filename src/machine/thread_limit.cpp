@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "machine/cgroup.h"
+#include "machine/proc_file.h"
 
 namespace loaderscope {
 namespace {
@@ -21,9 +21,9 @@ std::int64_t limit_of_user() {
   return static_cast<std::int64_t>(limit.rlim_cur);
 }
 
-std::int64_t number_in(const std::filesystem::path& file) {
-  std::int64_t number = 0;
-  std::ifstream(file) >> number;
+std::int64_t limit_in(const std::filesystem::path& file) {
+  const std::string text = text_of(file.string());
+  const std::int64_t number = NumbersIn(text).next().value_or(0);
   return number > 0 ? number : kUnlimited;
 }
 
@@ -33,8 +33,8 @@ std::optional<ThreadLimit> thread_limit(const std::filesystem::path& root) {
   const ThreadLimit limits[] = {
       {limit_of_user(), "ulimit -u"},
       {cgroup_threads_left(root).value_or(kUnlimited), "pids.max of the cgroup"},
-      {number_in(root / "proc/sys/kernel/threads-max"), "sysctl kernel.threads-max"},
-      {number_in(root / "proc/sys/kernel/pid_max"), "sysctl kernel.pid_max"},
+      {limit_in(root / "proc/sys/kernel/threads-max"), "sysctl kernel.threads-max"},
+      {limit_in(root / "proc/sys/kernel/pid_max"), "sysctl kernel.pid_max"},
   };
   const auto* least = std::min_element(
       std::begin(limits), std::end(limits),

@@ -121,8 +121,8 @@ std::string column_name(const Axis& axis) {
 
 std::string rate_text(const Estimate& rate) {
   const Estimate percent = {100, 100 * rate.low / rate.mean, 100 * rate.high / rate.mean};
-  const std::string interval = show_interval(percent, 1);
-  if (interval.starts_with("±")) return fmt::format("{} {} %", show_rate(rate.mean), interval);
+  if (is_even(percent, 1))
+    return fmt::format("{} {} %", show_rate(rate.mean), show_interval(percent, 1));
   return fmt::format("{} {}-{}", show_rate(rate.mean), show_rate(rate.low), show_rate(rate.high));
 }
 

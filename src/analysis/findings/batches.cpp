@@ -45,7 +45,9 @@ std::optional<Candidate> epoch_refill(const Facts& facts) {
     return std::nullopt;
   const bool persist = config.loader.persistent_workers;
   if (!persist && starts_take_time(facts)) return std::nullopt;
-  const double steps = steps_of_epoch(config, epochs_seen(facts.record, facts.analysis.account));
+  constexpr std::int64_t kNoneCounted = 0;  // its length is that of the batches that were seen
+  const double steps =
+      steps_of_epoch(config, epochs_seen(facts.record, facts.analysis.account, kNoneCounted));
   const std::string length =
       steps > 0 ? fmt::format(", of {},", plural(std::llround(steps), "step")) : "";
   Candidate candidate{fmt::format("{}, and every epoch{} still begins with an empty window: {} of "

@@ -98,9 +98,7 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
 void note_launching(const FittedCosts& costs, const Prediction& base, Prediction& prediction) {
   constexpr double kMoreOfTheTime = 0.05, kMayBeOff = 0.25;
   const auto launches = [](const Prediction& p) {
-    return p.account.window > 0 ? static_cast<double>(p.account.stall[Cause::launch]) /
-                                      static_cast<double>(p.account.window)
-                                : 0;
+    return share_of(p.account.stall[Cause::launch], p.account);
   };
   const bool is_known = costs.has_samples() && costs.ranks.front().beside_compute.known();
   const std::int64_t before = base.config.loader.num_workers,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 namespace loaderscope::cuda {
 namespace {
@@ -24,6 +23,25 @@ constexpr std::int64_t kSeries = 100;       // kernels
 constexpr Nanos kSpun = 20 * kMicrosecond;  // each: longer than a launch takes
 constexpr Nanos kHeadStart = kMillisecond;  // of the host, which launches them meanwhile
 constexpr Nanos kCostsAgree = 50;
+
+// Of a few timings.
+double median_of_timings(const std::function<double()>& time) {
+  std::array<double, kTimings> times{};
+  for (double& one : times) one = time();
+  std::sort(times.begin(), times.end());
+  return times[kTimings / 2];
+}
+
+// Once two in a row agree, as long as it is tried.
+Nanos settled(Nanos before, const std::function<Nanos()>& measure,
+              const std::function<bool(Nanos, Nanos)>& agree) {
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const Nanos now = measure();
+    if (agree(before, now)) return now;
+    before = now;
+  }
+  return before;
+}
 
 }  // namespace
 
@@ -77,12 +95,11 @@ void StepCompute::record_graphs(std::int32_t rank, std::int64_t buffers) {
 
 // A GPU takes some time to begin and to end a kernel, which is part of the time that is asked for.
 void StepCompute::measure_cost(Nanos step) {
-  Nanos cost = cost_in_series();
-  for (int tries = 0; tries < kMostTries; ++tries) {
-    const Nanos before = std::exchange(cost, cost_in_series());
-    if (std::abs(cost - before) <= kCostsAgree) break;
-  }
-  cost_ = std::max<Nanos>(cost, 0);
+  const auto agree = [](Nanos before, Nanos now) { return std::abs(now - before) <= kCostsAgree; };
+  const Nanos first = cost_in_series();
+  cost_ = std::max<Nanos>(settled(
+                              first, [this] { return cost_in_series(); }, agree),
+                          0);
   if (takes(step) > step) {
     description_ = fmt::format("compute: the GPU needs {} for {} kernels, {} each, however short",
                                show_duration(takes(step)), kernels_, show_duration(cost_));
@@ -91,20 +108,22 @@ void StepCompute::measure_cost(Nanos step) {
 
 // Of one kernel, beside its spin; the median of a few series. They are queued behind another one.
 Nanos StepCompute::cost_in_series() {
-  std::array<Nanos, kTimings> costs{};
   const std::int64_t kernels = graphs_.empty() ? std::min(kernels_, kSeries) : kernels_;
-  for (Nanos& cost : costs) {
+  const double ms = median_of_timings([&] {
     objects_.check("compute", runtime_.spin(spin_of(kHeadStart), stream_));
-    objects_.check("compute", runtime_.record(timing_begin_, stream_));
-    launch_kernels(0, kernels, kernels * kSpun);
-    objects_.check("compute", runtime_.record(timing_end_, stream_));
-    objects_.check("compute", runtime_.synchronise(timing_end_));
-    double ms = 0;
-    objects_.check("compute", runtime_.elapsed(timing_begin_, timing_end_, ms));
-    cost = std::llround(ms * 1e6 / static_cast<double>(kernels)) - kSpun;
-  }
-  std::sort(costs.begin(), costs.end());
-  return costs[kTimings / 2];
+    return milliseconds_of("compute", [&] { launch_kernels(0, kernels, kernels * kSpun); });
+  });
+  return std::llround(ms * 1e6 / static_cast<double>(kernels)) - kSpun;
+}
+
+double StepCompute::milliseconds_of(const char* setting, const std::function<void()>& launch) {
+  objects_.check(setting, runtime_.record(timing_begin_, stream_));
+  launch();
+  objects_.check(setting, runtime_.record(timing_end_, stream_));
+  objects_.check(setting, runtime_.synchronise(timing_end_));
+  double ms = 0;
+  objects_.check(setting, runtime_.elapsed(timing_begin_, timing_end_, ms));
+  return ms;
 }
 
 // The largest matrices of which kProducts still fit into a step.
@@ -144,14 +163,10 @@ void StepCompute::allocate_matrices(std::int32_t size) {
 double StepCompute::milliseconds_of_products(std::int32_t size) {
   Gemm gemm = gemm_;
   gemm.size = size;
-  objects_.check("--compute gemm", runtime_.record(timing_begin_, stream_));
-  for (std::int64_t product = 0; product < kPerTiming; ++product)
-    objects_.check("--compute gemm", runtime_.gemm(gemm, stream_));
-  objects_.check("--compute gemm", runtime_.record(timing_end_, stream_));
-  objects_.check("--compute gemm", runtime_.synchronise(timing_end_));
-  double ms = 0;
-  objects_.check("--compute gemm", runtime_.elapsed(timing_begin_, timing_end_, ms));
-  return ms;
+  return milliseconds_of("--compute gemm", [&] {
+    for (std::int64_t product = 0; product < kPerTiming; ++product)
+      objects_.check("--compute gemm", runtime_.gemm(gemm, stream_));
+  });
 }
 
 void StepCompute::warm_clock() {
@@ -161,23 +176,17 @@ void StepCompute::warm_clock() {
 
 // The median of a few series. The first series of a size is not counted: it loads kernels.
 Nanos StepCompute::measure_product(std::int32_t size) {
-  std::array<double, kTimings> times{};
   milliseconds_of_products(size);
-  for (double& time : times) time = milliseconds_of_products(size);
-  std::sort(times.begin(), times.end());
-  return std::llround(times[kTimings / 2] * 1e6 / static_cast<double>(kPerTiming));
+  const double ms = median_of_timings([&] { return milliseconds_of_products(size); });
+  return std::llround(ms * 1e6 / static_cast<double>(kPerTiming));
 }
 
-// Once two in a row agree.
 Nanos StepCompute::settled_product(std::int32_t size, Nanos first) {
-  Nanos before = first;
-  for (int tries = 0; tries < kMostTries; ++tries) {
-    const Nanos now = std::max<Nanos>(measure_product(size), 1);
-    if (std::abs(static_cast<double>(now - before)) <= kAgree * static_cast<double>(now))
-      return now;
-    before = now;
-  }
-  return before;
+  const auto agree = [](Nanos before, Nanos now) {
+    return std::abs(static_cast<double>(now - before)) <= kAgree * static_cast<double>(now);
+  };
+  return settled(
+      first, [&] { return std::max<Nanos>(measure_product(size), 1); }, agree);
 }
 
 Launched StepCompute::launch(std::int64_t buffer, Nanos duration) {

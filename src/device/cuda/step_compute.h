@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ class StepCompute {
   void calibrate(Nanos step);
   void allocate_matrices(std::int32_t size);
   void warm_clock();
+  // Of what is launched, on the device.
+  double milliseconds_of(const char* setting, const std::function<void()>& launch);
   double milliseconds_of_products(std::int32_t size);  // of a series of them
   Nanos measure_product(std::int32_t size);
   Nanos settled_product(std::int32_t size, Nanos first);

@@ -31,11 +31,6 @@ std::string and_read_ahead(const Plan& plan, Bytes read_ahead) {
          text_of(read_ahead) + " each,";
 }
 
-std::int64_t logs_needed(const Plan& plan) {
-  const std::int64_t of_worker = has_feeders(plan) ? 2 : 1;
-  return plan.ranks * (plan.workers * of_worker + (plan.pin_thread ? 1 : 0));
-}
-
 [[noreturn]] void refuse(const Plan& plan, const std::string& what_takes, Bytes needed, Bytes free,
                          const char* or_else = "") {
   throw RunError(
@@ -53,8 +48,14 @@ bool has_feeders(const Plan& plan) {
          (plan.send.active() || plan.config.loader.executor == Executor::processes);
 }
 
+std::int64_t threads_with_log(const Plan& plan) {
+  const std::int64_t of_worker = has_feeders(plan) ? 2 : 1;
+  return plan.ranks * (plan.workers * of_worker + (plan.pin_thread ? 1 : 0));
+}
+
 std::size_t log_entries(const Plan& plan) {
-  const auto share = static_cast<std::size_t>(kLogs / logs_needed(plan)) / sizeof(ThreadLog::Entry);
+  const auto share =
+      static_cast<std::size_t>(kLogs / threads_with_log(plan)) / sizeof(ThreadLog::Entry);
   return std::bit_floor(std::clamp(share, kFewestEntries, kMostEntries));
 }
 
@@ -76,7 +77,7 @@ Bytes account_needed(const Plan& plan) {
   const Bytes of_rank = saturated_sum(saturated_product(plan.slots(), batch), queues);
   const auto log = static_cast<Bytes>(log_entries(plan) * sizeof(ThreadLog::Entry));
   return saturated_sum(saturated_product(of_rank, plan.ranks),
-                       saturated_product(logs_needed(plan), log));
+                       saturated_product(threads_with_log(plan), log));
 }
 
 void check_fit(const Plan& plan, std::optional<Bytes> free, Bytes read_ahead) {

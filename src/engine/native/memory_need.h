@@ -10,6 +10,9 @@ namespace loaderscope::native {
 
 // Whether each worker hands its batches to a thread that sends them.
 bool has_feeders(const Plan& plan);
+// Threads of all ranks beside their trainers', and the trainers' where they make the batches; each
+// has a log.
+std::int64_t threads_with_log(const Plan& plan);
 // Of the log of each thread: fewer where there are many threads, so that all of them together keep
 // within what a record may take, as far as a log is long enough to be of use.
 std::size_t log_entries(const Plan& plan);

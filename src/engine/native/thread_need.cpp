@@ -6,9 +6,7 @@
 namespace loaderscope::native {
 
 std::int64_t threads_needed(const Plan& plan) {
-  const std::int64_t of_worker = plan.made_by_trainer ? 0 : has_feeders(plan) ? 2 : 1;
-  const std::int64_t trainer = plan.pin_thread ? 2 : 1;
-  return plan.ranks * (trainer + plan.workers * of_worker);
+  return threads_with_log(plan) + (plan.made_by_trainer ? 0 : plan.ranks);
 }
 
 void check_threads(const Plan& plan, const std::optional<ThreadLimit>& limit) {

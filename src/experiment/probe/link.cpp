@@ -27,15 +27,17 @@ class LinkProbe {
   LinkProbe(Runtime& runtime, const LinkOptions& options)
       : runtime_(runtime),
         options_(options),
+        largest_(*std::max_element(options.sizes.begin(), options.sizes.end())),
         objects_(runtime, "GPU " + std::to_string(options.device)),
         stream_(objects_.stream()),
         other_(objects_.stream()),
         begin_(objects_.event()),
         end_(objects_.event()),
         words_(static_cast<std::int64_t*>(objects_.host_memory(64, "words for its kernels"))) {
-    const Bytes largest = *std::max_element(options.sizes.begin(), options.sizes.end());
-    target_ = objects_.memory(static_cast<std::size_t>(largest), "the target of copies");
+    target_ = objects_.memory(static_cast<std::size_t>(largest_), "the target of copies");
   }
+
+  Bytes largest() const { return largest_; }  // of the sizes
 
   LinkCell measure(MemoryMode memory, CopyMode copy, HostSlots& slots, Bytes bytes) {
     LinkCell cell;
@@ -107,8 +109,7 @@ class LinkProbe {
   }
 
   std::span<const std::byte> place_of(HostSlots& slots) const {
-    return {slots.slot(0), static_cast<std::size_t>(
-                               *std::max_element(options_.sizes.begin(), options_.sizes.end()))};
+    return {slots.slot(0), static_cast<std::size_t>(largest_)};
   }
 
   // One piece after another of the place, as batches come: what was copied just now lies in the
@@ -163,6 +164,7 @@ class LinkProbe {
 
   Runtime& runtime_;
   const LinkOptions& options_;
+  const Bytes largest_;
   DeviceObjects objects_;
   Stream stream_, other_;
   Event begin_, end_;
@@ -191,7 +193,7 @@ LinkMatrix measure_link(std::shared_ptr<cuda::Runtime> runtime, const LinkOption
   matrix.near_cpus = near.holds() ? std::ssize(allowed_cpus()) : 0;
 
   LinkProbe probe(*runtime, options);
-  const Bytes largest = *std::max_element(options.sizes.begin(), options.sizes.end());
+  const Bytes largest = probe.largest();
   for (const auto& memory : Words<MemoryMode>::table()) {
     // The pin thread's memory is that of pinned slots.
     if (memory.value == MemoryMode::pin_thread || !wants(options.memories, memory.value)) continue;

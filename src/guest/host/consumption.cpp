@@ -96,9 +96,9 @@ ProcessCounters Consumption::read(const std::vector<JobProcess>& processes) cons
   job.running = all_of_job(processes);
   std::int64_t threads = 0;
   for (const pid_t process : job.running) {
-    threads += value_in("/proc/" + std::to_string(process) + "/status", "Threads").value_or(0);
     const auto stat = read_process_stat("/proc/" + std::to_string(process));
     if (!stat) continue;
+    threads += stat->threads;
     job.ended.user_s += stat->children.user_s;
     job.ended.system_s += stat->children.system_s;
     job.ended.minor_faults += stat->children.minor_faults;
