@@ -70,6 +70,7 @@ HostPace pace_of(const RunRecord& record, const Analysis& analysis, const HostRe
     pace.request_rate = requests->rate();
     pace.link_is_full = requests->is_full();
   }
+  pace.waits_for_word = waits_for_word(host.metrics, pace.account);
   pace.cores = host.machine.cores;
   const double window = seconds(pace.account.window);
   if (window > 0)

@@ -22,6 +22,7 @@ struct HostPace {
   bool link_is_full = false;  // more requests at once bring no more of them
   double cores = 0;           // that it may use; 0: not known
   double throttled = 0;       // of the time, the CPU quota stopped it
+  bool waits_for_word = false;  // of other hosts' ranks: that is half of its `launch`
   // Of the rank that waits least for others: the pace of a host is that of its slowest one.
   double least_wait = 0;
 

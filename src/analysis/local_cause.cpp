@@ -53,8 +53,11 @@ struct BesideOthers {
     const bool has_fewer = host.cores > 0 && kUnlikeOthers * host.cores <= cores_there;
     return waits_longer_for_a_core() || has_fewer || cause == Cause::contention;
   }
+  // Of other hosts, behind what it reads.
+  bool waits_for_word() const { return cause == Cause::launch && host.waits_for_word; }
   bool reads_slowly() const {
-    return cause == Cause::read && host.read_of_sample > kUnlikeOthers * read_there;
+    return (cause == Cause::read || waits_for_word()) &&
+           host.read_of_sample > kUnlikeOthers * read_there;
   }
   bool decodes_slowly() const { return host.decode_of_sample > kUnlikeOthers * decode_there; }
 };
@@ -104,8 +107,10 @@ std::string requests_words(const BesideOthers& beside) {
 std::string local_cause(const std::vector<HostPace>& hosts, std::size_t of) {
   const BesideOthers beside = beside_others(hosts, of);
   if (beside.lacks_cores()) return cores_words(beside);
-  std::string text = fmt::format("it waits chiefly for {} ({})", name_of(beside.cause),
-                                 show_percent(stall_of(beside.host, beside.cause)));
+  std::string text = fmt::format(
+      "it waits chiefly for {} ({})",
+      beside.waits_for_word() ? "word that the others are ready" : name_of(beside.cause),
+      show_percent(stall_of(beside.host, beside.cause)));
   if (beside.reads_slowly()) {
     text += "; " + took_words("reading", beside.host.read_of_sample, beside.read_there) +
             requests_words(beside);
@@ -124,6 +129,7 @@ std::string place_of_cause(const std::vector<HostPace>& hosts, std::size_t of) {
     return fmt::format("the way from {} to its storage: {}", name,
                        beside.host.request_rate > 0 ? "its network link, what else uses it"
                                                     : "its disk, its network link");
+  if (beside.waits_for_word()) return fmt::format("the network link of {}, what else uses it", name);
   return fmt::format("what {} has to itself: its cores, its disk, its network", name);
 }
 

@@ -83,6 +83,18 @@ bool waits_for_sampler(const RunRecord& record, const Account& account) {
   return account.stall[Cause::launch] > 0 && 2 * chosen_in(record) >= account.stall[Cause::launch];
 }
 
+bool waits_for_word(const std::vector<Metric>& of_host, const Account& account) {
+  const Nanos launch = account.stall[Cause::launch];
+  return launch > 0 && 2 * value_of(of_host, "meeting.late_word_s").value_or(0) >= seconds(launch);
+}
+
+bool waits_for_word(const RunRecord& record, const Account& account) {
+  return waits_for_word(record.metrics, account) ||
+         std::any_of(record.hosts.begin(), record.hosts.end(), [&](const HostRecord& host) {
+           return waits_for_word(host.metrics, account);
+         });
+}
+
 bool has_gpu(const RunRecord& record) {
   switch (device_kind(record.config.trainer.device.value)) {
     case DeviceKind::gpu:

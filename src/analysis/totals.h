@@ -32,6 +32,10 @@ bool waits_for_sampler(const RunRecord& record, const Account& account);
 // Likewise in what gives the loader's batches on, as a framework does around a DataLoader.
 Nanos wrapped_in(const RunRecord& record);
 bool waits_for_wrapper(const RunRecord& record, const Account& account);
+// Likewise for word of other processes' ranks, without which its next step does not begin; of a job
+// the host that waits longest for it.
+bool waits_for_word(const std::vector<Metric>& of_host, const Account& account);
+bool waits_for_word(const RunRecord& record, const Account& account);
 
 // Bytes per second of the copies to the device. Nothing where what was timed moved none: the host's
 // call of a copy may return at once, and what no kernel hides of a copy is a part of it.

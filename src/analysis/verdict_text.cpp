@@ -258,6 +258,8 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
         return "the sampler chooses samples in the trainer's own thread";
       if (waits_for_wrapper(record, account))
         return "what the loader is wrapped in handles its batches in the trainer's own thread";
+      if (waits_for_word(record, account))
+        return "word that the ranks of other processes are ready comes late";
       return account.not_asking > account.launching
                  ? "a batch is ready and the trainer is busy with something else"
                  : "the trainer is slow between taking a batch and its compute";

@@ -22,6 +22,7 @@ struct Barrier {
   std::vector<SimDevice*> devices;
   StepGate* gate = nullptr;        // to ranks of other processes; null: there are none
   std::int64_t told_to_gate = -1;  // step
+  Nanos late_word = 0;             // of the gate: how long steps had been over when it came
   bool closed = false;             // a device is gone
 
   void advance();
@@ -46,6 +47,7 @@ class SimDevice : public Device {
   void submit_compute(std::int64_t step, Nanos duration) override;
   bool wait_computed(std::int64_t step) override;
   std::optional<DeviceTimes> collect() override;
+  DeviceFacts facts() const override;
 
  private:
   friend struct Barrier;
@@ -205,6 +207,8 @@ void Barrier::advance() {
       begin = std::max(begin, *of_all);
     }
     for (SimDevice* device : devices) device->place_compute(begin);
+    if (gate != nullptr)
+      late_word += std::max<Nanos>(0, monotonic_now() - devices.front()->compute_tail_);
     placed.notify_all();
   }
 }
@@ -230,6 +234,17 @@ std::optional<DeviceTimes> SimDevice::collect() {
     ++first_;
   }
   return times;
+}
+
+DeviceFacts SimDevice::facts() const {
+  const std::lock_guard lock(barrier_->mutex);
+  if (barrier_->gate == nullptr || barrier_->devices.front() != this) return {};
+  DeviceFacts facts;
+  facts.metrics.push_back({"meeting.late_word_s", "s",
+                           "word that the ranks of other processes were ready came so long after "
+                           "the steps were over, warm-up included",
+                           seconds(barrier_->late_word)});
+  return facts;
 }
 
 }  // namespace

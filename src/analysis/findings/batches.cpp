@@ -100,8 +100,8 @@ std::string per_batch_words(const Facts& facts) {
 std::optional<Candidate> small_batches(const Facts& facts) {
   const RunConfig& config = facts.config;
   const double spent = spent_per_batch(facts);
-  if (facts.waits_for_other_loaders() || facts.waits_for_sampler() || spent < kModerateStall ||
-      spent < facts.making())
+  if (facts.waits_for_other_loaders() || facts.waits_for_sampler() || facts.waits_for_word() ||
+      spent < kModerateStall || spent < facts.making())
     return std::nullopt;
   Changes larger = {number("batch-size", 2 * config.loader.batch_size)};
   // A step of twice the samples is taken to compute twice as long.

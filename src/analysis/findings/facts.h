@@ -36,6 +36,7 @@ struct Facts {
   bool waits_for_other_loaders() const;
   bool waits_for_sampler() const;
   bool waits_for_wrapper() const;
+  bool waits_for_word() const;
 
   // What `about` is called in the program, with shares where they are known: "numpy, torch",
   // "RandomCrop 62.0 %, Normalize 38.0 %"; "" where nothing is known.

@@ -168,7 +168,7 @@ bool launches_lag(const Facts& facts) {
 
 std::optional<Candidate> slow_trainer(const Facts& facts) {
   if (facts.share(Cause::launch) < kWorthSaying || facts.waits_for_other_loaders() ||
-      facts.waits_for_sampler())
+      facts.waits_for_sampler() || facts.waits_for_word())
     return std::nullopt;
   Candidate candidate;
   if (facts.waits_for_wrapper()) {

@@ -7,7 +7,7 @@
 
 #include "base/sleep.h"
 #include "base/thread_meter.h"
-#include "loaderscope/device.h"
+#include "device/devices.h"
 
 namespace loaderscope {
 namespace {
@@ -185,6 +185,53 @@ TEST_F(SimDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
       EXPECT_EQ(times[0][step].compute.begin, last);
     }
   }
+}
+
+// Other processes are ready at once, and say so late.
+class LateGate : public StepGate {
+ public:
+  void ready(std::int64_t step, Nanos at) override { begins_.emplace_back(step, at); }
+  std::optional<Nanos> begin_of(std::int64_t step) override {
+    return step < heard_ ? std::optional(begins_.at(static_cast<std::size_t>(step)).second)
+                         : std::nullopt;
+  }
+  void on_begin(std::function<void()> call) override { call_ = std::move(call); }
+  void hear() {
+    ++heard_;
+    call_();
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, Nanos>> begins_;
+  std::int64_t heard_ = 0;
+  std::function<void()> call_;
+};
+
+TEST_F(SimDeviceTest, HowLateOtherProcessesWordCameIsTold) {
+  LateGate gate;
+  config_.trainer.ranks.value = 2;
+  config_.trainer.sync_ranks.value = true;
+  const auto devices = make_gated_devices(config_, stop_, gate);
+  std::vector<DeviceTimes> times;
+  for (std::int64_t step = 0; step < 2; ++step) {
+    for (const auto& device : devices) {
+      ASSERT_TRUE(device->submit_copy(copy_of(step, 0)));
+      device->submit_compute(step, kMillisecond);
+    }
+    EXPECT_FALSE(devices[0]->collect());
+    sleep_until(monotonic_now() + 10 * kMillisecond);
+    gate.hear();
+    for (const auto& device : devices) {
+      ASSERT_TRUE(device->wait_computed(step));
+      times.push_back(device->collect().value());
+    }
+  }
+  EXPECT_EQ(times[2].compute.begin, times[3].compute.begin);
+  const DeviceFacts facts = devices[0]->facts();
+  ASSERT_EQ(facts.metrics.size(), 1U);
+  EXPECT_EQ(facts.metrics[0].name, "meeting.late_word_s");
+  EXPECT_GE(facts.metrics[0].value, 0.018);  // twice 9 ms at least
+  EXPECT_TRUE(devices[1]->facts().metrics.empty());
 }
 
 TEST_F(SimDeviceTest, AStopEndsEveryWait) {

@@ -184,5 +184,21 @@ TEST(HostFindings, AHostWithFewerCoresIsToldByThem) {
             "cores), and its CPU quota stopped it 25.0 %");
 }
 
+// The trainer asks late for what is ready, as it does not know yet that its step is over.
+TEST(HostFindings, AHostThatHearsLateFromTheOthersIsToldSo) {
+  RunRecord record = run_on_hosts(
+      "ranks=4 sync-ranks=true workers=1 batch=1 cost=read=1ms cost=launch=2ms "
+      "inject=launch=+14ms@rank=2 inject=launch=+14ms@rank=3 compute=4ms warmup=2 steps=60");
+  EXPECT_THAT(evidence_of(record, "straggler-host"), HasSubstr("it waits chiefly for launch ("));
+  EXPECT_NE(evidence_of(record, "slow-trainer") + evidence_of(record, "small-batches"), "");
+  record.hosts[1].metrics.push_back({"meeting.late_word_s", "s", "", 0.9});
+  EXPECT_THAT(evidence_of(record, "straggler-host"),
+              HasSubstr("it waits chiefly for word that the others are ready (75.0 %)"));
+  EXPECT_EQ(evidence_of(record, "slow-trainer"), "");
+  EXPECT_EQ(evidence_of(record, "small-batches"), "");
+  EXPECT_THAT(analyse(record).verdict.sentence,
+              HasSubstr("word that the ranks of other processes are ready comes late"));
+}
+
 }  // namespace
 }  // namespace loaderscope
