@@ -129,7 +129,8 @@ std::string place_of_cause(const std::vector<HostPace>& hosts, std::size_t of) {
     return fmt::format("the way from {} to its storage: {}", name,
                        beside.host.request_rate > 0 ? "its network link, what else uses it"
                                                     : "its disk, its network link");
-  if (beside.waits_for_word()) return fmt::format("the network link of {}, what else uses it", name);
+  if (beside.waits_for_word())
+    return fmt::format("the network link of {}, what else uses it", name);
   return fmt::format("what {} has to itself: its cores, its disk, its network", name);
 }
 

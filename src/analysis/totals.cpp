@@ -90,9 +90,8 @@ bool waits_for_word(const std::vector<Metric>& of_host, const Account& account) 
 
 bool waits_for_word(const RunRecord& record, const Account& account) {
   return waits_for_word(record.metrics, account) ||
-         std::any_of(record.hosts.begin(), record.hosts.end(), [&](const HostRecord& host) {
-           return waits_for_word(host.metrics, account);
-         });
+         std::any_of(record.hosts.begin(), record.hosts.end(),
+                     [&](const HostRecord& host) { return waits_for_word(host.metrics, account); });
 }
 
 bool has_gpu(const RunRecord& record) {

@@ -7,7 +7,7 @@ hosts (`run --rendezvous env`, a step of all ranks together), and the rates are 
 scaling: each rank has the batch of the one that was measured; strong: the ranks share it out, and a
 step computes as much less, of which the plan is told by --set batch-size and --step. With
 --store-rate one more pipeline reads arrays from a web server in a namespace of its own, whose link
-is shaped to that rate, of which the plan is told by --storage:
+is shaped to that rate, headers and all; the plan is told by --storage what curl gets through it:
 
     sudo tests/bench/hosts_bench.py [--binary build/dev/loaderscope] [--seconds 4]
 
@@ -103,7 +103,11 @@ def store(switch, rate, folder):
         command = ["ip", "netns", "exec", name, nginx, "-c", folder / "nginx.conf", "-p", folder]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
         time.sleep(1)
-        yield f"npy:http://10.77.0.200:{STORE_PORT}/a.npy"
+        url = f"http://10.77.0.200:{STORE_PORT}/a.npy"
+        get = ["ip", "netns", "exec", switch, "curl", "-s", "-o", os.devnull, "-w", "%{speed_download}", url]
+        given = float(subprocess.run(get, check=True, stdout=subprocess.PIPE, text=True).stdout)
+        print(f"the store gives {given / 1e6:.1f} MB/s", flush=True)
+        yield f"npy:{url}", given
     finally:
         if process is not None:
             process.kill()
@@ -181,11 +185,11 @@ class Bench:
                 self.compare(pipeline, f"{costs} --batch {own} --compute {step}", count, ranks, told)
 
     def shared_store(self, rate, folder):
-        with store(self.names[0], rate, folder) as data:
+        with store(self.names[0], rate, folder) as (data, given):
             reading = f"--data {data} {STORE}"
             self.measure_one(reading)
             for count, ranks in SIZES:
-                self.compare("arrays from a store", reading, count, ranks, ("--storage", f"{rate}B/s"))
+                self.compare("arrays from a store", reading, count, ranks, ("--storage", f"{given:.0f}B/s"))
 
 
 def main():

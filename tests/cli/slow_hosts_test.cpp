@@ -86,14 +86,13 @@ TEST_F(SlowHosts, ANarrowLinkIsThatHostsOwn) {
   const json result = run(reading("50"));
   ASSERT_FALSE(result.is_null());
   const std::string told = told_by(result);
-  EXPECT_THAT(
-      told,
-      AllOf(HasSubstr("\nstraggler-host: node2 sets the pace: "),
-            // Which is behind what it reads.
-            AnyOf(HasSubstr("it waits chiefly for read ("),
-                  HasSubstr("it waits chiefly for word that the others are ready (")),
-            HasSubstr("; reading takes "), HasSubstr("under way its requests bring "),
-            HasSubstr("look at the way from node2 to its storage: its network link")));
+  EXPECT_THAT(told,
+              AllOf(HasSubstr("\nstraggler-host: node2 sets the pace: "),
+                    // Which is behind what it reads.
+                    AnyOf(HasSubstr("it waits chiefly for read ("),
+                          HasSubstr("it waits chiefly for word that the others are ready (")),
+                    HasSubstr("; reading takes "), HasSubstr("under way its requests bring "),
+                    HasSubstr("look at the way from node2 to its storage: its network link")));
   EXPECT_THAT(told, Not(HasSubstr("shared-storage"))) << told;
   for (const json& finding : result.at("findings"))
     EXPECT_THAT(finding.at("command").dump(), Not(HasSubstr("num-workers"))) << told;

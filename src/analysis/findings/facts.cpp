@@ -59,9 +59,7 @@ bool Facts::waits_for_wrapper() const {
   return loaderscope::waits_for_wrapper(record, analysis.account);
 }
 
-bool Facts::waits_for_word() const {
-  return loaderscope::waits_for_word(record, analysis.account);
-}
+bool Facts::waits_for_word() const { return loaderscope::waits_for_word(record, analysis.account); }
 
 std::string Facts::named(std::string_view about) const {
   constexpr int kMost = 4;

@@ -58,8 +58,9 @@ class FittedModel {
   Prediction predict_steps(const Changes& changes, std::int64_t steps,
                            const Knockouts& knockouts = {}) const;
 
-  // The same of a job over many machines; without a storage reads take what they took. Its data has
-  // no end: what the beginning of an epoch takes is in none of its steps.
+  // The same of a job over many machines; without a storage reads take what they took. Where an
+  // epoch has no more steps, whole epochs are run. Of a longer one the job's data has no end
+  // (`data.samples` of the prediction is 0): what its beginning takes is in none of the steps.
   Prediction predict_job(const JobHosts& hosts, const std::optional<SharedStorage>& storage,
                          const Changes& changes, std::int64_t steps) const;
 

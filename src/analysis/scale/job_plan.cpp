@@ -84,6 +84,10 @@ JobSize size_of(const Prediction& prediction, std::int64_t hosts, double calibra
   const double factor = busy > 0 ? std::min(calibration, 1 / busy) : calibration;
   size.samples_per_s = prediction.samples_per_s * factor;
   if (busy > 0) size.account = with_busy(size.account, busy * factor);
+  if (prediction.config.data.samples > 0)
+    size.epoch_s = seconds(prediction.account.window) / factor *
+                   static_cast<double>(steps_of_epoch(prediction.config)) /
+                   static_cast<double>(prediction.config.measure.steps);
   return size;
 }
 
@@ -99,8 +103,8 @@ std::int64_t samples_of_epoch(const RunRecord& record, const Changes& changes) {
   return record.config.data.samples;
 }
 
-// `config`: of the job. Its steps are those of the model, which has no end of the data; how an
-// epoch begins is taken from the run.
+// `config`: of the job. How an epoch begins is taken from the run, where the model's steps are not
+// those of whole epochs.
 JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
                   const SeenEpochs& seen) {
   config.data.samples.value = samples;
@@ -108,14 +112,20 @@ JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
   JobEpoch epoch;
   epoch.samples = samples;
   epoch.steps = steps_of_epoch(config);
-  epoch.start_s = seen.start_ns() / 1e9;
-  const double steps_s = static_cast<double>(epoch.steps) *
-                         static_cast<double>(config.loader.batch_size * job.ranks) /
-                         job.samples_per_s;
-  epoch.seconds = steps_s + epoch.start_s;
+  if (job.epoch_s) {
+    epoch.seconds = *job.epoch_s;
+    epoch.start_s = epoch.seconds * share_of(job.account.why[Why::epoch], job.account);
+  } else {
+    epoch.start_s = seen.start_ns() / 1e9;
+    epoch.seconds = static_cast<double>(epoch.steps) *
+                        static_cast<double>(config.loader.batch_size * job.ranks) /
+                        job.samples_per_s +
+                    epoch.start_s;
+  }
   epoch.gpu_hours = epoch.seconds / 3600 * static_cast<double>(plan.question.ranks);
   if (!plan.has_busy) return epoch;
-  epoch.busy = steps_s / epoch.seconds * (1 - share_of(job.account.idle(), job.account));
+  epoch.busy = 1 - share_of(job.account.idle(), job.account);
+  if (!job.epoch_s) epoch.busy *= 1 - epoch.start_s / epoch.seconds;
   if (!plan.question.gpu_price) return epoch;
   epoch.price = epoch.gpu_hours * *plan.question.gpu_price;
   epoch.price_of_waiting = *epoch.price * (1 - epoch.busy);
@@ -155,7 +165,12 @@ void note_what_is_left_out(JobPlan& plan, const RunRecord& record) {
   if (plan.question.decode)
     notes.emplace_back("the hosts that decode are taken to have enough samples under way");
   if (!plan.epoch) return;
-  if (plan.epoch->start_s > 0) {
+  if (plan.job().epoch_s) {
+    notes.push_back(fmt::format(
+        "an epoch of the job has {} of each rank: in the busy share and the rate of such a size is "
+        "how its epochs begin, as the model has it",
+        plural(plan.epoch->steps, "step")));
+  } else if (plan.epoch->start_s > 0) {
     notes.push_back(fmt::format(
         "each epoch is taken to begin as in the run, in {}; the busy share and the rate of a size "
         "are of what comes after",
@@ -188,7 +203,8 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
   if (!plan.fit.can_predict())
     throw RunError("the model misses the run by more than 10 %, so nothing is planned with it: " +
                    plan.fit.sentence() + "; measure it again on a calmer machine, or for longer");
-  plan.measured = {record.config.trainer.ranks, 1, analysis.samples_per_s.mean, analysis.account};
+  plan.measured = {record.config.trainer.ranks, 1, analysis.samples_per_s.mean, analysis.account,
+                   std::nullopt};
   const double calibration =
       fitted.samples_per_s > 0 ? analysis.samples_per_s.mean / fitted.samples_per_s : 1;
 

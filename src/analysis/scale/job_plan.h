@@ -17,12 +17,14 @@ struct JobSize {
   std::int64_t ranks = 1, hosts = 1;
   double samples_per_s = 0;  // of all ranks
   Account account;
+  // Where whole epochs were run, with their beginnings in the rate and the account: what one takes.
+  std::optional<double> epoch_s;
 };
 
 struct JobEpoch {
   std::int64_t samples = 0, steps = 0;  // steps: of each rank
   double seconds = 0, gpu_hours = 0;
-  double start_s = 0;  // of the seconds: how it begins, as in the run; 0: not seen there
+  double start_s = 0;  // of the seconds: how it begins; 0: the run did not show it
   double busy = 0;     // share of the seconds; 0 without a compute
   std::optional<double> price, price_of_waiting;
 };

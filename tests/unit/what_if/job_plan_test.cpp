@@ -185,6 +185,22 @@ TEST(JobPlan, EachEpochBeginsAsInTheRun) {
   EXPECT_NEAR(plan.epoch->busy, 0.5, 0.01);
 }
 
+// 400 samples are 100 steps of the rank that was measured, within one epoch, and 25 of each of
+// four.
+TEST(JobPlan, ShortEpochsBeginInTheModel) {
+  const std::string epochs = std::string(kFast) + "samples = 400\ncost = startup=30ms\n";
+  const JobPlan plan = plan_job(run_of(epochs), question_of(4));
+  const Analysis four = analyse(run_of(epochs + "ranks = 4\nsync-ranks = true\n"));
+  EXPECT_LT(four.samples_per_s.mean, 0.9 * 1600);  // as it were without beginnings
+  EXPECT_NEAR(plan.job().samples_per_s, four.samples_per_s.mean, 0.02 * four.samples_per_s.mean);
+  ASSERT_TRUE(plan.epoch);
+  EXPECT_EQ(plan.epoch->steps, 25);
+  EXPECT_NEAR(plan.epoch->seconds, 400 / plan.job().samples_per_s, 1e-3);
+  EXPECT_NEAR(plan.epoch->busy, 0.25 / plan.epoch->seconds, 0.01);
+  EXPECT_THAT(plan.notes,
+              ::testing::Contains(HasSubstr("an epoch of the job has 25 steps of each")));
+}
+
 TEST(JobPlan, AnEpochIsNoShorterThanItsSteps) {
   JobQuestion question = question_of(1000);
   question.changes = {{"samples", "50"}};
