@@ -323,40 +323,42 @@ TEST_F(CompareRefs, AnInterruptLeavesNothing) {
   expect_no_work_trees();
 }
 
-class CompareTorch : public CompareRefs {
+// Two commits of a program whose loader takes as many rounds of work for a sample.
+class CompareLoaders : public CompareRefs {
  protected:
   void SetUp() override {
-    if (!torch_python_has("torch")) GTEST_SKIP() << "no Python with torch";
+    if (run_program("/bin/sh", {"-c", "command -v python3"}).exit_code != 0)
+      GTEST_SKIP() << "no python3";
     CompareRefs::SetUp();
-    folder_.write("repository/train.py", R"(
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-class Data(Dataset):
+    commit_twice(R"(
+class Loader:
     def __len__(self):
-        return 10_000
-    def __getitem__(self, i):
-        x = torch.ones(3, 32, 32)
-        for _ in range(TIMES):
-            x = x.sqrt()
+        return 1250
+    def __iter__(self):
+        for i in range(len(self)):
+            yield [self.sample(8 * i + j) for j in range(8)]
+    def sample(self, i):
+        x = i + 2.0
+        for _ in range(ROUNDS):
+            x = x ** 0.5
         return x
 
 def make_loader():
-    torch.set_num_threads(1)
-    return DataLoader(Data(), batch_size=8, num_workers=1)
-)");
-    sh("sed -i s/TIMES/20/ train.py && git add -A && git commit -qm fast && "
-       "sed -i s/20/200/ train.py && git commit -qam slow");
+    return Loader()
+)",
+                 "1000", "10000");
+  }
+  void commit_twice(const std::string& program, const std::string& fast, const std::string& slow) {
+    folder_.write("repository/train.py", program);
+    sh("sed -i s/ROUNDS/" + fast + "/ train.py && git add -A && git commit -qm fast && sed -i s/" +
+       fast + "/" + slow + "/ train.py && git commit -qam slow");
   }
 };
 
-TEST_F(CompareTorch, ACommitThatIsSlowerIsFound) {
+TEST_F(CompareLoaders, ACommitThatIsSlowerIsFound) {
   const Ended ended = compare(
       "--ref-a HEAD~1 --anchor-ref HEAD~1 --anchor-limit 20% --loader train.py:make_loader "
-      "--device "
-      "null --pairs 6 --steps 50 --json - "
-      "--python '" +
-      torch_python() + "'");
+      "--device null --pairs 6 --steps 50 --json -");
   EXPECT_EQ(ended.exit_code, 2) << ended.err;
   const json result = json::parse(ended.out);
   EXPECT_EQ(result["verdict"], "worse");
@@ -369,11 +371,9 @@ TEST_F(CompareTorch, ACommitThatIsSlowerIsFound) {
   expect_no_work_trees();
 }
 
-TEST_F(CompareTorch, ACommitThatTheLoaderDoesNotReadIsTheSame) {
+TEST_F(CompareLoaders, ACommitThatTheLoaderDoesNotReadIsTheSame) {
   sh("echo words > README.md && git add -A && git commit -qm words");
-  const std::string flags =
-      "--ref-a HEAD~1 --loader train.py:make_loader --device null --json - --python '" +
-      torch_python() + "'";
+  const std::string flags = "--ref-a HEAD~1 --loader train.py:make_loader --device null --json -";
   const Ended ended = compare(flags);
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   const json result = json::parse(ended.out);
@@ -383,22 +383,21 @@ TEST_F(CompareTorch, ACommitThatTheLoaderDoesNotReadIsTheSame) {
   sh("echo more >> README.md");
   const json dirty = json::parse(compare(flags).out);
   EXPECT_EQ(dirty["notes"][0], "changes that are in no commit yet are not compared");
-  sh("sed -i s/200/201/ train.py && git commit -qam more");
+  sh("sed -i s/10000/10001/ train.py && git commit -qam more");
   const json measured = json::parse(compare(flags + " --pairs 6 --steps 20").out);
   EXPECT_EQ(measured["same_because"], "");
   EXPECT_EQ(measured["runs"].size(), 12U);
 }
 
 // Of four commits one is slower; what the loader does not read needs no run.
-TEST_F(CompareTorch, BisectNamesTheFirstThatIsSlower) {
+TEST_F(CompareLoaders, BisectNamesTheFirstThatIsSlower) {
   sh("git reset -q --hard HEAD~1 && git tag good && echo 1 > a.md && git add -A && "
-     "git commit -qm words && sed -i s/20/200/ train.py && git commit -qam 'many roots' && "
+     "git commit -qm words && sed -i s/1000/10000/ train.py && git commit -qam 'many roots' && "
      "echo 2 > b.md && git add -A && git commit -qm more && echo 3 > c.md && git add -A && "
      "git commit -qm 'still more'");
   const Ended ended = compare(
       "--bisect good HEAD --loader train.py:make_loader --device null --pairs 6 --steps 50 --json "
-      "- --python '" +
-      torch_python() + "'");
+      "-");
   EXPECT_EQ(ended.exit_code, 2) << ended.err;
   const json result = json::parse(ended.out);
   EXPECT_EQ(result["first_slower"]["subject"], "many roots");
@@ -406,6 +405,32 @@ TEST_F(CompareTorch, BisectNamesTheFirstThatIsSlower) {
   EXPECT_THAT(result["sentence"].get<std::string>(), StartsWith("FIRST SLOWER: "));
   expect_no_work_trees();
 }
+
+class CompareTorch : public CompareLoaders {
+ protected:
+  void SetUp() override {
+    if (!torch_python_has("torch")) GTEST_SKIP() << "no Python with torch";
+    CompareRefs::SetUp();
+    commit_twice(R"(
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Data(Dataset):
+    def __len__(self):
+        return 10_000
+    def __getitem__(self, i):
+        x = torch.ones(3, 32, 32)
+        for _ in range(ROUNDS):
+            x = x.sqrt()
+        return x
+
+def make_loader():
+    torch.set_num_threads(1)
+    return DataLoader(Data(), batch_size=8, num_workers=1)
+)",
+                 "20", "200");
+  }
+};
 
 // As the job of 'ci init --shell' runs it.
 TEST_F(CompareTorch, TheGateOfCiInitFindsIt) {
