@@ -105,7 +105,7 @@ def store(switch, rate, folder):
         time.sleep(1)
         url = f"http://10.77.0.200:{STORE_PORT}/a.npy"
         get = ["ip", "netns", "exec", switch, "curl", "-s", "-o", os.devnull, "-w", "%{speed_download}", url]
-        given = float(subprocess.run(get, check=True, stdout=subprocess.PIPE, text=True).stdout)
+        given = max(float(subprocess.run(get, check=True, stdout=subprocess.PIPE, text=True).stdout) for _ in range(3))
         print(f"the store gives {given / 1e6:.1f} MB/s", flush=True)
         yield f"npy:{url}", given
     finally:
