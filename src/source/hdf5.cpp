@@ -119,7 +119,9 @@ class Hdf5Source final : public ArraySource {
 Hdf5Layout looked_at(const std::string& path, std::string_view dataset, bool has_window) {
   try {
     const std::lock_guard lock(hdf5_mutex());
-    Hdf5Layout layout = Hdf5Dataset(path, dataset, 0).layout();
+    const Hdf5Dataset opened(path, dataset, 0);
+    opened.check_chunks();
+    Hdf5Layout layout = opened.layout();
     if (layout.array.is_flat && !has_window)
       throw ValueError(layout.name +
                        " is one long row of numbers; say how many make a sample: "

@@ -166,6 +166,26 @@ TEST(Hdf5, RowsThatAreNotWhereTheyShouldBeAreRefused) {
     EXPECT_THAT(why_not(damaged), HasSubstr("is damaged: its rows")) << damaged;
 }
 
+// Packed, of 8 rows each; it says that they have more, of which the library would read outside of
+// what it has unpacked.
+TEST(Hdf5, ChunksThatAreNotAsLongAsTheFileSaysAreRefused) {
+  const TempFolder data;
+  const std::string path = data / "rows.h5";
+  write_hdf5(path, std::string(64 * 1000, 'x'), {64, 1000}, {8, 1000});
+  std::ifstream file(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  const std::uint32_t lengths[] = {8, 1000, 1};
+  const std::size_t at = whole.find({reinterpret_cast<const char*>(lengths), sizeof lengths});
+  ASSERT_NE(at, std::string::npos);
+  for (const char rows : {9, 16, 63, 64}) {
+    std::string changed = whole;
+    changed[at] = rows;
+    EXPECT_THAT(why_not(data.write(std::to_string(rows) + ".h5", changed)),
+                HasSubstr("is damaged: its chunks are not as long as it says"));
+  }
+  EXPECT_EQ(open(path)->size(), 64);
+}
+
 TEST(Hdf5, RowsThatWereNeverWrittenAreRead) {
   const TempFolder data;
   write_hdf5(data / "rows.h5", "", {64, 1000}, {});
