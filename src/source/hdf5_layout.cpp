@@ -82,13 +82,13 @@ struct StoredChunk {
   hsize_t bytes = 0;
 };
 
+// Nothing where there are not so many.
 std::optional<StoredChunk> stored_chunk(hid_t dataset, hid_t space, hsize_t index) {
   StoredChunk chunk;
   chunk.begin.resize(static_cast<std::size_t>(::H5Sget_simple_extent_ndims(space)));
-  if (::H5Dget_chunk_info(dataset, space, index, chunk.begin.data(), &chunk.left_out, &chunk.place,
-                          &chunk.bytes) < 0)
-    return std::nullopt;
-  return chunk;
+  const bool is_told = ::H5Dget_chunk_info(dataset, space, index, chunk.begin.data(),
+                                           &chunk.left_out, &chunk.place, &chunk.bytes) >= 0;
+  return is_told && chunk.place != HADDR_UNDEF ? std::optional(chunk) : std::nullopt;
 }
 
 // Bytes by which what is stored of a chunk is longer; nothing where a filter makes that any number.

@@ -177,9 +177,9 @@ TEST(Hdf5, ChunksThatAreNotAsLongAsTheFileSaysAreRefused) {
   const std::uint32_t lengths[] = {8, 1000, 1};
   const std::size_t at = whole.find({reinterpret_cast<const char*>(lengths), sizeof lengths});
   ASSERT_NE(at, std::string::npos);
-  for (const char rows : {9, 16, 63, 64}) {
+  for (const int rows : {9, 16, 63, 64}) {
     std::string changed = whole;
-    changed[at] = rows;
+    changed[at] = static_cast<char>(rows);
     EXPECT_THAT(why_not(data.write(std::to_string(rows) + ".h5", changed)),
                 HasSubstr("is damaged: its chunks are not as long as it says"));
   }
