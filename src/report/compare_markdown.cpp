@@ -1,9 +1,9 @@
-// A comparison as the summary of a job, and as the one comment on a pull request.
+// A comparison as the summary of a job, and as the one comment on a pull request. Who sent it may
+// be a stranger: what may be sentences of his stands as code.
 #include <fmt/format.h>
 
 #include <sstream>
 
-#include "base/printable.h"
 #include "experiment/compare/gate.h"
 #include "report/compare_text.h"
 #include "report/kinds.h"
@@ -31,13 +31,6 @@ std::string table_of(const Judgement& judgement) {
   return table + "\n";
 }
 
-// A fence that nothing within it ends.
-std::string code_block(const std::string& text) {
-  std::string fence = "```";
-  while (text.find(fence) != text.npos) fence += '`';
-  return fence + "sh\n" + printable(text) + "\n" + fence + "\n";
-}
-
 // What stands below each other, as far as there is room: a comment that is too long is none.
 class Comment {
  public:
@@ -51,6 +44,9 @@ class Comment {
   }
   void line(const std::string& text) {
     if (!text.empty()) add(in_markdown(text) + "\n\n");
+  }
+  void quote(std::string_view label, const std::string& text) {
+    if (!text.empty()) add(std::string(label) + code_span(text) + "\n\n");
   }
   std::string text() const {
     return text_ + (left_out_ ? "What is longer than a comment stands in the JSON.\n" : "");
@@ -72,14 +68,15 @@ void write_comparison_markdown(std::ostream& out, const Comparison& comparison) 
   comment.add(fmt::format("{}\n", kCommentMarker));
   comment.add(fmt::format("**{} {}**\n\n", mark_of(judgement, answer.gate),
                           in_markdown(answer_line(comparison, judgement))));
-  for (const std::string& line : acceptance_lines(comparison, judgement)) comment.line(line);
+  for (const std::string& line : acceptance_lines(comparison, judgement)) comment.quote("", line);
   comment.line(matters_line(judgement));
   comment.add(table_of(judgement));
   comment.line(counts_line(judgement));
-  comment.line(arms_line(comparison, judgement));
+  comment.quote("", arms_line(comparison, judgement));
   comment.line(noise_line(judgement));
-  if (!comparison.reproduce.empty()) comment.add("Reproduce:\n" + code_block(comparison.reproduce));
-  for (const std::string& note : comparison.notes) comment.line("note: " + note);
+  if (!comparison.reproduce.empty())
+    comment.add("Reproduce:\n" + shell_block(comparison.reproduce));
+  for (const std::string& note : comparison.notes) comment.quote("note: ", note);
   out << comment.text();
 }
 

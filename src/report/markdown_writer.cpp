@@ -3,7 +3,6 @@
 
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
-#include "base/printable.h"
 #include "report/findings_text.h"
 #include "report/markup.h"
 #include "report/next_command.h"
@@ -73,7 +72,7 @@ void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& 
   out << fmt::format("- loaderscope {}, engine {}\n", in_markdown(record.tool_version),
                      in_markdown(record.engine));
   const std::string command = next_command(record, analysis);
-  if (!command.empty()) out << "\nNext:\n```sh\n" << printable(command) << "\n```\n";
+  if (!command.empty()) out << "\nNext:\n" << shell_block(command);
 }
 
 }  // namespace loaderscope

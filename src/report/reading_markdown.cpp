@@ -1,7 +1,6 @@
 // What is read of a result of any kind, as Markdown.
 #include <fmt/format.h>
 
-#include "base/printable.h"
 #include "report/markup.h"
 #include "report/screen.h"
 #include "report/writers.h"
@@ -30,9 +29,9 @@ Screen::Item without_words(Screen::Item row) {
   return row;
 }
 
-std::string shell_block(const Screen::Item& item) {
+std::string command_block(const Screen::Item& item) {
   const std::string label = item.cells[0].empty() ? "" : in_markdown(item.cells[0]) + ":\n";
-  return label + "```sh\n" + printable(item.cells[1]) + "\n```\n\n";
+  return label + shell_block(item.cells[1]) + "\n";
 }
 
 std::string markdown_of(const std::vector<Screen::Item>& items) {
@@ -50,7 +49,7 @@ std::string markdown_of(const std::vector<Screen::Item>& items) {
     if (is_row) text += table_row(item);
     if (item.is == Screen::Is::headline) text += "**" + in_markdown(item.text) + "**\n\n";
     if (item.is == Screen::Is::text) text += in_markdown(item.text) + "\n\n";
-    if (item.is == Screen::Is::command) text += shell_block(item);
+    if (item.is == Screen::Is::command) text += command_block(item);
   }
   return text + (in_table ? "\n" : "");
 }

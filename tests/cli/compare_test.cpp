@@ -240,6 +240,33 @@ TEST_F(CompareRefs, CiInitWritesTheGateAndReplacesNothing) {
   EXPECT_THAT(compared.err, HasSubstr("nowhere: there is no such commit here"));
 }
 
+// In a folder that is kept, a comparison that fails must not be reported as the one before it.
+TEST_F(CompareRefs, TheShellScriptShowsNoEarlierAnswer) {
+  const std::string path =
+      "export PATH='" + std::filesystem::path(binary()).parent_path().string() + "':\"$PATH\"; ";
+  ASSERT_EQ(sh(path + "loaderscope ci init > /dev/null && loaderscope ci init --shell > ci.sh && "
+                      "echo '{}' > compare.json && echo old > compare.md")
+                .exit_code,
+            0);
+  const Ended ended = sh(path + "sh ci.sh nowhere");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("nowhere: there is no such commit here"));
+  EXPECT_EQ(sh("ls compare.json compare.md").out, "");
+}
+
+// A fork's own pipeline fetches from the fork.
+TEST_F(CompareRefs, GitlabsJobAsksNoRemoteForItsBase) {
+  const std::string job = run_binary({"ci", "init", "--gitlab"}).out;
+  EXPECT_THAT(job, Not(HasSubstr("git fetch")));
+  const std::size_t begin = job.find("base=");
+  ASSERT_NE(begin, job.npos);
+  const std::string line = job.substr(begin, job.find('\n', begin) - begin) + "; echo \"$base\"";
+  const std::string of_branch = "CI_MERGE_REQUEST_DIFF_BASE_SHA=abc; ";
+  EXPECT_EQ(sh(of_branch + line).out, "abc\n");
+  EXPECT_EQ(sh(of_branch + "CI_MERGE_REQUEST_TARGET_BRANCH_SHA=''; " + line).out, "abc\n");
+  EXPECT_EQ(sh(of_branch + "CI_MERGE_REQUEST_TARGET_BRANCH_SHA=def; " + line).out, "def\n");
+}
+
 TEST_F(CompareRefs, CiInitPrintsTheOtherForms) {
   EXPECT_THAT(run_binary({"ci", "init", "--shell"}).out, StartsWith("#!/bin/sh\n"));
   EXPECT_THAT(run_binary({"ci", "init", "--gitlab"}).out, HasSubstr("\nloaderscope:\n"));

@@ -77,6 +77,23 @@ TEST(ComparisonMarkdown, IsOneCommentWithTheAnswerFirst) {
   EXPECT_THAT(text, HasSubstr("Reproduce:\n```sh\nloaderscope compare --a x\n```\n"));
 }
 
+// The file may be of a fork that nobody knows.
+TEST(ComparisonMarkdown, ShowsWordsOfAStrangerAsCode) {
+  Comparison comparison = slower_decode();
+  comparison.notes = {"@octocat: ` run [this](https://a.b)"};
+  comparison.arms[0].what = "@all, #1";
+  comparison.reproduce.clear();
+  for (ArmRun& run : comparison.runs) {
+    for (Detail& detail : run.details) detail.text = "@octocat https://a.b";
+  }
+  const std::string text = form(comparison, "markdown");
+  EXPECT_THAT(text, HasSubstr("\nnote: ``@octocat: ` run [this](https://a.b)``\n"));
+  EXPECT_THAT(text, HasSubstr("\n`A: @all, #1 (3f2c1a9); B: "));
+  EXPECT_THAT(text, HasSubstr(": `@octocat` `https://a.b` 1.800 ms"));
+  const std::regex span("(`+)[^`](.*?[^`])?\\1(?!`)");
+  EXPECT_THAT(std::regex_replace(text, span, ""), Not(HasSubstr("@")));
+}
+
 TEST(ComparisonMarkdown, IsNoLongerThanACommentMayBe) {
   Comparison comparison = slower_decode();
   comparison.notes.assign(3000, std::string(60, '*'));

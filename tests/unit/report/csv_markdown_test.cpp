@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "report/markup.h"
 #include "report/text_table.h"
 #include "report/writers.h"
 #include "unit/report/sample_finding.h"
@@ -43,6 +44,20 @@ TEST(Markdown, LeadsWithTheAnswer) {
   EXPECT_THAT(out.str(), HasSubstr("- note: \\<b\\>bold\\</b\\> \\| \\*x\\*\n"));
   EXPECT_THAT(out.str(), HasSubstr("\n\nFix: num"));
   EXPECT_THAT(out.str(), HasSubstr("```sh\nloaderscope tune --from "));
+}
+
+// GitHub links and mentions whatever looks like it in the text, also where it is escaped.
+TEST(Markdown, HasNoLinksAndMentionsOfOthersText) {
+  EXPECT_EQ(in_markdown("thank @octocat, see https://a.b/c_d and www.a.b, o/r#12 a_b"),
+            "thank `@octocat,` see `https://a.b/c_d` and `www.a.b,` `o/r#12` a\\_b");
+  EXPECT_EQ(in_markdown("a|`@b`|c"), "a\\|`` `@b` ``\\|c");
+  EXPECT_EQ(in_markdown("decode=+150ms@every=200 |"), "`decode=+150ms@every=200` \\|");
+  EXPECT_EQ(in_markdown(" a  b "), " a  b ");
+  EXPECT_EQ(code_span(""), "");
+  EXPECT_EQ(code_span("a ``b` c"), "```a ``b` c```");
+  EXPECT_EQ(code_span("`@a"), "`` `@a ``");
+  EXPECT_EQ(code_span("@a\n"), "`@a\\x0a`");
+  EXPECT_EQ(shell_block("a ```` b"), "`````sh\na ```` b\n`````\n");
 }
 
 TEST(TextTable, AlignsAndLeavesEmptyColumnsOut) {
