@@ -34,10 +34,10 @@ bool reads_wait(const Facts& facts) {
 
 // Of what a worker does for a batch no part is waited for longer.
 bool reads_lead(const Facts& facts) {
-  for (Cause cause : {Cause::decode, Cause::augment, Cause::collate}) {
-    if (facts.share(cause) > facts.share(Cause::read)) return false;
-  }
-  return true;
+  const auto causes = Words<Cause>::table();
+  return std::none_of(causes.begin(), causes.end(), [&](const auto& word) {
+    return makes_batches(word.value) && facts.share(word.value) > facts.share(Cause::read);
+  });
 }
 
 // Reads of a declared storage, that are made ahead.

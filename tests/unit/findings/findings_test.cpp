@@ -591,6 +591,20 @@ TEST(Findings, StorageLatencyNeedsReadsThatLead) {
   EXPECT_EQ(findings.front().id, "too-few-workers") << ids_of(findings);
 }
 
+// What a data set of somebody else does cannot be seen inside, and is waited for like any other.
+TEST(Findings, StorageLatencyNeedsReadsThatLeadAlsoBeforeWorkThatCannotBeSeenInside) {
+  const auto is_said = [](const std::string& time) {
+    RunRecord record =
+        run(COMPUTE "workers = 2\ncost = decode=4ms:sleep\ncost = read=" + time + ":sleep");
+    test::make_users_code(record);
+    const Analysis analysis = analyse(record);
+    EXPECT_GT(analysis.account.stall[Cause::opaque], analysis.account.window / 5);
+    return storage_latency(Facts(record, analysis)).has_value();
+  };
+  EXPECT_TRUE(is_said("5ms"));
+  EXPECT_FALSE(is_said("3ms"));
+}
+
 // Two workers that rest for half of their time, and now and then are 150 ms late: none of it for
 // want of capacity, and the batches of more workers are there in time.
 TEST(Findings, MoreWorkersAreTriedWhateverTheWhyIs) {
