@@ -27,6 +27,9 @@ install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/loaderscope OPT
 file(GLOB schemas CONFIGURE_DEPENDS reports/*.schema.json)
 install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/loaderscope/schemas)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(LOADERSCOPE_PORTABLE)
+  include(src/licenses.cmake)
+endif()
 include(src/manual/man_pages.cmake)
 
 # What shells ask for words: the program writes it, where it can run.

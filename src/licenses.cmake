@@ -1,0 +1,45 @@
+# The terms of what the portable program has of others, linked in or carried beside it: share/doc/loaderscope/licenses has a
+# file for each Debian package, common/ what those refer to, and NVIDIA's own.
+set(licenses ${CMAKE_INSTALL_DOCDIR}/licenses)
+
+# loaderscope_install_terms(WHERE PACKAGE...): WHERE is what install() takes behind a place.
+function(loaderscope_install_terms component)
+  foreach(package ${ARGN})
+    set(terms /usr/share/doc/${package}/copyright)
+    if(NOT EXISTS ${terms})
+      message(WARNING "The terms of ${package} are not in ${terms}: what is built here is for this machine, not to be given away.")
+      continue()
+    endif()
+    install(FILES ${terms} DESTINATION ${licenses} RENAME ${package} ${component})
+    file(READ ${terms} text)
+    string(REGEX MATCHALL "/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]" common "${text}")
+    list(REMOVE_DUPLICATES common)
+    foreach(file ${common})
+      get_filename_component(name ${file} NAME)
+      get_filename_component(file ${file} REALPATH)
+      if(EXISTS ${file})
+        install(FILES ${file} DESTINATION ${licenses}/common RENAME ${name} ${component})
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+get_property(packages GLOBAL PROPERTY LOADERSCOPE_TAKES)
+list(REMOVE_ITEM packages libc6-dev)  # of the machine that it runs on
+loaderscope_install_terms("" ${packages} libstdc++6 libgcc-s1)
+if(TARGET loaderscope_gpu_tests)
+  loaderscope_install_terms("COMPONENT;gpu-check;EXCLUDE_FROM_ALL" libgtest-dev)
+endif()
+
+if(LOADERSCOPE_CUDA12)
+  install(FILES ${LOADERSCOPE_CUDA12}/licenses/nvidia-cuda-runtime ${LOADERSCOPE_CUDA12}/licenses/nvidia-nvtx
+    DESTINATION ${licenses})
+  install(FILES ${LOADERSCOPE_CUDA12}/licenses/nvidia-cuda-cupti DESTINATION ${licenses}
+    COMPONENT gpu-check EXCLUDE_FROM_ALL)
+elseif(NOT LOADERSCOPE_CUDA STREQUAL none)
+  find_file(LOADERSCOPE_CUDA_TERMS NAMES EULA.txt LICENSE HINTS ${CUDAToolkit_LIBRARY_ROOT} NO_DEFAULT_PATH)
+  mark_as_advanced(LOADERSCOPE_CUDA_TERMS)
+  if(LOADERSCOPE_CUDA_TERMS)
+    install(FILES ${LOADERSCOPE_CUDA_TERMS} DESTINATION ${licenses} RENAME nvidia-cuda)
+  endif()
+endif()
