@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "base/cpu_set.h"
 #include "record/merge_records.h"
 
 namespace loaderscope {
@@ -37,6 +40,24 @@ std::vector<ProcessPlaces> by_host(const ProcessesOfJob& processes, std::size_t 
     }
   }
   return hosts;
+}
+
+// Launchers that bind give each process CPUs of its own; a quota is of all in one control group.
+// Nothing: a process does not know its CPUs.
+std::optional<double> cores_of_host(const ProcessesOfJob& processes, const ProcessPlaces& host) {
+  std::set<int> all;
+  double most = 0;
+  bool is_limited = true;
+  for (const std::size_t process : host) {
+    const UsableCpus usable = processes.cpus_of(process);
+    const CpuSet cpus = parse_cpu_list(usable.list);
+    if (cpus.empty()) return std::nullopt;
+    all.insert(cpus.begin(), cpus.end());
+    most = std::max(most, usable.quota);
+    is_limited = is_limited && usable.quota > 0;
+  }
+  const auto cores = static_cast<double>(all.size());
+  return is_limited ? std::min(cores, most) : cores;
 }
 
 HostRecord one_host_of(std::vector<HostRecord> processes) {
@@ -100,6 +121,12 @@ void put_ranks_in_order(const ProcessesOfJob& processes, const std::vector<Proce
   job.notes.push_back(order_words(processes, order, ranks));
 }
 
+// Of the first host, which is the job's own machine.
+void use_cores(double cores, RunRecord& job) {
+  job.machine.cores = cores;
+  if (!job.config.declared.cores.given) job.config.declared.cores.value = cores;
+}
+
 }  // namespace
 
 void join_hosts(const ProcessesOfJob& processes, RunRecord& job) {
@@ -110,6 +137,11 @@ void join_hosts(const ProcessesOfJob& processes, RunRecord& job) {
     std::vector<HostRecord> of_host;
     for (const std::size_t process : host) of_host.push_back(std::move(job.hosts[process]));
     joined.push_back(one_host_of(std::move(of_host)));
+    if (host.size() < 2) continue;
+    const std::optional<double> cores = cores_of_host(processes, host);
+    if (!cores) continue;
+    joined.back().machine.cores = *cores;
+    if (joined.size() == 1) use_cores(*cores, job);
   }
   const bool has_siblings = joined.size() < job.hosts.size();
   job.hosts = std::move(joined);

@@ -6,15 +6,17 @@
 #include <string>
 
 #include "loaderscope/run_record.h"
+#include "rendezvous/meeting.h"
 
 namespace loaderscope {
 
 // Each of the job's `hosts` is one process. Those of one host become one, wherever their ranks
-// stand: ranks then follow each other host by host, and a note says which process has which.
-// `are_on_one_host`, `name_of` take places in `hosts`.
+// stand: ranks then follow each other host by host, and a note says which process has which. Its
+// cores are those that any of its processes may use. All functions take places in `hosts`.
 struct ProcessesOfJob {
   std::function<bool(std::size_t one, std::size_t other)> are_on_one_host;
   std::function<std::string(std::size_t process)> name_of;
+  std::function<UsableCpus(std::size_t process)> cpus_of;
 };
 void join_hosts(const ProcessesOfJob& processes, RunRecord& job);
 

@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/cpu_set.h"
 #include "cli/hosts_of_job.h"
 #include "cli/version_text.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "machine/cgroup.h"
 #include "machine/proc_file.h"
 #include "record/merge_records.h"
 #include "record/rank_waits.h"
@@ -43,6 +45,16 @@ std::string boot_of_kernel() {
   return boot;
 }
 
+// A list that workers are bound to leaves them no others.
+UsableCpus cpus_of_workers(const RunConfig& config) {
+  CpuSet cpus = allowed_cpus();
+  if (const Bind& bind = config.loader.bind.value; bind.way == Bind::Way::list)
+    std::erase_if(cpus, [&](int cpu) {
+      return std::find(bind.cpus.begin(), bind.cpus.end(), cpu) == bind.cpus.end();
+    });
+  return {spell_cpu_list(cpus), cgroup_cores("/").value_or(0)};
+}
+
 void add_drift(Meeting& meeting, HostRecord& host) {
   if (meeting.is_first()) return;
   const ClockDifference before = meeting.clock();
@@ -63,8 +75,9 @@ void add_drift(Meeting& meeting, HostRecord& host) {
 
 Introduction introduction_of(const RunConfig& config, const MachineFacts& machine,
                              std::int64_t ranks) {
-  return {version_number(), machine.host.value_or("a host without a name"), settings_of_job(config),
-          ranks, boot_of_kernel()};
+  return {version_number(),        machine.host.value_or("a host without a name"),
+          settings_of_job(config), ranks,
+          boot_of_kernel(),        cpus_of_workers(config)};
 }
 
 void bring_onto_first_clock(Meeting& meeting, RunRecord& own, const std::string& failure) {
@@ -112,7 +125,8 @@ JobAnswer gather_records(Meeting& meeting, JobAnswer own,
   join_hosts({[&](std::size_t one, std::size_t other) {
                 return meeting.are_on_one_host(numbers[one], numbers[other]);
               },
-              [&](std::size_t process) { return meeting.name_of(numbers[process]); }},
+              [&](std::size_t process) { return meeting.name_of(numbers[process]); },
+              [&](std::size_t process) { return meeting.cpus_of(numbers[process]); }},
              job.record);
   job.record.config.answer = answer;
   if (job.failure.empty()) job.failure = meeting.failure();

@@ -275,6 +275,11 @@ bool Meeting::are_on_one_host(std::int64_t one, std::int64_t other) {
   return a.host == b.host && a.boot == b.boot;
 }
 
+UsableCpus Meeting::cpus_of(std::int64_t number) {
+  const std::lock_guard lock(mutex_);
+  return introduction_of(number).cpus;
+}
+
 std::string Meeting::awaited() {
   const std::lock_guard lock(mutex_);
   if (!is_first() || ready_.empty()) return "";

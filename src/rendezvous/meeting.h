@@ -18,11 +18,18 @@
 
 namespace loaderscope {
 
+// What a process may run on.
+struct UsableCpus {
+  std::string list;  // "0-3,8"; "": not known
+  double quota = 0;  // cores; 0: none
+};
+
 // What a process says of itself when it comes.
 struct Introduction {
   std::string version, host, settings;
   std::int64_t ranks = 1;  // of it
   std::string boot{};      // of the kernel that it runs on; "": not known
+  UsableCpus cpus{};       // of its workers
 };
 
 // A clock less that of process 0, and how far this can be wrong.
@@ -86,6 +93,7 @@ class Meeting {
   // At process 0.
   std::string name_of(std::int64_t process);  // "process 3 on HOST"
   bool are_on_one_host(std::int64_t one, std::int64_t other);
+  UsableCpus cpus_of(std::int64_t process);
 
  private:
   struct Peer {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::string_view kOurs = "loaderscope meeting 2";
+constexpr std::string_view kOurs = "loaderscope meeting 3";
 constexpr std::int64_t kMostStrangers = 64;
 constexpr std::int64_t kMostRanks = 1'000'000;  // of a process
 constexpr Nanos kComeAgain = kSecond / 10;
@@ -34,6 +35,14 @@ std::int64_t number_in_line(std::string_view& text) {
   std::int64_t number = -1;
   std::from_chars(line.data(), line.data() + line.size(), number);
   return number;
+}
+
+// Of a CPU quota; 0 where none is said.
+double quota_in_line(std::string_view& text) {
+  const std::string line = next_line(text);
+  double quota = 0;
+  std::from_chars(line.data(), line.data() + line.size(), quota);
+  return std::isfinite(quota) ? quota : 0;
 }
 
 // Of settings, one a line, the first that the other has not: "NAME = VALUE" in quotes.
@@ -55,8 +64,9 @@ void Meeting::come_to_first() {
   peer->number = 0;
   peer->connection.allow(kLongestOfMember);
   const std::string hello =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", kOurs, place_.job, own_.version,
-                  place_.number, place_.processes, own_.ranks, own_.host, own_.boot, own_.settings);
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", kOurs, place_.job, own_.version,
+                  place_.number, place_.processes, own_.ranks, own_.host, own_.boot, own_.cpus.list,
+                  own_.cpus.quota, own_.settings);
   if (hello.size() > kLongestHello)
     throw RunError(fmt::format(
         "rendezvous: the settings of the job are {} MB, and process 0 takes {}; give fewer --data",
@@ -98,6 +108,8 @@ void Meeting::take_hello(Peer& peer, const std::string& bytes) {
   peer.of.ranks = number_in_line(text);
   peer.of.host = next_line(text);
   peer.of.boot = next_line(text);
+  peer.of.cpus.list = next_line(text);
+  peer.of.cpus.quota = quota_in_line(text);
   peer.of.settings = text;
   std::string refused = stranger(number, processes, ours == kOurs && job == place_.job);
   if (refused.empty() && (peer.of.ranks < 1 || peer.of.ranks > kMostRanks))

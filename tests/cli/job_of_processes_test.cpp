@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/cpu_set.h"
 #include "cli/pipelines_of_jobs.h"
 #include "cli/pretend_hosts.h"
 #include "cli/run_binary.h"
@@ -91,6 +92,25 @@ TEST_F(JobOfProcesses, BooksTheWaitForAnotherProcessToWhatThatOneWaitsFor) {
     EXPECT_NEAR(share(apart, cause), share(together, cause), 0.1) << cause;
   EXPECT_GT(share(apart, "decode"), 0.5);
   EXPECT_EQ(apart.at("verdict").at("bound_by"), together.at("verdict").at("bound_by"));
+}
+
+// As launchers bind them.
+TEST_F(JobOfProcesses, TheHostHasTheCoresOfAllItsProcesses) {
+  const CpuSet allowed = allowed_cpus();
+  if (allowed.size() < 2) GTEST_SKIP() << "needs two CPUs";
+  std::vector<std::unique_ptr<RunningBinary>> all;
+  for (const int number : {0, 1}) {
+    const OnCpus bound({allowed[static_cast<std::size_t>(number)]});
+    all.push_back(started(number, 2, slow_decode("20")));
+  }
+  const Ended first = all[0]->wait();
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const json result = answer();
+  const double of_first = result.at("machine").at("cores"),
+               in_force = result.at("config").at("cores");
+  EXPECT_GT(of_first, 1);  // as far as a quota lets them
+  EXPECT_LE(of_first, 2);
+  EXPECT_EQ(in_force, of_first);
 }
 
 TEST_F(JobOfProcesses, OneThatIsKilledEndsTheJobByItsName) {

@@ -1,0 +1,69 @@
+// Processes of a job as its hosts.
+#include "cli/hosts_of_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "unit/report/sample_record.h"
+
+namespace loaderscope {
+namespace {
+
+struct Process {
+  int host = 0;
+  UsableCpus cpus;
+  double cores = 1;
+};
+
+// One rank of each.
+RunRecord joined(const std::vector<Process>& all) {
+  RunRecord job;
+  for (const Process& process : all) {
+    HostRecord host;
+    host.machine.cores = process.cores;
+    host.ranks = 1;
+    job.hosts.push_back(std::move(host));
+    job.ranks.push_back(test::rank_of(4, 40, test::usual_step));
+  }
+  job.machine = job.hosts.front().machine;
+  job.config.declared.cores.value = job.machine.cores;
+  join_hosts({[&](std::size_t one, std::size_t other) { return all[one].host == all[other].host; },
+              [](std::size_t process) { return "process " + std::to_string(process); },
+              [&](std::size_t process) { return all[process].cpus; }},
+             job);
+  return job;
+}
+
+TEST(HostsOfJob, CoresAreThoseThatAnyProcessMayUse) {
+  const RunRecord job = joined({{0, {"0-7", 0}, 8}, {0, {"8-15", 0}, 8}, {0, {"4-11", 0}, 8}});
+  EXPECT_TRUE(job.hosts.empty());
+  EXPECT_EQ(job.machine.cores, 16);
+  EXPECT_EQ(job.config.declared.cores.value, 16);
+}
+
+TEST(HostsOfJob, AQuotaIsOfAllProcessesOfAHost) {
+  EXPECT_EQ(joined({{0, {"0", 1.5}}, {0, {"1", 1.5}}}).machine.cores, 1.5);
+  EXPECT_EQ(joined({{0, {"0", 0}}, {0, {"1", 1.5}}}).machine.cores, 2);
+}
+
+TEST(HostsOfJob, EachHostHasCoresOfItsOwn) {
+  const RunRecord job =
+      joined({{0, {"0", 0}}, {0, {"1", 0}}, {1, {"0-3", 0}, 4}, {2, {"0", 0}}, {2, {"0-2", 0}, 3}});
+  ASSERT_EQ(job.hosts.size(), 3u);
+  EXPECT_EQ(job.hosts[0].machine.cores, 2);
+  EXPECT_EQ(job.hosts[1].machine.cores, 4);
+  EXPECT_EQ(job.hosts[2].machine.cores, 3);
+  EXPECT_EQ(job.machine.cores, 2);
+  EXPECT_EQ(job.config.declared.cores.value, 2);
+}
+
+TEST(HostsOfJob, WhereAProcessDoesNotKnowItsCpusThoseOfTheFirstStand) {
+  const RunRecord job = joined({{0, {"0-7", 0}, 8}, {0, {"", 0}, 8}});
+  EXPECT_EQ(job.machine.cores, 8);
+  EXPECT_EQ(job.config.declared.cores.value, 8);
+}
+
+}  // namespace
+}  // namespace loaderscope
