@@ -29,22 +29,21 @@ RankRecord copy_of(const RankRecord& rank) {
   return copy;
 }
 
+// In its text too, by which results keep it.
+void set_rank(Injection& injection, std::int64_t rank) {
+  constexpr std::string_view kOption = "@rank=";
+  injection.rank = rank;
+  const std::size_t at = injection.text.find(kOption);
+  if (at == injection.text.npos) return;
+  const std::size_t begin = at + kOption.size();
+  const std::size_t end = std::min(injection.text.find('@', begin), injection.text.size());
+  injection.text.replace(begin, end - begin, std::to_string(rank));
+}
+
 HostRecord copy_of(const HostRecord& host) {
   HostRecord copy = host;
   copy.ended_early.clear();
   return copy;
-}
-
-// Injections name ranks of the job.
-void renumber_injections(RunConfig& config, const std::vector<std::int64_t>& ranks) {
-  auto& injections = config.declared.inject.value;
-  std::erase_if(injections, [&](Injection& one) {
-    if (!one.rank) return false;
-    const auto found = std::find(ranks.begin(), ranks.end(), *one.rank);
-    if (found == ranks.end()) return true;
-    one.rank = static_cast<std::int32_t>(found - ranks.begin());
-    return false;
-  });
 }
 
 // Of every host the first rank of the job, and behind the last the number of ranks.
@@ -86,6 +85,17 @@ RunRecord part_on_hosts(const RunRecord& job, const std::vector<std::size_t>& ho
   renumber_injections(part.config, numbers);
   if (part.hosts.size() == 1) part.hosts.clear();
   return part;
+}
+
+void renumber_injections(RunConfig& config, const std::vector<std::int64_t>& ranks) {
+  auto& injections = config.declared.inject.value;
+  std::erase_if(injections, [&](Injection& one) {
+    if (!one.rank) return false;
+    const auto found = std::find(ranks.begin(), ranks.end(), *one.rank);
+    if (found == ranks.end()) return true;
+    set_rank(one, found - ranks.begin());
+    return false;
+  });
 }
 
 }  // namespace loaderscope

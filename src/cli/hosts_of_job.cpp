@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/part_of_job.h"
 #include "base/cpu_set.h"
 #include "record/merge_records.h"
 
@@ -107,17 +108,15 @@ void put_ranks_in_order(const ProcessesOfJob& processes, const std::vector<Proce
   if (std::is_sorted(order.begin(), order.end())) return;
   const std::vector<ProcessPlaces> ranks = ranks_of_processes(job);
   std::vector<RankRecord> in_order;
-  std::vector<std::int32_t> now_at(job.ranks.size());
+  std::vector<std::int64_t> ranks_before;
   for (const std::size_t process : order) {
     for (const std::size_t rank : ranks[process]) {
-      now_at[rank] = static_cast<std::int32_t>(in_order.size());
+      ranks_before.push_back(static_cast<std::int64_t>(rank));
       in_order.push_back(std::move(job.ranks[rank]));
     }
   }
   job.ranks = std::move(in_order);
-  for (Injection& one : job.config.declared.inject.value)
-    if (one.rank && *one.rank < std::ssize(now_at))
-      one.rank = now_at[static_cast<std::size_t>(*one.rank)];
+  renumber_injections(job.config, ranks_before);
   job.notes.push_back(order_words(processes, order, ranks));
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/part_of_job.h"
 #include "base/cpu_set.h"
 #include "cli/hosts_of_job.h"
 #include "cli/version_text.h"
@@ -27,6 +28,8 @@
 
 namespace loaderscope {
 namespace {
+
+constexpr std::size_t kMissingNamed = 16;  // processes
 
 std::string settings_of_job(const RunConfig& config) {
   std::string text;
@@ -71,6 +74,26 @@ void add_drift(Meeting& meeting, HostRecord& host) {
   }
 }
 
+// Ranks of the others stand where those would. `each`: ranks of a process, of which all have as
+// many where injections name them. `there`: the numbers of the processes that the job has.
+void say_missing(const std::vector<std::string>& missing, const std::vector<std::int64_t>& there,
+                 std::int64_t each, RunRecord& job) {
+  if (missing.empty()) return;
+  const bool is_one = missing.size() == 1;
+  const std::size_t named = std::min(missing.size(), kMissingNamed);
+  const std::size_t more = missing.size() - named;
+  job.notes.push_back(fmt::format(
+      "{}{} {} not in this answer: the ranks behind are numbered without {}, and why others waited "
+      "for {} is not known",
+      fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+      more > 0 ? fmt::format(", and {} more", more) : "", is_one ? "is" : "are",
+      is_one ? "its" : "theirs", is_one ? "it" : "them"));
+  std::vector<std::int64_t> ranks;
+  for (const std::int64_t process : there)
+    for (std::int64_t i = 0; i < each; ++i) ranks.push_back(process * each + i);
+  renumber_injections(job.config, ranks);
+}
+
 }  // namespace
 
 Introduction introduction_of(const RunConfig& config, const MachineFacts& machine,
@@ -106,22 +129,29 @@ JobAnswer gather_records(Meeting& meeting, JobAnswer own,
   RecordMerge merge(join_settings, true);
   std::string failure = std::move(own.failure);
   const auto answer = own.record.config.answer;
+  const std::int64_t own_ranks = std::ssize(own.record.ranks);
   merge.add(std::move(own.record), meeting.name_of(0));
   std::vector<std::int64_t> numbers = {0};
+  std::vector<std::string> missing;
   meeting.gather(
       [&](std::int64_t process, const std::string& bytes) {
         const std::string name = meeting.name_of(process);
-        if (bytes.empty()) return;
+        if (bytes.empty()) {
+          missing.push_back(name);
+          return;
+        }
         try {
           merge.add(parse_result(bytes, name).record, name);
           numbers.push_back(process);
         } catch (const RunError& error) {
+          missing.push_back(name);
           if (failure.empty()) failure = fmt::format("rendezvous: {}", error.what());
         }
       },
       stop);
   JobAnswer job{merge.take(), std::move(failure)};
   book_waits(job.record);
+  say_missing(missing, numbers, own_ranks, job.record);
   join_hosts({[&](std::size_t one, std::size_t other) {
                 return meeting.are_on_one_host(numbers[one], numbers[other]);
               },

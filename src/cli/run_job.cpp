@@ -47,6 +47,7 @@ ExitCode answer_for(const JobRun& job, JobAnswer answer, const std::atomic<int>&
                     int ended_by) {
   RunRecord& record = answer.record;
   job.complete(record);
+  if (!answer.failure.empty()) record.notes.push_back(answer.failure);
   const Analysis analysis = analysed(record, &stop_signal);
   job.write(record, analysis);
   const int signal = ended_by != 0 ? ended_by : stop_signal.load();

@@ -18,6 +18,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -127,6 +128,25 @@ TEST_F(JobOfProcesses, OneThatIsKilledEndsTheJobByItsName) {
   const json result = answer();
   EXPECT_EQ(result.at("ranks").size(), 2u);
   EXPECT_GT(result.at("window").at("steps"), 10);
+}
+
+// So that nobody takes the rank behind it for its.
+TEST_F(JobOfProcesses, WhoIsNotInTheAnswerIsSaidInIt) {
+  Words words = slow_decode("100000");
+  words.insert(words.end(), {"--inject", "augment=+4ms@rank=2@every=2"});
+  auto all = job(3, words);
+  all[1]->wait_until_it_catches(SIGINT);
+  ::usleep(1'500'000);
+  all[1]->send(SIGKILL);
+  EXPECT_EQ(all[0]->wait().exit_code, 1);
+  const json result = answer();
+  EXPECT_EQ(result.at("ranks").size(), 2u);
+  EXPECT_TRUE(result.at("interrupted"));
+  EXPECT_THAT(result.at("notes").dump(),
+              AllOf(ContainsRegex("process 1 on [^ ]+ is not in this answer: the ranks behind are "
+                                  "numbered without its"),
+                    HasSubstr(" has ended; the job ends with what was measured until then")));
+  EXPECT_EQ(result.at("config").at("inject"), json({"augment=+4ms@rank=1@every=2"}));
 }
 
 TEST_F(JobOfProcesses, OneThatIsStoppedEndsTheJobByItsName) {

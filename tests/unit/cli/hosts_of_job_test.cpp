@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
+#include "loaderscope/cost.h"
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {
@@ -63,6 +65,26 @@ TEST(HostsOfJob, WhereAProcessDoesNotKnowItsCpusThoseOfTheFirstStand) {
   const RunRecord job = joined({{0, {"0-7", 0}, 8}, {0, {"", 0}, 8}});
   EXPECT_EQ(job.machine.cores, 8);
   EXPECT_EQ(job.config.declared.cores.value, 8);
+}
+
+TEST(HostsOfJob, InjectionsFollowTheirRanks) {
+  const std::vector<int> host_of = {0, 1, 0, 1};
+  RunRecord job;
+  for (std::size_t i = 0; i < host_of.size(); ++i) {
+    job.hosts.emplace_back().ranks = 1;
+    job.ranks.push_back(test::rank_of(4, 40, test::usual_step));
+  }
+  for (const char* const text : {"decode=+4ms@rank=1@every=2", "decode=+5ms", "read=+1ms@rank=2"})
+    job.config.declared.inject.value.push_back(parse_injection(text));
+  join_hosts({[&](std::size_t one, std::size_t other) { return host_of[one] == host_of[other]; },
+              [](std::size_t process) { return "process " + std::to_string(process); },
+              [](std::size_t) { return UsableCpus{}; }},
+             job);
+  std::vector<std::string> now;
+  for (const Injection& one : job.config.declared.inject.value) now.push_back(one.text);
+  EXPECT_THAT(
+      now, testing::ElementsAre("decode=+4ms@rank=2@every=2", "decode=+5ms", "read=+1ms@rank=1"));
+  EXPECT_EQ(job.config.declared.inject.value[0].rank, 2);
 }
 
 }  // namespace
