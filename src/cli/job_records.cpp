@@ -160,7 +160,7 @@ JobAnswer gather_records(Meeting& meeting, JobAnswer own,
              job.record);
   job.record.config.answer = answer;
   if (job.failure.empty()) job.failure = meeting.failure();
-  job.record.interrupted |= !job.failure.empty();
+  job.record.interrupted |= !job.failure.empty() || !missing.empty();
   return job;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <future>
 #include <memory>
@@ -91,6 +92,15 @@ TEST(JobRecords, RanksBehindOneThatIsMissingAreSaidToBeNumberedWithoutIt) {
   EXPECT_EQ(injections[0].rank, 0);
   EXPECT_EQ(injections[1].rank, each);
   EXPECT_EQ(injections[1].text, "decode=+4ms@rank=" + std::to_string(each));
+}
+
+TEST(JobRecords, AnInterruptThatLeavesOneOutIsInTheAnswer) {
+  MetProcesses processes(2);
+  const StopSignal stop{SIGINT};
+  const JobAnswer job = processes.gathered(record_of_process(0), stop);
+  EXPECT_EQ(job.failure, "");
+  EXPECT_TRUE(job.record.interrupted);
+  EXPECT_THAT(job.record.notes, Contains(HasSubstr("process 1 on node1 is not in this answer")));
 }
 
 }  // namespace
