@@ -152,8 +152,15 @@ void RecordMerge::check_hosts(const RunRecord& part, const std::string& name) co
   }
 }
 
+// What may fail comes first: it changes the part alone.
 void RecordMerge::add(RunRecord part, const std::string& name) {
+  const Bytes row_bytes = spill_rows(part.ranks);
+  SkippedSamples skipped = job_.skipped;
+  std::int64_t lost_spans = job_.lost_spans;
+  add_skipped(skipped, part.skipped);
+  add_checked(lost_spans, part.lost_spans);
   check(part, name);
+  row_bytes_ = row_bytes;
   std::vector<HostRecord> hosts = hosts_of(part);
   names_.insert(names_.end(), hosts.size(), name);
   std::vector<RankRecord> ranks = std::exchange(part.ranks, {});
@@ -166,19 +173,26 @@ void RecordMerge::add(RunRecord part, const std::string& name) {
     job_.contention_known &= part.contention_known;
     job_.interrupted |= part.interrupted;
     job_.input_ended_in_warmup |= part.input_ended_in_warmup;
-    add_checked(job_.lost_spans, part.lost_spans);
-    add_skipped(job_.skipped, part.skipped);
     add_new(job_.details, part.details, kMostNotes);
     notes_left_out_ += add_new(job_.notes, part.notes, kMostNotes);
   }
+  job_.lost_spans = lost_spans;
+  job_.skipped = std::move(skipped);
   std::move(hosts.begin(), hosts.end(), std::back_inserter(job_.hosts));
   add_ranks(ranks);
 }
 
+Bytes RecordMerge::spill_rows(std::vector<RankRecord>& ranks) const {
+  Bytes bytes = row_bytes_;
+  for (RankRecord& rank : ranks) {
+    bytes += rank.rows.size() * static_cast<Bytes>(sizeof(StepRow));
+    if (bytes > kMostRowBytes) put_rows_into_file(rank);
+  }
+  return bytes;
+}
+
 void RecordMerge::add_ranks(std::vector<RankRecord>& ranks) {
   for (RankRecord& rank : ranks) {
-    row_bytes_ += rank.rows.size() * static_cast<Bytes>(sizeof(StepRow));
-    if (row_bytes_ > kMostRowBytes) put_rows_into_file(rank);
     samples_ += std::ssize(rank.reservoir);
     exemplars_ += std::ssize(rank.exemplars);
     job_.ranks.push_back(std::move(rank));

@@ -27,8 +27,8 @@ class RecordMerge {
   explicit RecordMerge(JoinSettings join_settings, bool has_met = false);
 
   // `name` of the host or its file, for messages. Throws RunError where it cannot be of the same
-  // job: another version, engine or settings, or a host that is there already. Nothing is changed
-  // then.
+  // job: another version, engine or settings, or a host that is there already; and where there is
+  // no room for its rows. Nothing is changed then.
   void add(RunRecord part, const std::string& name);
 
   std::int64_t hosts() const { return std::ssize(job_.hosts); }
@@ -37,6 +37,8 @@ class RecordMerge {
  private:
   void check(const RunRecord& part, const std::string& name);
   void check_hosts(const RunRecord& part, const std::string& name) const;
+  // Throws RunError where they cannot be kept. Returns how many bytes of them there are then.
+  Bytes spill_rows(std::vector<RankRecord>& ranks) const;
   void add_ranks(std::vector<RankRecord>& ranks);
   void keep_within(std::int64_t times);  // the limits
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "loaderscope/analysis.h"
 #include "loaderscope/errors.h"
@@ -239,6 +240,29 @@ TEST(MergeRecords, OfManyRanksAFewSamplesAndTheWorstStepsAreKept) {
 }
 
 // --- what is refused ---
+
+TEST(MergeRecords, APartThatCannotBeAddedChangesNothing) {
+  RecordMerge merge(join_settings);
+  RunRecord first = of_host("a", 2);
+  first.lost_spans = 1;
+  merge.add(std::move(first), "a.json");
+  RunRecord other = of_host("b", 3);
+  other.skipped.samples = 5;
+  other.notes = {"of b"};
+  other.interrupted = true;
+  other.lost_spans = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THROW(merge.add(std::move(other), "b.json"), RunError);
+  merge.add(of_host("c", 1), "c.json");
+  const RunRecord job = merge.take();
+  ASSERT_EQ(job.hosts.size(), 2u);
+  EXPECT_EQ(job.hosts[1].machine.host, "c");
+  EXPECT_EQ(job.ranks.size(), 3u);
+  EXPECT_EQ(job.config.trainer.ranks.value, 3);
+  EXPECT_EQ(job.lost_spans, 1);
+  EXPECT_EQ(job.skipped.samples, 0);
+  EXPECT_FALSE(job.interrupted);
+  EXPECT_THAT(job.notes, testing::Not(testing::Contains("of b")));
+}
 
 TEST(MergeRecords, RefusesAnotherVersionEngineOrTime) {
   RunRecord other = of_host("b", 1);
