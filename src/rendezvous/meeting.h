@@ -127,6 +127,7 @@ class Meeting {
   void fail(const std::string& why);
   void tell_all(MessageKind kind, const std::string& bytes);
   void attend_to(Peer& peer);
+  void forget(Peer& peer);
   void invite(Peer& peer);
   Peer& process(std::int64_t number);
   std::string stranger(std::int64_t number, std::int64_t processes, bool is_of_job) const;

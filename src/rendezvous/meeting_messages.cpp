@@ -66,12 +66,20 @@ void Meeting::hear_of(void* who, Nanos now) {
   if (who == nullptr) return let_many_come(let_one_come(), now);
   Peer& peer = *static_cast<Peer*>(who);
   if (!peer.is_gone) hear(peer, true, now);
-  if (peer.is_gone) ::epoll_ctl(events_, EPOLL_CTL_DEL, peer.connection.fd(), nullptr);
+  if (peer.is_gone) forget(peer);
+}
+
+// To close its socket is not enough: forked workers may have it, too.
+void Meeting::forget(Peer& peer) {
+  ::epoll_ctl(events_, EPOLL_CTL_DEL, peer.connection.fd(), nullptr);
 }
 
 void Meeting::hear_all(Nanos now) {
-  for (const auto& peer : peers_)
-    if (!peer->is_gone) hear(*peer, false, now);
+  for (const auto& peer : peers_) {
+    if (peer->is_gone) continue;
+    hear(*peer, false, now);
+    if (peer->is_gone) forget(*peer);
+  }
   std::erase_if(peers_, [](const auto& peer) { return peer->is_gone && peer->number < 0; });
   let_many_come(true, now);
 }

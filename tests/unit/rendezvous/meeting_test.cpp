@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <map>
 #include <memory>
@@ -294,6 +296,36 @@ TEST(MeetingTest, WhoSaysTooMuchIsCutOffAndSaid) {
   const Fd noise = connect_to({"127.0.0.1"}, port, monotonic_now() + kSecond);
   EXPECT_EQ(::write(noise, "GET / HTTP/1.1\r\n\r\n", 18), 18);
   EXPECT_THAT(first.get(), HasSubstr("(one was refused: what it said was longer"));
+}
+
+// Sockets that any epoll of this process waits for.
+std::vector<int> waited_for() {
+  std::vector<int> sockets;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    std::ifstream info(entry.path());
+    for (std::string word; info >> word;)
+      if (int socket = -1; word == "tfd:" && info >> socket) sockets.push_back(socket);
+  }
+  return sockets;
+}
+
+// As workers do who are forked while it is there.
+TEST(MeetingTest, AStrangerWhoIsSilentIsForgottenWhoeverHasItsSocket) {
+  const std::size_t before = waited_for().size();
+  const std::uint16_t port = next_port();
+  StopSignal stop{0};
+  auto first = std::async(std::launch::async, [&] {
+    const Meeting::Patience patience{60 * kSecond, kSecond, 60 * kSecond};
+    const Meeting meeting(place_of(0, 2, port), introduction_of(0), patience, &stop);
+  });
+  const Fd stranger = connect_to({"127.0.0.1"}, port, monotonic_now() + 3 * kSecond);
+  EXPECT_TRUE(soon([&] { return waited_for().size() == before + 2; }));  // and the listener
+  std::vector<Fd> copies;
+  for (const int socket : waited_for()) copies.emplace_back(::dup(socket));
+  EXPECT_TRUE(soon([&] { return waited_for().size() == before + 1; }));
+  EXPECT_EQ(::write(stranger, "late", 4), 4);
+  stop = SIGINT;
+  EXPECT_THROW(first.get(), RunError);
 }
 
 TEST(MeetingTest, AnotherJobIsRefusedAndDoesNotDisturb) {
