@@ -77,15 +77,9 @@ void JobOfProcesses::prepare(EngineContext& context) {
   part.first_rank = meeting_->first_rank();
   part.ranks = meeting_->ranks();
   if (!meeting_->is_first()) context.on_progress = nullptr;
-  if (!config_.trainer.sync_ranks) {
-    part.has_ended = [this](std::int64_t steps) {
-      meeting_->is_over(steps);  // which says that they get on
-      return !meeting_->failure().empty();
-    };
-    return;
-  }
-  context.observer = nullptr;  // what is booked before the waits for others are is no answer
   part.has_ended = [this](std::int64_t steps) { return meeting_->is_over(steps); };
+  if (!config_.trainer.sync_ranks) return;
+  context.observer = nullptr;  // what is booked before the waits for others are is no answer
   if (meeting_->is_first()) {
     part.tell_window = [this](const CommonWindow& window) {
       meeting_->tell_window({window.folded, window.first_measured, window.ended});
@@ -136,7 +130,11 @@ std::optional<JobAnswer> JobOfProcesses::run(const Measure& measure) {
   RunRecord own = own_record(measure, failure);
   own.config = config_;
   own.config.trainer.ranks.value = std::ssize(own.ranks);
-  if (config_.trainer.sync_ranks) meeting_->end_after(own.ranks.front().rows.size());
+  if (config_.trainer.sync_ranks) {
+    meeting_->end_after(own.ranks.front().rows.size());
+  } else if (own.interrupted) {
+    meeting_->end_after(0);  // wherever the others stand
+  }
   bring_onto_first_clock(*meeting_, own, failure);
   if (meeting_->is_first()) {
     return gather_records(*meeting_, {std::move(own), std::move(failure)}, [this](RunRecord& job) {

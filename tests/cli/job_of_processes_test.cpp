@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -162,15 +163,22 @@ TEST_F(JobOfProcesses, OneThatIsStoppedEndsTheJobByItsName) {
 }
 
 TEST_F(JobOfProcesses, AnInterruptEndsAllWithWhatWasMeasured) {
-  auto all = job(2, slow_decode("100000"));
-  for (auto& one : all) one->wait_until_it_catches(SIGINT);
-  ::usleep(1'500'000);
-  all[1]->send(SIGINT);
-  const Ended first = all[0]->wait(), second = all[1]->wait();
-  EXPECT_EQ(first.exit_code, 130) << first.err;
-  EXPECT_EQ(second.exit_code, 130) << second.err;
-  const json result = answer();
-  EXPECT_EQ(result.at("ranks").size(), 2u);
+  for (const char* const steps_meet : {"--sync-ranks", "--no-sync-ranks"}) {
+    SCOPED_TRACE(steps_meet);
+    Words words = slow_decode("100000");
+    std::replace(words.begin(), words.end(), std::string("--sync-ranks"), std::string(steps_meet));
+    auto all = job(2, words);
+    for (auto& one : all) one->wait_until_it_catches(SIGINT);
+    ::usleep(1'500'000);
+    all[1]->send(SIGINT);
+    const Ended first = all[0]->wait(), second = all[1]->wait();
+    EXPECT_EQ(first.exit_code, 130) << first.err;
+    EXPECT_EQ(second.exit_code, 130) << second.err;
+    const json result = answer();
+    EXPECT_EQ(result.at("ranks").size(), 2u);
+    EXPECT_TRUE(result.at("interrupted"));
+    EXPECT_GT(result.at("window").at("steps"), 10);
+  }
 }
 
 TEST_F(JobOfProcesses, RefusesWhatCannotBeOneJob) {
