@@ -47,8 +47,9 @@ void append_number(std::string& bytes, std::uint64_t number, std::size_t size) {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-// None while it has no address, which it may have later.
-Addresses addresses_of(const std::string& address, std::uint16_t port, bool is_last) {
+// None while it has no address, which it may have later: `why`.
+Addresses addresses_of(const std::string& address, std::uint16_t port, bool is_last,
+                       std::string& why) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -58,6 +59,7 @@ Addresses addresses_of(const std::string& address, std::uint16_t port, bool is_l
         fmt::format("rendezvous: {} is no host's address here ({}); set MASTER_ADDR to one of "
                     "process 0's host that all know",
                     shown_text(address), ::gai_strerror(error)));
+  if (error != 0) why = ::gai_strerror(error);
   return {error == 0 ? found : nullptr, ::freeaddrinfo};
 }
 
@@ -194,25 +196,25 @@ std::uint16_t port_of(int listener) {
 
 Fd connect_to(const std::vector<std::string>& addresses, std::uint16_t port, Nanos until,
               const StopSignal* stop) {
-  int error = 0;
+  std::string why;
   bool is_last = false;
   do {
     is_last = monotonic_now() + kTryAgain >= until;
     for (const std::string& address : addresses) {
-      const Addresses found = addresses_of(address, port, is_last);
+      const Addresses found = addresses_of(address, port, is_last, why);
       for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
         // One that does not answer at all is not the last that is tried.
         Fd socket = try_to_connect(*one, std::min(until, monotonic_now() + kToAnswer), stop);
         if (socket >= 0) return socket;
-        error = errno;
+        why = std::strerror(errno);
       }
     }
     sleep_until(monotonic_now() + kTryAgain);
   } while (!is_last && monotonic_now() < until && (stop == nullptr || *stop == 0));
-  throw RunError(fmt::format(
-      "rendezvous: process 0 does not answer at {} port {} ({}); look whether it "
-      "runs, and can be reached from here; MASTER_ADDR and MASTER_PORT say where",
-      shown_text(fmt::format("{}", fmt::join(addresses, " or "))), port, std::strerror(error)));
+  throw RunError(
+      fmt::format("rendezvous: process 0 does not answer at {} port {} ({}); look whether it "
+                  "runs, and can be reached from here; MASTER_ADDR and MASTER_PORT say where",
+                  shown_text(fmt::format("{}", fmt::join(addresses, " or "))), port, why));
 }
 
 void allow_connections(std::int64_t processes) {

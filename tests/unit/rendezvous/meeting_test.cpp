@@ -22,7 +22,9 @@
 namespace loaderscope {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::uint16_t next_port() {
   static std::atomic<int> next{20000 + static_cast<int>(::getpid()) * 37 % 9000};
@@ -356,6 +358,23 @@ TEST(MeetingTest, WhoDoesNotComeIsNamed) {
               HasSubstr("process 1, 2 did not come within 3"));
   EXPECT_THAT(failure_of(place_of(1, 2, next_port()), introduction_of(1)),
               HasSubstr("process 0 does not answer"));
+}
+
+std::string failure_to_connect(const std::string& address, std::uint16_t port, Nanos wait,
+                               const StopSignal& stop) {
+  try {
+    connect_to({address}, port, monotonic_now() + wait, &stop);
+  } catch (const RunError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MeetingTest, WhyThereIsNoAddressIsSaidWhenItIsInterrupted) {
+  const StopSignal stop{SIGINT};
+  EXPECT_THAT(failure_to_connect("no-such-host.invalid", next_port(), 60 * kSecond, stop),
+              AllOf(HasSubstr("process 0 does not answer at no-such-host.invalid port "),
+                    Not(HasSubstr("(Success)")), Not(HasSubstr("()"))));
 }
 
 TEST(MeetingTest, TheFirstMayListenAlreadyAndHaveManyAddresses) {
