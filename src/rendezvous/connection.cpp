@@ -85,6 +85,20 @@ Fd try_to_connect(const addrinfo& address, Nanos until, const StopSignal* stop) 
   return Fd();
 }
 
+sockaddr_storage end_of(int socket, int (*get)(int, sockaddr*, socklen_t*)) {
+  sockaddr_storage end{};
+  socklen_t size = sizeof end;
+  get(socket, reinterpret_cast<sockaddr*>(&end), &size);
+  return end;
+}
+
+// Where nobody listens yet on this host, the kernel may give a socket that connects the very port
+// that it connects to.
+bool is_its_own_peer(int socket) {
+  const sockaddr_storage own = end_of(socket, ::getsockname), peer = end_of(socket, ::getpeername);
+  return std::memcmp(&own, &peer, sizeof own) == 0;
+}
+
 }  // namespace
 
 std::string packed(std::int64_t first, std::int64_t second) {
@@ -205,8 +219,8 @@ Fd connect_to(const std::vector<std::string>& addresses, std::uint16_t port, Nan
       for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
         // One that does not answer at all is not the last that is tried.
         Fd socket = try_to_connect(*one, std::min(until, monotonic_now() + kToAnswer), stop);
-        if (socket >= 0) return socket;
-        why = std::strerror(errno);
+        if (socket >= 0 && !is_its_own_peer(socket)) return socket;
+        why = std::strerror(socket >= 0 ? ECONNREFUSED : errno);
       }
     }
     sleep_until(monotonic_now() + kTryAgain);

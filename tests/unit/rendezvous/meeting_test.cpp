@@ -3,11 +3,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <net/if.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -375,6 +380,32 @@ TEST(MeetingTest, WhyThereIsNoAddressIsSaidWhenItIsInterrupted) {
   EXPECT_THAT(failure_to_connect("no-such-host.invalid", next_port(), 60 * kSecond, stop),
               AllOf(HasSubstr("process 0 does not answer at no-such-host.invalid port "),
                     Not(HasSubstr("(Success)")), Not(HasSubstr("()"))));
+}
+
+// A network of the calling thread alone, which gives whoever connects no port but this. False:
+// that is not allowed.
+bool has_one_port(std::uint16_t port) {
+  if (::unshare(CLONE_NEWNET) != 0) return false;
+  ifreq loopback{};
+  std::strcpy(loopback.ifr_name, "lo");
+  loopback.ifr_flags = IFF_UP;
+  const Fd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (::ioctl(any, SIOCSIFFLAGS, &loopback) != 0) return false;
+  std::ofstream ports("/proc/sys/net/ipv4/ip_local_port_range");
+  ports << port << ' ' << port << std::endl;
+  return ports.good();
+}
+
+TEST(MeetingTest, NobodyMeetsHimself) {
+  constexpr std::uint16_t kPort = 30001;
+  auto tried = std::async(std::launch::async, [] {
+    const StopSignal stop{0};
+    return has_one_port(kPort) ? failure_to_connect("127.0.0.1", kPort, kSecond, stop)
+                               : std::string("not allowed");
+  });
+  const std::string failure = tried.get();
+  if (failure == "not allowed") GTEST_SKIP() << "no network namespaces";
+  EXPECT_THAT(failure, HasSubstr("process 0 does not answer at 127.0.0.1 port 30001"));
 }
 
 TEST(MeetingTest, TheFirstMayListenAlreadyAndHaveManyAddresses) {
