@@ -36,6 +36,20 @@ Cause own_cause(const HostPace& host) {
   return static_cast<Cause>(std::max_element(stall.begin(), stall.end()) - stall.begin());
 }
 
+bool is_work_of_cores(Cause cause) {
+  switch (cause) {
+    case Cause::decode:
+    case Cause::augment:
+    case Cause::collate:
+    case Cause::opaque:
+    case Cause::transport:
+    case Cause::contention:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string took_words(std::string_view what, double own, double others) {
   return fmt::format("{} takes {} a sample, on the others {}", what,
                      show_duration(static_cast<Nanos>(own)),
@@ -49,9 +63,16 @@ struct BesideOthers {
   Cause cause;
 
   bool waits_longer_for_a_core() const { return queued >= queued_there + kWorthACause; }
+  bool has_fewer_cores() const {
+    return host.cores > 0 && kUnlikeOthers * host.cores <= cores_there;
+  }
+  // What it waits for would take less time with more of them.
+  bool needs_cores() const {
+    return queued >= kWorthACause || host.throttled >= kWorthACause || is_work_of_cores(cause);
+  }
   bool lacks_cores() const {
-    const bool has_fewer = host.cores > 0 && kUnlikeOthers * host.cores <= cores_there;
-    return waits_longer_for_a_core() || has_fewer || cause == Cause::contention;
+    return waits_longer_for_a_core() || cause == Cause::contention ||
+           (has_fewer_cores() && needs_cores());
   }
   // Of other hosts, behind what it reads.
   bool waits_for_word() const { return cause == Cause::launch && host.waits_for_word; }

@@ -184,6 +184,29 @@ TEST(HostFindings, AHostWithFewerCoresIsToldByThem) {
             "cores), and its CPU quota stopped it 25.0 %");
 }
 
+// Reads and words of others take no less time with more of them.
+TEST(HostFindings, FewerCoresAreNoCauseOfWhatTakesNone) {
+  RunRecord reads = run_on_hosts(
+      "ranks=4 sync-ranks=true workers=1 batch=1 cost=read=5ms inject=read=+15ms@rank=2 "
+      "inject=read=+15ms@rank=3 compute=4ms warmup=2 steps=60");
+  RunRecord decodes = run_on_hosts(kSlowDecode);
+  for (RunRecord* record : {&reads, &decodes})
+    for (HostRecord& host : record->hosts) host.machine.cores = 16;
+  reads.hosts[1].machine.cores = decodes.hosts[1].machine.cores = 8;
+  const auto place = [](const RunRecord& record) {
+    return place_of_cause(host_paces(record, analyse(record)), 1);
+  };
+  EXPECT_THAT(evidence_of(reads, "straggler-host"),
+              HasSubstr("it waits chiefly for read (80.0 %); reading takes 20.00 ms a sample, on "
+                        "the others 5.000 ms"));
+  EXPECT_EQ(place(reads), "the way from node1 to its storage: its disk, its network link");
+  EXPECT_THAT(evidence_of(decodes, "straggler-host"), HasSubstr("(8 cores, the others 16 cores)"));
+  EXPECT_THAT(place(decodes), HasSubstr("what takes the cores of node1"));
+  // A quota that stops it holds up its reads, too.
+  reads.hosts[1].metrics = {{"host.throttled_s", "s", "", 0.5}};
+  EXPECT_THAT(evidence_of(reads, "straggler-host"), HasSubstr("and its CPU quota stopped it"));
+}
+
 // The trainer asks late for what is ready, as it does not know yet that its step is over.
 TEST(HostFindings, AHostThatHearsLateFromTheOthersIsToldSo) {
   RunRecord record = run_on_hosts(
