@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/file_kind.h"
+#include "base/saturated.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
 #include "report/check_step.h"
@@ -203,7 +204,7 @@ class ResultReader {
   void check_hosts() const {
     if (record_.hosts.empty()) return;
     std::int64_t ranks = 0;
-    for (const HostRecord& host : record_.hosts) ranks += host.ranks;
+    for (const HostRecord& host : record_.hosts) ranks = saturated_sum(ranks, host.ranks);
     if (ranks == std::ssize(record_.ranks)) return;
     throw RunError(
         fmt::format("{}: its hosts have {} ranks together and 'ranks' holds {}; merge the records "

@@ -230,6 +230,19 @@ TEST(ReadResult, RefusesWhatContradictsItself) {
               HasSubstr("does not end with its last step"));
 }
 
+// 2^64 ranks more than there are: a sum in 64 bits would be right.
+TEST(ReadResult, RefusesHostsWithMoreRanksThanCanBeCounted) {
+  RunRecord record = usual_record();
+  while (record.ranks.size() < 17) record.ranks.push_back(rank_of(4, 40, usual_step));
+  record.hosts.resize(17);
+  for (HostRecord& host : record.hosts) host.ranks = 1;
+  auto json = nlohmann::ordered_json::parse(json_of(record));
+  EXPECT_EQ(error_of(json.dump()), "no error");
+  for (auto& host : json["hosts"]) host["ranks"] = std::int64_t{1} << 60;
+  json["hosts"][0]["ranks"] = 17;
+  EXPECT_THAT(error_of(json.dump()), HasSubstr("ranks together and 'ranks' holds 17"));
+}
+
 TEST(ReadResult, GivesBackWhatFactsAreCalled) {
   const RunRecord read = parse_result(json_of(full_record()), "r.json").record;
   EXPECT_EQ(read.details, full_record().details);
