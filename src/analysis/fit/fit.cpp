@@ -135,6 +135,15 @@ FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, boo
   return rank;
 }
 
+JobHosts hosts_of(const RunRecord& record) {
+  JobHosts hosts;
+  hosts.count = std::max<std::int64_t>(1, std::ssize(record.hosts));
+  for (const HostRecord& host : record.hosts)
+    hosts.measured.push_back(
+        {host.ranks, record.config.declared.cores.given ? 0 : host.machine.cores});
+  return hosts;
+}
+
 // As the account of a step books it.
 FittedCosts::BusyWorkers busy_workers_of(const RunRecord& record) {
   StageStats receives;
@@ -155,7 +164,7 @@ FittedCosts::BusyWorkers busy_workers_of(const RunRecord& record) {
 
 FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) {
   FittedCosts costs;
-  costs.hosts.count = std::max<std::int64_t>(1, std::ssize(record.hosts));
+  costs.hosts = hosts_of(record);
   const bool declared = !record.config.has_data() && !is_guest_engine(record.engine);
   if (declared) return costs;
   const bool device_is_real =

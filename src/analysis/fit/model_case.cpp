@@ -84,6 +84,8 @@ FittedModel::Case FittedModel::case_of(const Changes& changes, FittedCosts costs
   RunConfig& config = result.prediction.config;
   config = counterfactual(config_, changes);
   for (const Change& change : changes) change_beyond_settings(change, result);
+  if (change_setting(changes, "cores"))
+    for (JobHosts::Host& host : result.costs.hosts.measured) host.cores = 0;
   resolve_for_model(result);
   if (result.costs.has_samples()) keep_measured(changes, result);
   model::note_same_compute(config_, config, result.costs, changes, result.prediction.notes);

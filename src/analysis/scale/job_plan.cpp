@@ -19,8 +19,6 @@ constexpr std::int64_t kMostSamples = 4'000'000;  // of all ranks, that a size r
 constexpr std::int64_t kFewestSteps = 20, kMostSteps = 200;
 constexpr std::size_t kMostSizes = 8;
 
-std::int64_t ranks_of_host(const JobQuestion& asked) { return divide_up(asked.ranks, asked.hosts); }
-
 JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
   if (record.hosts.size() > 1)
     throw UsageError(fmt::format(
@@ -155,9 +153,9 @@ void note_what_is_left_out(JobPlan& plan, const RunRecord& record) {
         "extrapolated from {} to {}: the network between the GPUs, and what else of a step grows "
         "with their number, is in no step unless --step says so",
         plural(measured, "rank"), show_count(plan.question.ranks)));
-  if (ranks_of_host(plan.question) > measured)
+  if (plan.question.ranks_of_host() > measured)
     notes.push_back(fmt::format("a host has {} ranks and had {}: its cores are shared by more",
-                                ranks_of_host(plan.question), measured));
+                                plan.question.ranks_of_host(), measured));
   if (!plan.question.storage && plan.question.hosts > 1)
     notes.emplace_back(
         "the storage is taken to answer every host as fast as it answered this one; "
@@ -209,7 +207,7 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
       fitted.samples_per_s > 0 ? analysis.samples_per_s.mean / fitted.samples_per_s : 1;
 
   plan.notes = model.notes();
-  const std::int64_t of_host = ranks_of_host(question);
+  const std::int64_t of_host = question.ranks_of_host();
   const Nanos apart = question.ranks > 1 ? mean_step_time(analysis) : 0;
   RunConfig config;
   for (const std::int64_t hosts : host_counts(question.hosts)) {

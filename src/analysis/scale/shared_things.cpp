@@ -81,8 +81,8 @@ std::vector<SharedThing> things_shared_by(const RunRecord& record, const JobQues
   const Job job{record, question, config, step_ns};
   const SampleNeeds needs = needs_of(job);
   const double rate = full_rate(job);
-  const double of_host = rate / static_cast<double>(job.question.hosts) / 1e9;
   const double of_rank = rate / static_cast<double>(job.question.ranks) / 1e9;
+  const double of_host = of_rank * static_cast<double>(question.ranks_of_host());
   const auto rows = shared_things();
   std::vector<SharedThing> things;
   if (job.question.storage)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/fit/fitted_model.h"
+#include "base/divide_up.h"
 #include "loaderscope/rows.h"
 
 namespace loaderscope {
@@ -25,6 +26,9 @@ struct JobQuestion {
   std::optional<DecodeHosts> decode;
   Changes changes;                  // of the run, --step included
   std::optional<double> gpu_price;  // per hour
+
+  // On the hosts that have most of them.
+  std::int64_t ranks_of_host() const { return divide_up(ranks, hosts); }
 };
 
 // What ranks share, and what they would need of it for their GPUs never to wait.

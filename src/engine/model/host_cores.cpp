@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace loaderscope::model {
 
-HostCores::HostCores(std::size_t hosts, const SharedServer& cores)
-    : hosts_(std::max<std::size_t>(hosts, 1), cores),
+HostCores::HostCores(std::vector<SharedServer> hosts)
+    : hosts_(std::move(hosts)),
       leaves_(std::max<std::size_t>(std::bit_ceil(hosts_.size()), 2)),
       winners_(leaves_) {
   for (std::size_t place = leaves_ - 1; place > 0; --place) winners_[place] = winner_of(place);

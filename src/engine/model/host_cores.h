@@ -12,8 +12,7 @@ namespace loaderscope::model {
 // the winner of a knockout, which a change of one host plays again in log2(hosts) rounds.
 class HostCores {
  public:
-  // `cores`: of one host; all are alike.
-  HostCores(std::size_t hosts, const SharedServer& cores);
+  explicit HostCores(std::vector<SharedServer> hosts);  // one at least
 
   void add(std::size_t host, Nanos now, std::uint64_t who, Nanos amount);
   void add_team(std::size_t host, Nanos now, std::uint64_t who, Nanos amount);

@@ -10,6 +10,14 @@ namespace {
 
 constexpr Nanos kEndOfTime = Nanos{1} << 62;  // 146 years
 
+std::vector<SharedServer> cores_of_hosts(const Plan& plan) {
+  std::vector<SharedServer> hosts;
+  for (const double cores : plan.cores_of_host)
+    hosts.emplace_back(cores, plan.config.declared.core_scaling, plan.other_threads,
+                       plan.compute_threads);
+  return hosts;
+}
+
 }  // namespace
 
 void check_time(Nanos at) {
@@ -21,9 +29,7 @@ void check_time(Nanos at) {
 
 World::World(const Plan& plan)
     : plan_(plan),
-      cores_(static_cast<std::size_t>(plan.hosts),
-             SharedServer(plan.config.declared.cores, plan.config.declared.core_scaling,
-                          plan.other_threads, plan.compute_threads)),
+      cores_(cores_of_hosts(plan)),
       storage_link_(plan.storage_streams, 1),
       decode_hosts_(1, 1) {}
 

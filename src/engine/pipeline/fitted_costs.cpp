@@ -76,6 +76,17 @@ MeasuredTimes MeasuredTimes::at_mean() const {
   return mean;
 }
 
+std::vector<std::size_t> JobHosts::of_ranks(std::int64_t ranks) const {
+  std::vector<std::size_t> hosts;
+  for (std::size_t host = 0; host < measured.size(); ++host)
+    hosts.insert(hosts.end(), static_cast<std::size_t>(measured[host].ranks), host);
+  if (std::ssize(hosts) == ranks) return hosts;
+  hosts.clear();
+  for (std::int64_t rank = 0; rank < ranks; ++rank)
+    hosts.push_back(static_cast<std::size_t>(rank * count / ranks));
+  return hosts;
+}
+
 Nanos JobHosts::elsewhere(Nanos cpu, Bytes delivered) const {
   const double computes = static_cast<double>(cpu) / decode_cores;
   const double sends =

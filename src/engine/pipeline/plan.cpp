@@ -31,7 +31,7 @@ bool any_uses_cpu(const std::vector<StagePlan>& stages) {
   return std::any_of(stages.begin(), stages.end(), [](const StagePlan& s) { return s.uses_cpu(); });
 }
 
-// How many threads of all ranks of a host can want a core at once.
+// How many threads of one rank can want a core at once.
 double most_runnable(const Plan& plan) {
   const bool makers_run =
       any_uses_cpu(plan.sample_stages) || plan.collate.uses_cpu() || plan.startup.uses_cpu();
@@ -43,7 +43,26 @@ double most_runnable(const Plan& plan) {
   if (plan.send.uses_cpu() && !plan.made_by_trainer) threads += plan.workers;
   if (pin_runs) threads += 1;
   if (trainer_runs) threads += 1;
-  return (threads + plan.compute_threads) * plan.ranks_per_host + plan.other_threads;
+  return threads + plan.compute_threads;
+}
+
+// On each host, of its ranks and of others.
+bool cores_are_enough(const Plan& plan) {
+  if (plan.config.declared.core_scaling.value < 1) return false;
+  std::vector<double> ranks(plan.cores_of_host.size());
+  for (const std::size_t host : plan.host_of_rank) ++ranks[host];
+  const double of_rank = most_runnable(plan);
+  return std::equal(ranks.begin(), ranks.end(), plan.cores_of_host.begin(),
+                    [&](double of_host, double cores) {
+                      return of_rank * of_host + plan.other_threads <= cores;
+                    });
+}
+
+std::vector<double> cores_of(const JobHosts& hosts, double cores) {
+  std::vector<double> of_hosts(static_cast<std::size_t>(hosts.count), cores);
+  for (std::size_t host = 0; host < std::min(hosts.measured.size(), of_hosts.size()); ++host)
+    if (hosts.measured[host].cores > 0) of_hosts[host] = hosts.measured[host].cores;
+  return of_hosts;
 }
 
 SamplerOptions sampler_options(const RunConfig& config, std::int64_t ranks) {
@@ -141,8 +160,8 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
       workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.loader.num_workers, 1))),
       first_rank(part.first_rank),
       ranks_of_job(part.ranks == 0 ? ranks : part.ranks),
-      hosts(fitted == nullptr ? 1 : static_cast<std::int32_t>(fitted->hosts.count)),
-      ranks_per_host(static_cast<std::int32_t>(divide_up(ranks, hosts))),
+      host_of_rank((fitted == nullptr ? JobHosts{} : fitted->hosts).of_ranks(ranks)),
+      cores_of_host(cores_of(fitted == nullptr ? JobHosts{} : fitted->hosts, given.declared.cores)),
       made_by_trainer(given.loader.executor == Executor::inline_),
       pin_thread(given.loader.memory == MemoryMode::pin_thread),
       has_device(device_kind(given.trainer.device.value) != DeviceKind::none),
@@ -198,8 +217,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
 
   other_threads = fitted != nullptr ? fitted->other_threads : 0;
   compute_threads = fitted != nullptr && has_device ? fitted->compute_threads : 0;
-  cpu_exclusive =
-      most_runnable(*this) <= given.declared.cores.value && given.declared.core_scaling.value >= 1;
+  cpu_exclusive = cores_are_enough(*this);
   const bool makers_share_cpu =
       !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());
   makes_at_once = !makers_share_cpu && !storage_shared && !decodes_elsewhere;

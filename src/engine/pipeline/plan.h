@@ -54,7 +54,8 @@ struct Plan {
   std::int32_t ranks,
       workers;  // workers: at least 1; with an inline executor the trainer is worker 0
   std::int64_t first_rank, ranks_of_job;  // where others are made elsewhere; else 0 and `ranks`
-  std::int32_t hosts, ranks_per_host;
+  std::vector<std::size_t> host_of_rank;  // they stand host by host
+  std::vector<double> cores_of_host;
   bool made_by_trainer;
   bool pin_thread;
   bool has_device;
@@ -82,7 +83,7 @@ struct Plan {
                        // trainer
 
   std::size_t host_of(std::int32_t rank) const {
-    return static_cast<std::size_t>(rank / ranks_per_host);
+    return host_of_rank[static_cast<std::size_t>(rank)];
   }
   // How much later than the first one the workers of a rank come up.
   Nanos comes_later(std::int32_t rank) const;

@@ -5,14 +5,19 @@
 
 #include <algorithm>
 #include <random>
+#include <vector>
 
 #include "loaderscope/events.h"
 
 namespace loaderscope::model {
 namespace {
 
+HostCores cores_of(std::size_t hosts, double each) {
+  return HostCores(std::vector<SharedServer>(hosts, SharedServer(each, 1)));
+}
+
 TEST(HostCores, OfOneHostAreItsCores) {
-  HostCores cores(1, SharedServer(1, 1));
+  HostCores cores = cores_of(1, 1);
   EXPECT_EQ(cores.next_end(), kNever);
   cores.add(0, 0, 7, 100);
   cores.add(0, 0, 3, 100);  // both at half speed, the smaller number first
@@ -25,7 +30,7 @@ TEST(HostCores, OfOneHostAreItsCores) {
 }
 
 TEST(HostCores, DoNotShareWhatOthersHave) {
-  HostCores cores(3, SharedServer(1, 1));
+  HostCores cores = cores_of(3, 1);
   for (std::size_t host = 0; host < 3; ++host)
     cores.add(host, 0, host, 100 - 10 * static_cast<Nanos>(host));
   for (const Nanos end : {80, 90, 100}) {
@@ -37,7 +42,7 @@ TEST(HostCores, DoNotShareWhatOthersHave) {
 TEST(HostCores, TheEarliestEndIsFirst) {
   std::mt19937 random(1);
   for (const std::size_t hosts : {1UL, 2UL, 3UL, 5UL, 8UL, 13UL}) {
-    HostCores cores(hosts, SharedServer(2, 1));
+    HostCores cores = cores_of(hosts, 2);
     std::vector<SharedServer> plain(hosts, SharedServer(2, 1));
     Nanos now = 0;
     for (std::uint64_t who = 0; who < 500; ++who) {

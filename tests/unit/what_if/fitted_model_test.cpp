@@ -106,6 +106,27 @@ TEST(FittedModel, SharesMeasuredCpuTimeAmongTheCores) {
 }
 
 // What was injected is in what was measured: it is not added again, and a speed is of all of it.
+// A rank's worker wants 0.8 of a core: six of them 4.8, and two 1.6.
+TEST(FittedModel, RanksOfAJobShareTheCoresOfTheirOwnHost) {
+  RunRecord record =
+      run("ranks = 8\nsync-ranks = true\nbatch = 4\nworkers = 1\nsteps = 100\ncompute = 10ms\n"
+          "cost = decode=2ms\n");
+  record.hosts.resize(2);
+  const auto busy_with = [&](std::int64_t ranks, double cores, double others, Changes changes) {
+    record.hosts[0].ranks = ranks;
+    record.hosts[1].ranks = 8 - ranks;
+    record.hosts[0].machine.cores = cores;
+    record.hosts[1].machine.cores = others;
+    return FittedModel(record).predict(changes).busy();
+  };
+  EXPECT_GT(busy_with(6, 5, 2, {}), 0.99);
+  EXPECT_NEAR(busy_with(6, 3, 8, {}), 3 / 4.8, 0.01);
+  EXPECT_NEAR(busy_with(6, 8, 1, {}), 1 / 1.6, 0.01);
+  EXPECT_NEAR(busy_with(2, 8, 3, {}), 3 / 4.8, 0.01);
+  EXPECT_GT(busy_with(6, 3, 8, {{"ranks", "6"}}), 0.99);  // three on each
+  EXPECT_NEAR(busy_with(6, 16, 1, {{"cores", "2"}}), 2 / 4.8, 0.01);
+}
+
 TEST(FittedModel, CountsInjectedDelaysOnce) {
   const RunRecord record = as_measured(
       run("cost = read=1ms\ninject = read=+7ms\nworkers = 2\nbatch = 8\nsteps = 100\n"));

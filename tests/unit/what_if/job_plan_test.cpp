@@ -79,6 +79,18 @@ TEST(JobPlan, RanksOfOneHostShareItsCores) {
   EXPECT_NEAR(thing_of(plan, "host-cores").needed, 3.2, 0.01);
 }
 
+// 9 ranks on 8 hosts: one of these has two of them, and no host is without.
+TEST(JobPlan, RanksThatDoNotDivideAreSpreadOverAllHosts) {
+  const RunRecord record = run_of(std::string(kFast) + "cores = 1\n");
+  const JobPlan plan = plan_job(record, question_of(9, 8));
+  EXPECT_EQ(plan.first_full, "host-cores");
+  EXPECT_NEAR(thing_of(plan, "host-cores").needed, 1.6, 0.01);
+  EXPECT_NEAR(busy_of(plan.job().account), 1 / 1.6, 0.01);
+  JobQuestion apart = question_of(9, 8);
+  apart.changes = {{"sync-ranks", "false"}};
+  EXPECT_NEAR(busy_of(plan_job(record, apart).job().account), (7 + 2 / 1.6) / 9, 0.01);
+}
+
 // The same ranks, run: 2 on a host.
 TEST(JobPlan, IsTheRunWithAsManyRanks) {
   const std::string two = "ranks = 2\nsync-ranks = true\ncores = 1.5\n";
