@@ -58,7 +58,8 @@ HostPace pace_of(const RunRecord& record, const Analysis& analysis, const HostRe
     add_checked(decodes, took_of(rank.stages[Stage::decode]));
     samples += rank.samples;
     const Account& account = analysis.rank_accounts[r];
-    pace.least_wait = std::min(pace.least_wait, share_of(account.waiting_for_ranks, account));
+    if (account.window > 0)
+      pace.least_wait = std::min(pace.least_wait, share_of(account.waiting_for_ranks, account));
   }
   const auto accounts = analysis.rank_accounts.begin() + static_cast<std::ptrdiff_t>(first);
   pace.account = mean_account({accounts, accounts + static_cast<std::ptrdiff_t>(pace.ranks)});
@@ -83,8 +84,17 @@ bool takes_as_long_as_others(double own, double others) {
   return own > 0 && own <= kUnlike * others;
 }
 
-double mean_of_others(double all, double own, std::size_t count) {
-  return count > 1 ? (all - own) / static_cast<double>(count - 1) : 0;
+// Of those that have one.
+template <class All, class Value>
+double mean_of_others(const All& all, const Value& value, std::size_t but) {
+  double sum = 0, count = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double one = value(all[i]);
+    if (i == but || one <= 0) continue;
+    sum += one;
+    ++count;
+  }
+  return count > 0 ? sum / count : 0;
 }
 
 bool waits_chiefly_for_reads(const Account& account) {
@@ -93,11 +103,10 @@ bool waits_chiefly_for_reads(const Account& account) {
 }
 
 bool waits_for_common_reads(const std::vector<HostPace>& hosts, std::size_t of) {
-  double all = 0;
-  for (const HostPace& host : hosts) all += host.read_of_sample;
-  const double own = hosts[of].read_of_sample;
+  const auto read_of_sample = [](const HostPace& host) { return host.read_of_sample; };
   return waits_chiefly_for_reads(hosts[of].account) &&
-         takes_as_long_as_others(own, mean_of_others(all, own, hosts.size()));
+         takes_as_long_as_others(hosts[of].read_of_sample,
+                                 mean_of_others(hosts, read_of_sample, of));
 }
 
 }  // namespace
@@ -115,8 +124,9 @@ std::vector<HostPace> host_paces(const RunRecord& record, const Analysis& analys
 }
 
 std::optional<std::size_t> pace_setter(const std::vector<HostPace>& hosts) {
-  if (hosts.size() < 2) return std::nullopt;
-  const std::vector<std::size_t> order = slowest_first(hosts);
+  std::vector<std::size_t> order = slowest_first(hosts);
+  std::erase_if(order, [&](std::size_t host) { return !hosts[host].is_measured(); });
+  if (order.size() < 2) return std::nullopt;
   const HostPace &first = hosts[order[0]], &next = hosts[order[1]];
   double most = 0, least_mean = 1;
   for (const std::size_t host : std::span(order).subspan(1)) {
@@ -134,11 +144,9 @@ bool waits_for_common_reads(const RunRecord& record, const Account& account, std
   const auto read_of_sample = [](const RankRecord& one) {
     return of_sample(took_of(one.stages[Stage::read]), one.samples);
   };
-  double all = 0;
-  for (const RankRecord& one : record.ranks) all += read_of_sample(one);
-  const double own = read_of_sample(record.ranks[rank]);
   return waits_chiefly_for_reads(account) &&
-         takes_as_long_as_others(own, mean_of_others(all, own, record.ranks.size()));
+         takes_as_long_as_others(read_of_sample(record.ranks[rank]),
+                                 mean_of_others(record.ranks, read_of_sample, rank));
 }
 
 std::vector<std::size_t> slowest_first(const std::vector<HostPace>& hosts) {
@@ -146,7 +154,7 @@ std::vector<std::size_t> slowest_first(const std::vector<HostPace>& hosts) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t i) {
     const HostPace& host = hosts[i];
-    return std::tuple(host.least_wait, host.samples_per_s, -host.own_waits());
+    return std::tuple(!host.is_measured(), host.least_wait, host.samples_per_s, -host.own_waits());
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return key(a) < key(b); });

@@ -26,6 +26,8 @@ struct HostPace {
   // Of the rank that waits least for others: the pace of a host is that of its slowest one.
   double least_wait = 0;
 
+  // Else its ranks ended before any step that counts, and nothing is known of its pace.
+  bool is_measured() const { return account.window > 0; }
   double waits_for_ranks() const { return share_of(account.waiting_for_ranks, account); }
   // Without what it waited for ranks that were slower.
   double own_waits() const { return share_of(account.idle() - account.waiting_for_ranks, account); }
@@ -47,7 +49,8 @@ std::string place_of_cause(const std::vector<HostPace>& hosts, std::size_t of);
 // A rank that the others wait for waits for reads that take as long on theirs.
 bool waits_for_common_reads(const RunRecord& record, const Account& account, std::size_t rank);
 
-// Whatever sets the pace first: who is waited for most, and of equals who is slowest.
+// Whatever sets the pace first: who is waited for most, and of equals who is slowest. Those without
+// a measured step last.
 std::vector<std::size_t> slowest_first(const std::vector<HostPace>& hosts);
 
 }  // namespace loaderscope

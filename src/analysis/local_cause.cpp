@@ -15,12 +15,12 @@ constexpr double kUnlikeOthers = 1.25;  // times what the others take or have
 constexpr double kWorthACause = 0.05;   // of the window
 constexpr double kFarLessRate = 0.5;    // of the rate of the others' requests
 
-// Of all but one.
+// Of all measured but one.
 double of_others(const std::vector<HostPace>& hosts, std::size_t but,
                  const std::function<double(const HostPace&)>& value) {
   std::vector<double> values;
   for (std::size_t i = 0; i < hosts.size(); ++i)
-    if (i != but) values.push_back(value(hosts[i]));
+    if (i != but && hosts[i].is_measured()) values.push_back(value(hosts[i]));
   const auto middle = values.begin() + std::ssize(values) / 2;
   std::nth_element(values.begin(), middle, values.end());
   return *middle;

@@ -14,10 +14,13 @@ constexpr double kGap = 0.25;      // of what is waited most, between the two
 constexpr double kAsSlow = 1.1;    // times the rate of the slowest
 constexpr std::size_t kMostNamed = 3;
 
-template <class Value>
-std::vector<std::size_t> ascending(std::size_t count, const Value& value) {
+// Of those that `is_measured` says true of.
+template <class Value, class IsMeasured>
+std::vector<std::size_t> ascending(std::size_t count, const Value& value,
+                                   const IsMeasured& is_measured) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
+  std::erase_if(order, [&](std::size_t rank) { return !is_measured(rank); });
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
   return order;
@@ -33,7 +36,8 @@ std::vector<std::size_t> first_of(std::vector<std::size_t> order, std::size_t co
 
 std::vector<std::size_t> stragglers(const std::vector<Account>& ranks) {
   const auto waits = [&](std::size_t r) { return share_of(ranks[r].waiting_for_ranks, ranks[r]); };
-  const std::vector<std::size_t> order = ascending(ranks.size(), waits);
+  const std::vector<std::size_t> order =
+      ascending(ranks.size(), waits, [&](std::size_t r) { return ranks[r].window > 0; });
   if (order.size() < 2 || waits(order.back()) <= kHardly) return {};
   for (std::size_t count = 1; 2 * count <= order.size(); ++count) {
     const double last = waits(order[count - 1]), next = waits(order[count]);
@@ -44,10 +48,11 @@ std::vector<std::size_t> stragglers(const std::vector<Account>& ranks) {
 }
 
 std::vector<std::size_t> slowest_ranks(const std::vector<double>& samples_per_s) {
+  const auto rate = [&](std::size_t r) { return samples_per_s[r]; };
   const std::vector<std::size_t> order =
-      ascending(samples_per_s.size(), [&](std::size_t r) { return samples_per_s[r]; });
+      ascending(samples_per_s.size(), rate, [&](std::size_t r) { return rate(r) > 0; });
   const auto as_slow = std::count_if(order.begin(), order.end(), [&](std::size_t r) {
-    return samples_per_s[r] <= kAsSlow * samples_per_s[order.front()];
+    return rate(r) <= kAsSlow * rate(order.front());
   });
   const auto count = static_cast<std::size_t>(as_slow);
   return 2 * count <= order.size() ? first_of(order, count) : std::vector<std::size_t>{};

@@ -11,7 +11,7 @@ namespace loaderscope {
 
 // Those that wait for ranks far less than any other does; of several that are as slow all. None
 // where hardly anybody waits, where no gap parts them from the others, and where they are more than
-// half: what most ranks have is not what holds up one.
+// half: what most ranks have is not what holds up one. Ranks without a measured step are left out.
 std::vector<std::size_t> stragglers(const std::vector<Account>& ranks);
 
 // Where ranks do not wait for each other, those whose rate is far below that of the others: none on

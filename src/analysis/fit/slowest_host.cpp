@@ -27,7 +27,7 @@ std::vector<std::size_t> hosts_beside(const std::vector<HostPace>& hosts, std::s
   std::vector<std::size_t> others;
   std::size_t ranks = 0;
   for (const std::size_t host : slowest_first(hosts)) {
-    if (host == slowest) continue;
+    if (host == slowest || !hosts[host].is_measured()) continue;
     ranks += hosts[host].ranks;
     if (!others.empty() && ranks > kMostRanks) break;
     others.push_back(host);

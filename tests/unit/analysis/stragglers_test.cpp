@@ -39,6 +39,17 @@ TEST(Stragglers, AreNoneWhereAllWaitForEachOther) {
   EXPECT_THAT(stragglers({}), IsEmpty());
 }
 
+// An interrupted rank that was not out of its warm-up waited for nobody.
+TEST(Stragglers, AreNoneWithoutAMeasuredStep) {
+  std::vector<Account> ranks = that_wait({0.7, 0, 0.7, 0.6, 0});
+  ranks[4].window = 0;
+  EXPECT_THAT(stragglers(ranks), ElementsAre(1));
+  ranks[1].window = 0;
+  EXPECT_THAT(stragglers(ranks), IsEmpty());
+  EXPECT_THAT(slowest_ranks({500, 0, 505, 490, 100}), ElementsAre(4));
+  EXPECT_THAT(slowest_ranks({0, 0}), IsEmpty());
+}
+
 TEST(SlowestRanks, AreThoseOfAFarLowerRate) {
   EXPECT_THAT(slowest_ranks({500, 100, 505, 490}), ElementsAre(1));
   EXPECT_THAT(slowest_ranks({500, 100, 105, 490}), ElementsAre(1, 2));

@@ -74,6 +74,30 @@ TEST(HostPaces, OfTwoThatAreAsSlowNoneSetsThePace) {
               HasSubstr("ranks 2, 3, 4 and 5 are the stragglers"));
 }
 
+// One more host, interrupted before any of its steps counted.
+TEST(HostPaces, AHostWithoutAMeasuredStepIsWaitedForByNobody) {
+  RunRecord record = run_on_hosts(kSlowDecode);
+  record.hosts.insert(record.hosts.begin(), record.hosts[0]);
+  record.hosts[0].machine.host = "gone";
+  for (int i = 0; i < 2; ++i) record.ranks.insert(record.ranks.begin(), rank_of(4, 0, usual_step));
+  record.ranks[0].samples = record.ranks[1].samples = 0;
+  const std::vector<HostPace> hosts = host_paces(record, analyse(record));
+  ASSERT_EQ(hosts.size(), 4u);
+  EXPECT_FALSE(hosts[0].is_measured());
+  EXPECT_EQ(pace_setter(hosts), 2u);
+  EXPECT_EQ(slowest_first(hosts).back(), 0u);
+  EXPECT_THAT(evidence_of(record, "straggler-host"),
+              HasSubstr("decoding takes 20.00 ms a sample, on the others 10.00 ms"));
+  // With one other host left, and with none.
+  record.hosts.erase(record.hosts.begin() + 1);
+  record.ranks.erase(record.ranks.begin() + 2, record.ranks.begin() + 4);
+  EXPECT_THAT(evidence_of(record, "straggler-host"),
+              HasSubstr("decoding takes 20.00 ms a sample, on the others 10.00 ms"));
+  record.hosts.pop_back();
+  record.ranks.resize(4);
+  EXPECT_EQ(evidence_of(record, "straggler-host"), "");
+}
+
 TEST(HostPaces, OfOneHostThereAreNone) {
   EXPECT_TRUE(host_paces(usual_record(), analyse(usual_record())).empty());
 }
