@@ -11,6 +11,7 @@
 
 #include "analysis/part_of_job.h"
 #include "base/cpu_set.h"
+#include "base/thread_meter.h"
 #include "cli/hosts_of_job.h"
 #include "cli/version_text.h"
 #include "loaderscope/analysis.h"
@@ -58,19 +59,23 @@ UsableCpus cpus_of_workers(const RunConfig& config) {
   return {spell_cpu_list(cpus), cgroup_cores("/").value_or(0)};
 }
 
-void add_drift(Meeting& meeting, HostRecord& host) {
-  if (meeting.is_first()) return;
+// What its clock gains on the first host's in a ns.
+double add_drift(Meeting& meeting, HostRecord& host) {
+  if (meeting.is_first()) return 0;
   const ClockDifference before = meeting.clock();
   try {
     const ClockDifference after = meeting.compare_clocks();
-    const Nanos drift = after.offset - before.offset;
+    const Nanos drift = after.offset - before.offset, took = after.at - before.at;
+    const double rate = took > 0 ? static_cast<double>(drift) / static_cast<double>(took) : 0;
     // What it has drifted by is not known better than that.
     host.clock_error = std::max(before.error, after.error) + std::abs(drift);
     host.metrics.push_back({"clock.drift_s", "s",
                             "the clock has gained on the first host's during the run",
                             seconds(drift)});
+    host.metrics.push_back({"clock.drift_rate", "1", "that it gains in each second of it", rate});
+    return rate;
   } catch (const RunError&) {
-    // The job has failed: it is not known.
+    return 0;  // the job has failed: it is not known
   }
 }
 
@@ -112,8 +117,11 @@ void bring_onto_first_clock(Meeting& meeting, RunRecord& own, const std::string&
   const ClockDifference before = meeting.clock();
   host.clock_offset = before.offset;
   host.clock_error = before.error;
-  add_drift(meeting, host);
-  for (RankRecord& rank : own.ranks) shift_times(rank, -before.offset);
+  const ClockLine clock{before.offset, before.at, add_drift(meeting, host)};
+  const Nanos now = monotonic_now();
+  for (RankRecord& rank : own.ranks)
+    shift_times(rank,
+                -clock.offset_at(std::clamp(rank.window_begin, std::min(clock.at, now), now)));
   own.hosts.push_back(std::move(host));
 }
 

@@ -1,6 +1,7 @@
 #include "record/rank_waits.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "record/rows_of_ranks.h"
@@ -12,6 +13,7 @@ constexpr double kApart = 0.05;            // of a step: its ranks begin to comp
 constexpr double kTogether = 0.25;         // of how far apart they began: they end together
 constexpr double kMostly = 0.8;            // of the steps whose ranks began apart
 constexpr std::int64_t kFewestSteps = 10;  // of those
+constexpr double kMostDrift = 0.01;        // of a clock: more is none
 
 Nanos spread(const RowOfEachRank& rows, Nanos StepRow::*time) {
   const auto [first, last] =
@@ -110,10 +112,11 @@ StageStats compute_of(const RankRecord& rank) {
   return compute;
 }
 
-// `row` is on its rank's own clock.
-void put_into_exemplar(RankRecord& rank, const StepRow& row) {
+// `row` is on the first rank's clock; its end has not changed.
+void put_into_exemplar(RankRecord& rank, StepRow row) {
   Exemplar* const found = exemplar_of(rank, row.step);
   if (found == nullptr) return;
+  move_clock(row, found->row.compute_end - row.compute_end);
   found->row = row;
   found->events.ready = found->events.compute.begin;
   found->events.compute.begin = row.compute_begin;
@@ -129,9 +132,7 @@ bool book_waits(std::vector<RankRecord>& ranks, const ClockOffsets& offsets) {
       if (wait == 0) continue;
       waited = true;
       book_wait(rows[rank], wait, slowest);
-      StepRow own = rows[rank];
-      if (!offsets.empty()) move_clock(own, offsets[rank]);
-      put_into_exemplar(ranks[rank], own);
+      put_into_exemplar(ranks[rank], rows[rank]);
     }
     return waited;
   });
@@ -157,6 +158,12 @@ Nanos apart_at_ends(const RankRecord& first, const RankRecord& other) {
   return *middle;
 }
 
+// 0: not known.
+double drift_rate(const HostRecord& host) {
+  const double rate = value_of(host.metrics, "clock.drift_rate").value_or(0);
+  return host.has_clock() && std::abs(rate) <= kMostDrift ? rate : 0;
+}
+
 }  // namespace
 
 bool book_rank_waits(std::vector<RankRecord>& ranks) { return book_waits(ranks, {}); }
@@ -164,9 +171,12 @@ bool book_rank_waits(std::vector<RankRecord>& ranks) { return book_waits(ranks, 
 bool book_host_waits(RunRecord& job) {
   ClockOffsets offsets;
   for (const HostRecord& host : job.hosts) {
-    const RankRecord& first = job.ranks.at(offsets.size());
-    const Nanos offset = host.has_clock() ? 0 : apart_at_ends(job.ranks.front(), first);
-    offsets.insert(offsets.end(), static_cast<std::size_t>(host.ranks), offset);
+    const std::size_t first = offsets.size(), end = first + static_cast<std::size_t>(host.ranks);
+    const Nanos apart =
+        host.has_clock() ? 0 : apart_at_ends(job.ranks.front(), job.ranks.at(first));
+    const double rate = drift_rate(host);
+    for (std::size_t rank = first; rank < end; ++rank)
+      offsets.push_back({apart, job.ranks.at(rank).window_begin, rate});
   }
   return job.hosts.size() > 1 && book_waits(job.ranks, offsets);
 }

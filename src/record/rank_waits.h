@@ -14,8 +14,10 @@ namespace loaderscope {
 // not known afterwards. Throws RunError when a spill file cannot be read or written.
 bool book_rank_waits(std::vector<RankRecord>& ranks);
 
-// The same of a job whose hosts have clocks of their own: where these were not compared, the ends
-// of steps, which ranks that wait for each other have together, say how far they are apart.
+// The same of a job whose hosts have clocks of their own. Where these were compared, times of a
+// rank are on the first one's as it was when the rank's window began, and drift from it as the
+// host's `clock.drift_rate` says. Where they were not, the ends of steps, which ranks that wait for
+// each other have together, say how far they are apart.
 bool book_host_waits(RunRecord& job);
 
 }  // namespace loaderscope

@@ -27,14 +27,21 @@ void for_each_step(std::vector<RankRecord>& ranks, const ClockOffsets& offsets,
   const std::int64_t steps = steps_of_all(ranks);
   const std::int64_t at_once =
       std::clamp<std::int64_t>(kMostRows / std::ssize(ranks), 1, kMostAtOnce);
-  const auto offset = [&](std::size_t rank) { return offsets.empty() ? 0 : offsets[rank]; };
+  const auto offset = [&](std::size_t rank, const StepRow& row) {
+    return offsets.empty() ? 0 : offsets[rank].offset_at(row.compute_end);
+  };
   std::vector<std::vector<StepRow>> blocks(ranks.size());
+  std::vector<std::vector<Nanos>> moved(ranks.size());
   RowOfEachRank rows(ranks.size());
   for (std::int64_t first = 0; first < steps; first += at_once) {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       blocks[rank].resize(static_cast<std::size_t>(std::min(at_once, steps - first)));
       ranks[rank].rows.read(first, blocks[rank]);
-      for (StepRow& row : blocks[rank]) move_clock(row, -offset(rank));
+      moved[rank].clear();
+      for (StepRow& row : blocks[rank]) {
+        moved[rank].push_back(offset(rank, row));
+        move_clock(row, -moved[rank].back());
+      }
     }
     bool changed = false;
     for (std::size_t i = 0; i < blocks.front().size(); ++i) {
@@ -45,7 +52,8 @@ void for_each_step(std::vector<RankRecord>& ranks, const ClockOffsets& offsets,
     }
     if (!changed) continue;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      for (StepRow& row : blocks[rank]) move_clock(row, offset(rank));
+      for (std::size_t i = 0; i < blocks[rank].size(); ++i)
+        move_clock(blocks[rank][i], moved[rank][i]);
       ranks[rank].rows.write(first, blocks[rank]);
     }
   }

@@ -5,20 +5,21 @@
 #include <vector>
 
 #include "loaderscope/run_record.h"
+#include "record/shift_times.h"
 
 namespace loaderscope {
 
 using RowOfEachRank = std::vector<StepRow>;
 
 // By what clocks of ranks go before that of the first; empty: they are one.
-using ClockOffsets = std::vector<Nanos>;
+using ClockOffsets = std::vector<ClockLine>;
 
 // Its idle time and its compute.
 void move_clock(StepRow& row, Nanos by);
 
-// Visits the steps that all ranks have, in order, on the first rank's clock, and writes back those
-// of which `visit` says that it has changed them. A block of rows is in memory at a time. Throws
-// RunError when a spill file cannot be read or written.
+// Visits the steps that all ranks have, in order, on the first rank's clock as it is at their ends,
+// and writes back, on their own, those of which `visit` says that it has changed them. A block of
+// rows is in memory at a time. Throws RunError when a spill file cannot be read or written.
 void for_each_step(std::vector<RankRecord>& ranks, const ClockOffsets& offsets,
                    const std::function<bool(RowOfEachRank&)>& visit);
 

@@ -1,9 +1,21 @@
 // Times of one clock on another's.
 #pragma once
 
+#include <cmath>
+
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {
+
+// How far a clock goes before another: at `at` of its own time by `offset`, and steadily more.
+struct ClockLine {
+  Nanos offset = 0, at = 0;
+  double rate = 0;  // ns that it gains in a ns
+
+  Nanos offset_at(Nanos time) const {
+    return offset + std::llround(rate * static_cast<double>(time - at));
+  }
+};
 
 // Adds `by` to every point in time of the rank. Throws RunError when a spill file fails.
 void shift_times(RankRecord& rank, Nanos by);

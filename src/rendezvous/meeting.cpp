@@ -115,7 +115,7 @@ ClockDifference Meeting::compare_clocks() {
     }
     // The answer was given within the round trip: its middle is off by half of it at most.
     const Nanos error = (pong.here - sent + 1) / 2;
-    if (error < best.error) best = {sent + error - pong.there, error};
+    if (error < best.error) best = {sent + error - pong.there, error, sent + error};
   }
   return best;
 }

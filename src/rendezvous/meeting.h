@@ -35,6 +35,7 @@ struct Introduction {
 // A clock less that of process 0, and how far this can be wrong.
 struct ClockDifference {
   Nanos offset = 0, error = 0;
+  Nanos at = 0;  // of the clock itself, when it was compared
 };
 
 class Meeting {

@@ -41,7 +41,9 @@ RankRecord rank_of(const Steps& steps, Bytes memory = StepRows::kDefaultMemory) 
   rank.warmup_steps = 5;
   rank.critical_path.emplace();
   Exemplar exemplar;
-  exemplar.row.step = 7;
+  std::vector<StepRow> row(1);
+  rank.rows.read(7, row);
+  exemplar.row = row.front();
   exemplar.events.step = 7;
   exemplar.events.compute.begin = 7 * 100 * kMs + steps.read;
   rank.exemplars.push_back(exemplar);
@@ -163,6 +165,23 @@ TEST(HostWaits, AreToldByTheEndsOfStepsWhateverTheClocks) {
       });
     }
   }
+}
+
+// 200 us a second: within these steps 100 ms, and the ends of steps are not together.
+TEST(HostWaits, AreToldOfComparedClocksThatDrift) {
+  const Nanos drift = 20'000;  // a step
+  RunRecord job = job_of({10 * kMs, 0}, {61 * kMs, 0}, 0, drift);
+  const StepRow last = job.ranks[1].rows.back();
+  for (HostRecord& host : job.hosts) host.clock_offset = host.clock_error = 0;
+  EXPECT_FALSE(book_host_waits(job));
+  job.hosts[1].metrics = {{"clock.drift_rate", "1", "", 200e-6 / (1 + 200e-6)}};
+  ASSERT_TRUE(book_host_waits(job));
+  expect_booked_to_the_ns(job.ranks[0]);
+  // By its own clock a step of the other takes 20 us longer.
+  job.ranks[0].rows.for_each([&](const StepRow& row) {
+    EXPECT_NEAR(static_cast<double>(row.waiting_for_ranks), 51e6, 25e3) << row.step;
+  });
+  EXPECT_EQ(job.ranks[1].rows.back(), last);  // on its own clock
 }
 
 TEST(HostWaits, AreNoneWhereHostsGoTheirOwnWays) {
