@@ -44,6 +44,14 @@ std::vector<HostRecord> hosts_of(RunRecord& part) {
   return hosts;
 }
 
+// Each part's are on a clock of its own.
+void forget_clocks(std::vector<HostRecord>& hosts) {
+  for (HostRecord& host : hosts) {
+    host.clock_offset.reset();
+    host.clock_error.reset();
+  }
+}
+
 void add_skipped(SkippedSamples& all, SkippedSamples& more) {
   add_checked(all.samples, more.samples);
   for (const auto& [kind, count] : more.by_kind) add_checked(all.by_kind[kind], count);
@@ -168,6 +176,10 @@ void RecordMerge::add(RunRecord part, const std::string& name) {
     job_ = std::move(part);
     job_.config.trainer.ranks.set(std::ssize(ranks));
   } else {
+    if (!has_met_) {
+      forget_clocks(job_.hosts);
+      forget_clocks(hosts);
+    }
     job_.config.trainer.ranks.set(job_.config.trainer.ranks + std::ssize(ranks));
     job_.config.trainer.sync_ranks.value |= part.config.trainer.sync_ranks.value;
     job_.contention_known &= part.contention_known;

@@ -16,7 +16,8 @@ namespace loaderscope {
 // their step rows stand in a file.
 //
 // Times stay as they are: whoever compared clocks brings them onto the first host's before, and
-// says so in the part's own `hosts`.
+// says so in the part's own `hosts`. Of parts that have not met it is not said any more: the first
+// host of each may have another clock.
 class RecordMerge {
  public:
   // Brings the settings of the job in line with those of one more host. Throws RunError where they

@@ -31,7 +31,7 @@ void describe_host(Form& form, HostRecord& host) {
   form.optional("clock_offset_s", host.clock_offset, Missing::left_out, [&](Nanos& offset) {
     form.seconds("clock_offset_s", offset,
                  "its clock less that of the first host, seconds; absent where they were not "
-                 "compared, and times of its ranks are on its own clock",
+                 "compared, and times of its ranks are not on the first host's clock",
                  kAnyTime);
   });
   form.optional("clock_error_s", host.clock_error, Missing::left_out, [&](Nanos& error) {

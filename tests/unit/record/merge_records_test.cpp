@@ -174,6 +174,25 @@ TEST(MergeRecords, HostsKeepTheirMachinesAndMetrics) {
   EXPECT_FALSE(job.hosts[0].has_clock());
 }
 
+// As of two rendezvous, whose first hosts nobody has compared.
+TEST(MergeRecords, ClocksThatWereComparedWithinPartsAreNotThoseOfTheJob) {
+  const auto with_clocks = [](RunRecord part) {
+    for (HostRecord& host : part.hosts) host.clock_offset = host.clock_error = 0;
+    return part;
+  };
+  const RunRecord job = merge_of(with_clocks(merge_of(of_host("a", 1), of_host("b", 1))),
+                                 with_clocks(merge_of(of_host("c", 1), of_host("d", 1))));
+  ASSERT_EQ(job.hosts.size(), 4u);
+  for (const HostRecord& host : job.hosts) EXPECT_FALSE(host.has_clock());
+  // One part alone keeps them, as do those that have met.
+  EXPECT_TRUE(
+      merge_of(with_clocks(merge_of(of_host("a", 1), of_host("b", 1)))).hosts[1].has_clock());
+  RecordMerge met(join_settings, true);
+  met.add(with_clocks(merge_of(of_host("a", 1), of_host("b", 1))), "process 0");
+  met.add(with_clocks(merge_of(of_host("c", 1), of_host("d", 1))), "process 1");
+  for (const HostRecord& host : met.take().hosts) EXPECT_TRUE(host.has_clock());
+}
+
 TEST(MergeRecords, NamesOfContentsAreNotAveraged) {
   RunRecord a = of_host("a", 1), b = of_host("b", 1), c = of_host("c", 1);
   a.metrics = b.metrics = c.metrics = {{"data.fingerprint", "1", "", 7, false, Joined::same}};
