@@ -179,8 +179,8 @@ void book_waits_of_programs(RunRecord& job) {
   job.config.trainer.sync_ranks.value = true;
   job.notes.push_back(fmt::format(
       "the hosts end their steps together{}: what a rank waited in a step for the last one to "
-      "begin is no compute, but what that one waited for",
-      have_met ? "" : ", by which their clocks are compared"));
+      "begin is no compute, but what that one waited for{}",
+      have_met ? "" : ", by which their clocks are compared", words_of_unbooked(job.ranks)));
 }
 
 }  // namespace loaderscope

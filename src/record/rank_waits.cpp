@@ -1,5 +1,7 @@
 #include "record/rank_waits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -179,6 +181,17 @@ bool book_host_waits(RunRecord& job) {
       offsets.push_back({apart, job.ranks.at(rank).window_begin, rate});
   }
   return job.hosts.size() > 1 && book_waits(job.ranks, offsets);
+}
+
+std::string words_of_unbooked(const std::vector<RankRecord>& ranks) {
+  std::int64_t most = 0;
+  for (const RankRecord& rank : ranks) most = std::max(most, rank.rows.size());
+  const std::int64_t booked = steps_of_all(ranks);
+  if (booked == most) return "";
+  return fmt::format(
+      "; from step {} on one rank at least has none, and of the {} that are left such waits stay "
+      "compute",
+      booked, most - booked);
 }
 
 }  // namespace loaderscope

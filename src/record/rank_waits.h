@@ -1,6 +1,7 @@
 // Waits of ranks for each other that were seen as compute: those in a program's collectives.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "loaderscope/run_record.h"
@@ -19,5 +20,9 @@ bool book_rank_waits(std::vector<RankRecord>& ranks);
 // host's `clock.drift_rate` says. Where they were not, the ends of steps, which ranks that wait for
 // each other have together, say how far they are apart.
 bool book_host_waits(RunRecord& job);
+
+// Behind words on waits that were booked, where a rank has fewer steps than others: "; from step 20
+// on one rank at least has none, and of the 980 that are left such waits stay compute"
+std::string words_of_unbooked(const std::vector<RankRecord>& ranks);
 
 }  // namespace loaderscope

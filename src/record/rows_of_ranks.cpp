@@ -8,13 +8,13 @@ namespace {
 constexpr std::int64_t kMostAtOnce = 4096;   // rows of each rank that are looked at together
 constexpr std::int64_t kMostRows = 1 << 18;  // and of all ranks
 
+}  // namespace
+
 std::int64_t steps_of_all(const std::vector<RankRecord>& ranks) {
-  std::int64_t fewest = ranks.front().rows.size();
+  std::int64_t fewest = ranks.empty() ? 0 : ranks.front().rows.size();
   for (const RankRecord& rank : ranks) fewest = std::min(fewest, rank.rows.size());
   return fewest;
 }
-
-}  // namespace
 
 void move_clock(StepRow& row, Nanos by) {
   row.idle_begin += by;

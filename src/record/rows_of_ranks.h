@@ -14,6 +14,9 @@ using RowOfEachRank = std::vector<StepRow>;
 // By what clocks of ranks go before that of the first; empty: they are one.
 using ClockOffsets = std::vector<ClockLine>;
 
+// That each of them has.
+std::int64_t steps_of_all(const std::vector<RankRecord>& ranks);
+
 // Its idle time and its compute.
 void move_clock(StepRow& row, Nanos by);
 

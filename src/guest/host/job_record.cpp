@@ -88,7 +88,8 @@ void say_rank_waits(RunRecord& record) {
   record.config.trainer.sync_ranks.value = true;
   record.notes.push_back(
       "the ranks end their steps together: what a rank waited in them for the last one to begin is "
-      "no compute, but what that one waited for");
+      "no compute, but what that one waited for" +
+      words_of_unbooked(record.ranks));
 }
 
 // Of the first rank, whose first batch is spoken of.
