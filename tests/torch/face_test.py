@@ -5,18 +5,47 @@ import importlib
 import io
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import warnings
 
-FACE = pathlib.Path(__file__).resolve().parents[2] / "src" / "python"
+HERE = pathlib.Path(__file__).resolve().parent
+FACE = HERE.parents[1] / "src" / "python"
 sys.path.insert(0, str(FACE))
 import loaderscope
 from loaderscope import _program
 
 SHORT = dict(device="sim", compute="1ms", cost=["read=10us", "decode=10us"], batch=8, steps=20, warmup=0)
+JOBS = HERE / "face_jobs.py"
+# Goes on until it is ended, and has said "far" when steps of it are measured.
+ENDLESS = dict(loader=f"{JOBS}:make_loader", train_step=f"{JOBS}:step", duration="1h", warmup=0, hook_cost=False)
+RUNS_ENDLESS = f"""
+import sys
+sys.path.insert(0, {str(FACE)!r})
+import loaderscope
+try:
+    loaderscope.run(**{ENDLESS!r})
+except KeyboardInterrupt as interrupt:
+    print("raised with code", interrupt.result.exit_code, "behind", interrupt.result["window"]["steps"], "steps")
+"""
+
+
+class NobodyReads(io.StringIO):
+    def write(self, text):
+        raise BrokenPipeError("nobody reads")
+
+
+def processes_with(word):
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            if word in (folder / "cmdline").read_text():
+                found.append(folder.name)
+    return found
 
 
 class Face(unittest.TestCase):
@@ -66,6 +95,33 @@ class Face(unittest.TestCase):
         with self.assertRaisesRegex(loaderscope.Error, "above: ModuleNotFoundError: .*no_such_module") as caught:
             loaderscope.run(command, show=False)
         self.assertIn("Traceback", caught.exception.text)
+
+    def test_an_interrupt_of_all_in_the_group_gives_the_answer_and_is_raised(self):
+        with subprocess.Popen([sys.executable, "-u", "-c", RUNS_ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, start_new_session=True) as caller:
+            seen = []
+            for line in caller.stdout:
+                seen.append(line)
+                if line == "far\n":
+                    os.killpg(caller.pid, signal.SIGINT)
+        self.assertRegex("".join(seen), "(?s)interrupted after [0-9]+ measured steps.*raised with code 130 behind [0-9]+ steps")
+
+    def test_a_run_ends_with_a_caller_that_is_killed(self):
+        with tempfile.TemporaryDirectory(prefix="loaderscope-face-") as folder:
+            jobs = os.path.join(folder, JOBS.name)
+            os.symlink(JOBS, jobs)
+            with subprocess.Popen([sys.executable, "-u", "-c", RUNS_ENDLESS.replace(str(JOBS), jobs)], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as caller:
+                self.assertIn("far\n", iter(caller.stdout.readline, ""))
+                self.assertNotEqual(processes_with(jobs), [str(caller.pid)])
+                caller.kill()
+            while processes_with(jobs):
+                time.sleep(0.1)
+
+    def test_what_fails_meanwhile_ends_the_run_and_is_raised(self):
+        with contextlib.redirect_stdout(NobodyReads()), self.assertRaisesRegex(BrokenPipeError, "nobody reads") as caught:
+            loaderscope.run(**ENDLESS)
+        self.assertEqual(caught.exception.result.exit_code, 130)
 
     def test_a_trainer_that_is_missing_is_named(self):
         hidden = dict.fromkeys(("lightning", "lightning.pytorch", "pytorch_lightning", "transformers"))

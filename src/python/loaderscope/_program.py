@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 
 FINE, UNMET, CANNOT_TELL = 0, 2, 3  # exit codes that come with a result
@@ -66,48 +67,81 @@ def run(command=(), *, show=True, **settings):
     """`loaderscope run SETTINGS -- COMMAND` as a Result; without a command the native loader runs.
 
     Settings are the flags of `loaderscope help run` with _ for -. `show`: print what it prints, as it comes.
-    Raises Error where there is no result. An interrupt ends the run and is raised again."""
+    Raises Error where there is no result. An interrupt ends the run, and is raised again when that has printed its answer,
+    which is `result` of what is raised."""
     command = [command] if isinstance(command, str) else [os.fspath(word) for word in command]
     with tempfile.TemporaryDirectory(prefix="loaderscope-") as folder:
         saved = os.path.join(folder, "result.json")
         words = [program(), "run", "--no-progress", f"--json={saved}", *flags_of(settings)]
         if command:
             words += ["--", *command]
-        code, text = _printed(words, show)
+        code, text, raised = _printed(words, show)
+        if raised is not None:
+            raised.result = _saved_result(saved, code, text)
+            raise raised
         return read_result(saved, code, text, shown=show)
 
 
 def read_result(saved, code, text, shown=False):
-    try:
-        with open(saved, encoding="utf-8") as file:
-            result = Result(json.load(file))
-    except (OSError, ValueError):
-        result = None
+    result = _saved_result(saved, code, text)
     if result is None or code not in (FINE, UNMET, CANNOT_TELL, *INTERRUPTED):
         error = Error(_sentence(text, code, shown))
         error.text = text
         raise error
+    return result
+
+
+def _saved_result(saved, code, text):
+    try:
+        with open(saved, encoding="utf-8") as file:
+            result = Result(json.load(file))
+    except (OSError, ValueError):
+        return None
     result.exit_code, result.text = code, text
     return result
 
 
 def _printed(words, show):
-    """Exit code and output of a command, which is also printed line by line: a notebook has no terminal."""
-    lines = []
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               errors="replace")
-    try:
-        for line in process.stdout:
-            lines.append(line)
-            if show:
-                print(line, end="", flush=True)
-        return process.wait(), "".join(lines)
-    except KeyboardInterrupt:
-        process.send_signal(signal.SIGINT)
-        raise
-    finally:
-        process.stdout.close()
-        process.wait()
+    """Exit code and output of a command, which is also printed line by line: a notebook has no terminal.
+
+    And what was raised meanwhile, or None: it asks the command for its end, which is waited for; each further one again."""
+    lines, raised, code = [], None, None
+    # A session of its own: Ctrl-C is a signal to all of a group, and a second one kills.
+    process = subprocess.Popen([*_lifeline(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    with process.stdout:
+        while code is None:
+            try:
+                for line in process.stdout:
+                    lines.append(line)
+                    if show:
+                        print(line, end="", flush=True)
+                code = process.wait()
+            except BaseException as error:
+                raised = raised or error
+                show = show and isinstance(error, KeyboardInterrupt)  # else it is printing that fails
+                process.send_signal(signal.SIGINT)
+    return code, "".join(lines), raised
+
+
+def _lifeline():
+    """Words before a command that let it be asked for its end if this process is killed, where no group reaches it."""
+    if not os.path.basename(sys.executable or "").startswith("python"):
+        return []
+    return [sys.executable, "-I", "-S", "-c", _ASKED_TO_END_WITH_ITS_PARENT, str(os.getpid())]
+
+
+_ASKED_TO_END_WITH_ITS_PARENT = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+try:
+    import ctypes
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG
+except (ImportError, AttributeError, OSError):
+    pass
+if os.getppid() == int(sys.argv[1]):
+    os.execv(sys.argv[2], sys.argv[2:])
+"""
 
 
 def _sentence(text, code, shown):
