@@ -17,3 +17,9 @@ def step(batch):
     steps += 1
     if steps == FAR:
         print("far", flush=True)
+
+
+def step_that_fails(batch):
+    step(batch)
+    if steps == FAR:
+        raise RuntimeError("lost")

@@ -96,6 +96,13 @@ class Face(unittest.TestCase):
             loaderscope.run(command, show=False)
         self.assertIn("Traceback", caught.exception.text)
 
+    def test_what_was_measured_until_a_job_failed_is_in_the_error(self):
+        with self.assertRaisesRegex(loaderscope.Error, "ended with exit code 1; .* above: RuntimeError: lost$") as caught:
+            loaderscope.run(show=False, **{**ENDLESS, "train_step": f"{JOBS}:step_that_fails"})
+        self.assertEqual(caught.exception.result["interrupted"], True)
+        self.assertGreater(caught.exception.result["window"]["steps"], 0)
+        self.assertEqual(caught.exception.result.exit_code, 1)
+
     def test_an_interrupt_of_all_in_the_group_gives_the_answer_and_is_raised(self):
         with subprocess.Popen([sys.executable, "-u", "-c", RUNS_ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, start_new_session=True) as caller:

@@ -11,12 +11,15 @@ import tempfile
 
 FINE, UNMET, CANNOT_TELL = 0, 2, 3  # exit codes that come with a result
 INTERRUPTED = 130, 143
+SAID = "loaderscope: "  # begins what it says beside its answer
 
 
 class Error(RuntimeError):
-    """The program could not answer; its sentence says why. `text`: all that was printed."""
+    """The program could not answer, or its job failed; its sentence says why. `text`: all that was printed; `result`: what was
+    measured until a job failed, else None."""
 
     text = ""
+    result = None
 
 
 class Result(dict):
@@ -67,7 +70,7 @@ def run(command=(), *, show=True, **settings):
     """`loaderscope run SETTINGS -- COMMAND` as a Result; without a command the native loader runs.
 
     Settings are the flags of `loaderscope help run` with _ for -. `show`: print what it prints, as it comes.
-    Raises Error where there is no result. An interrupt ends the run, and is raised again when that has printed its answer,
+    Raises Error where there is no result, or only that of a job that failed. An interrupt ends the run, and is raised again when that has printed its answer,
     which is `result` of what is raised."""
     command = [command] if isinstance(command, str) else [os.fspath(word) for word in command]
     with tempfile.TemporaryDirectory(prefix="loaderscope-") as folder:
@@ -85,8 +88,8 @@ def run(command=(), *, show=True, **settings):
 def read_result(saved, code, text, shown=False):
     result = _saved_result(saved, code, text)
     if result is None or code not in (FINE, UNMET, CANNOT_TELL, *INTERRUPTED):
-        error = Error(_sentence(text, code, shown))
-        error.text = text
+        error = Error(_sentence(text, code, shown, result))
+        error.text, error.result = text, result
         raise error
     return result
 
@@ -144,12 +147,12 @@ if os.getppid() == int(sys.argv[1]):
 """
 
 
-def _sentence(text, code, shown):
+def _sentence(text, code, shown, result):
     """The program's last one; and the last line of the measured command, where nobody has seen it."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    said = [line for line in lines if line.startswith("loaderscope: ")]
+    said = [line for line in text.splitlines() if line.startswith(SAID)]
     if not said:
         return f"the program ended with code {code} and no result"
-    sentence = said[-1][len("loaderscope: "):]
-    others = [line for line in lines if line not in said]
+    sentence = said[-1][len(SAID):]
+    before_answer = text.rpartition(result["verdict"]["sentence"][:40])[0] if result else text
+    others = [line for line in before_answer.splitlines() if line.strip() and not line.startswith(SAID)]
     return sentence if shown or not others or not sentence.endswith("above") else f"{sentence}: {others[-1].strip()}"
