@@ -59,9 +59,9 @@ class Face(unittest.TestCase):
         os.environ["PATH"] = folder.name + os.pathsep + before
 
     def test_settings_are_flags(self):
-        settings = dict(num_workers=2, shuffle=True, in_order=False, cost=["a=1", "b=2"], json=None)
+        settings = dict(num_workers=2, shuffle=True, in_order=False, cost=["a=1", "b=2"], try_=True, json=None)
         self.assertEqual(_program.flags_of(settings),
-                         ["--num-workers=2", "--shuffle", "--no-in-order", "--cost=a=1", "--cost=b=2"])
+                         ["--num-workers=2", "--shuffle", "--no-in-order", "--cost=a=1", "--cost=b=2", "--try"])
 
     def test_a_run_is_the_dict_of_its_file(self):
         printed = io.StringIO()
@@ -72,6 +72,10 @@ class Face(unittest.TestCase):
         self.assertEqual(result.exit_code, 0)
         self.assertEqual(printed.getvalue(), result.text)
         self.assertTrue(result.text.startswith("Simulated: "), result.text)
+
+    def test_a_flag_whose_name_is_a_word_of_python_is_known_to_the_program(self):
+        with self.assertRaisesRegex(loaderscope.Error, "^--try: is another word for --prove fix"):
+            loaderscope.run(try_=True, prove="fix", show=False)
 
     def test_a_requirement_that_is_not_met_has_a_result(self):
         result = loaderscope.run(show=False, require="window.steps >= 1000", **SHORT)

@@ -49,10 +49,10 @@ def _is_binary(path):
 
 
 def flags_of(settings):
-    """num_workers=4, cost=["read=8ms", "decode=2ms"], shuffle=True, in_order=False as flags."""
+    """num_workers=4, cost=["read=8ms", "decode=2ms"], try_=True, in_order=False as flags."""
     flags = []
     for name, value in settings.items():
-        flag = "--" + name.replace("_", "-")
+        flag = "--" + name.rstrip("_").replace("_", "-")
         if value is None:
             continue
         if value is True:
@@ -69,7 +69,7 @@ def flags_of(settings):
 def run(command=(), *, show=True, **settings):
     """`loaderscope run SETTINGS -- COMMAND` as a Result; without a command the native loader runs.
 
-    Settings are the flags of `loaderscope help run` with _ for -. `show`: print what it prints, as it comes.
+    Settings are the flags of `loaderscope help run` with _ for -, and one behind try_. `show`: print what it prints, as it comes.
     Raises Error where there is no result, or only that of a job that failed. An interrupt ends the run, and is raised again when that has printed its answer,
     which is `result` of what is raised."""
     command = [command] if isinstance(command, str) else [os.fspath(word) for word in command]
