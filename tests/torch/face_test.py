@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import io
+import json
 import os
 import pathlib
 import signal
@@ -76,6 +77,20 @@ class Face(unittest.TestCase):
     def test_a_flag_whose_name_is_a_word_of_python_is_known_to_the_program(self):
         with self.assertRaisesRegex(loaderscope.Error, "^--try: is another word for --prove fix"):
             loaderscope.run(try_=True, prove="fix", show=False)
+
+    def test_a_result_is_saved_where_that_is_asked_for(self):
+        with tempfile.TemporaryDirectory(prefix="loaderscope-face-") as folder:
+            place = pathlib.Path(folder) / "r.json"
+            result = loaderscope.run(json=place, show=False, **SHORT)
+            self.assertEqual(json.loads(place.read_text()), result)
+            with self.assertRaisesRegex(loaderscope.Error, "/nowhere") as caught:
+                loaderscope.run(json=str(place), data="/nowhere", show=False)
+            self.assertIsNone(caught.exception.result)  # that of the run before is not taken for it
+            place.write_text("mine")
+            with self.assertRaisesRegex(loaderscope.Error, "r.json: exists and is no result"):
+                loaderscope.run(json=place, show=False, **SHORT)
+        with self.assertRaisesRegex(loaderscope.Error, "^json: expected a file"):
+            loaderscope.run(json="-", show=False, **SHORT)
 
     def test_a_requirement_that_is_not_met_has_a_result(self):
         result = loaderscope.run(show=False, require="window.steps >= 1000", **SHORT)
