@@ -53,6 +53,9 @@ constexpr OwnFlag kRunFlags[] = {
      "started it."},
     {"rendezvous-wait", "", "TIME",
      "How long the processes of a job wait for each other to come; default 60s."},
+    {"also-json", "", "FILE",
+     "Save the result there too, for a program that calls this one and then removes the file: no "
+     "answer names it."},
     kMachineFlag,
     kVerbose,
 };
@@ -71,6 +74,15 @@ RunConfig given_by(RunFlags& flags) {
     throw UsageError("--try: is another word for --prove fix; give one of the two");
   given.answer.prove.set(Prove::fix);
   return given;
+}
+
+Places all_places(const RunConfig& config, const OwnFlags& own) {
+  Places places = places_of(config);
+  if (!own.is_given("also-json")) return places;
+  const std::string also = own.text("also-json");
+  if (also.empty() || also == "-") own.refuse("also-json", "expected a file");
+  places.push_back({"json", also});
+  return places;
 }
 
 void write_results(const Places& places, const ReportStyle& style, const RunRecord& record,
@@ -144,14 +156,15 @@ void add_proof(Analysis& analysis, const RunRecord& record, const MachineFacts& 
 // With what was measured until a failure, that is written.
 RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& machine,
                                 const std::vector<std::string>& notes, const ProbedRates& rates,
-                                const ReportStyle& style, const std::atomic<int>& stop_signal) {
+                                const Places& places, const ReportStyle& style,
+                                const std::atomic<int>& stop_signal) {
   try {
     RunRecord record = measure(config, machine, notes, stop_signal);
     add_known_rates(rates, record);
     return record;
   } catch (const BrokenOff& broken) {
     add_known_rates(rates, *broken.record);
-    write_results(places_of(config), style, *broken.record, analysed(*broken.record, &stop_signal));
+    write_results(places, style, *broken.record, analysed(*broken.record, &stop_signal));
     throw;
   }
 }
@@ -183,7 +196,8 @@ ExitCode run(RunFlags& flags) {
   const RunConfig config = resolve(given, limits, notes);
   check_requirements(config.answer.require.value);
   const bool answers = !place || place->number == 0;
-  if (answers) check_places(places_of(config), "run", flags.base.output_rules(config));
+  const Places places = answers ? all_places(config, flags.own) : Places{};
+  if (answers) check_places(places, "run", flags.base.output_rules(config));
   ProbedRates rates;
   if (!is_model_engine(config.engine.value))
     rates = known_rates(flags.own.text(kMachineFlag.name), machine, config.data, notes);
@@ -196,17 +210,17 @@ ExitCode run(RunFlags& flags) {
                      wait_of(flags.own),
                      [&](RunRecord& record) { add_known_rates(rates, record); },
                      [&](const RunRecord& record, const Analysis& analysis) {
-                       write_results(answers ? places_of(config) : Places{}, style, record,
-                                     analysis);
+                       write_results(places, style, record, analysis);
                      }};
     return run_job(job, std::move(*place), stop_signal);
   }
-  RunRecord record = measure_or_write_part(config, machine, notes, rates, style, stop_signal);
+  RunRecord record =
+      measure_or_write_part(config, machine, notes, rates, places, style, stop_signal);
   if (nsys) record.config.program.command.value = nsys->program();
   const int ended_by = take_stop_signal();
   Analysis analysis = analysed(record, &stop_signal);
   if (config.answer.prove != Prove::off) add_proof(analysis, record, machine, stop_signal);
-  write_results(places_of(config), style, record, analysis);
+  write_results(places, style, record, analysis);
   const bool only_json = config.answer.json.value == "-";
   if (nsys && !only_json) add_answer_of_nsys(*nsys, style, stop_signal);
   const ExitCode judgement = judge_requirements(config.answer.require.value, record, analysis);

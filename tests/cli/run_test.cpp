@@ -37,6 +37,20 @@ TEST(Run, PrintsATableAndSavesTheResult) {
   EXPECT_EQ(folder.files(), 1);
 }
 
+TEST(Run, AResultForACallerIsNamedByNoAnswer) {
+  const TestFolder folder;
+  const std::string place = folder.path("handed.json");
+  const Ended ended = run_binary(small_run({"--also-json", place}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, run_binary(small_run()).out);
+  const std::string handed = folder.read("handed.json");
+  EXPECT_EQ(json::parse(handed).at("schema"), "loaderscope.run/1");
+  EXPECT_THAT(handed, Not(HasSubstr("handed.json")));
+  const Ended refused = run_binary(small_run({"--also-json", "-"}));
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_THAT(refused.err, HasSubstr("--also-json: expected a file"));
+}
+
 TEST(Run, ShowsAllThatIsKnownOnlyWhenAsked) {
   const TestFolder folder;
   const std::string result = folder.path("r.json");

@@ -89,8 +89,17 @@ class Face(unittest.TestCase):
             place.write_text("mine")
             with self.assertRaisesRegex(loaderscope.Error, "r.json: exists and is no result"):
                 loaderscope.run(json=place, show=False, **SHORT)
-        with self.assertRaisesRegex(loaderscope.Error, "^json: expected a file"):
-            loaderscope.run(json="-", show=False, **SHORT)
+        alone = loaderscope.run(json="-", show=False, **SHORT)
+        self.assertEqual(json.loads(alone.text), alone)
+
+    def test_a_result_names_no_file_that_is_gone(self):
+        waits = dict(SHORT, cost=["read=3ms"], num_workers=1, steps=400)
+        result = loaderscope.run(show=False, engine="model", **waits)
+        self.assertIn("next: loaderscope run ", result.text)
+        self.assertNotIn("files:", result.text)
+        self.assertNotIn("result.json", result.text + json.dumps(result))
+        last = subprocess.run([PROGRAM, "report", "last"], capture_output=True, text=True, check=True)
+        self.assertNotIn("result.json", last.stdout)
 
     def test_a_requirement_that_is_not_met_has_a_result(self):
         result = loaderscope.run(show=False, require="window.steps >= 1000", **SHORT)

@@ -74,38 +74,19 @@ def run(command=(), *, show=True, **settings):
     which is `result` of what is raised."""
     command = [command] if isinstance(command, str) else [os.fspath(word) for word in command]
     with tempfile.TemporaryDirectory(prefix="loaderscope-") as folder:
-        saved = _place(settings.pop("json", None)) or os.path.join(folder, "result.json")
-        before = _version(saved)
-        words = [program(), "run", "--no-progress", f"--json={saved}", *flags_of(settings)]
+        saved = os.path.join(folder, "result.json")
+        words = [program(), "run", "--no-progress", *flags_of(settings), f"--also-json={saved}"]
         if command:
             words += ["--", *command]
         code, text, raised = _printed(words, show)
         if raised is not None:
-            raised.result = _saved_result(saved, code, text, before)
+            raised.result = _saved_result(saved, code, text)
             raise raised
-        return read_result(saved, code, text, before, shown=show)
+        return read_result(saved, code, text, shown=show)
 
 
-def _place(json_setting):
-    if json_setting is None:
-        return None
-    if json_setting == "-" or not isinstance(json_setting, (str, os.PathLike)):
-        raise Error("json: expected a file to save the result in; leave it out where the dict is enough")
-    return os.fspath(json_setting)
-
-
-def _version(path):
-    """Tells a file from one that replaces it; None where there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns
-
-
-def read_result(saved, code, text, before=None, *, shown=False):
-    """`before`: the _version() of what was in the place when the program began."""
-    result = _saved_result(saved, code, text, before)
+def read_result(saved, code, text, shown=False):
+    result = _saved_result(saved, code, text)
     if result is None or code not in (FINE, UNMET, CANNOT_TELL, *INTERRUPTED):
         error = Error(_sentence(text, code, shown, result))
         error.text, error.result = text, result
@@ -113,9 +94,7 @@ def read_result(saved, code, text, before=None, *, shown=False):
     return result
 
 
-def _saved_result(saved, code, text, before):
-    if _version(saved) == before:
-        return None
+def _saved_result(saved, code, text):
     try:
         with open(saved, encoding="utf-8") as file:
             result = Result(json.load(file))
