@@ -49,6 +49,16 @@ def processes_with(word):
     return found
 
 
+def is_caught_by(process, number):
+    """Waits for a process to have a handler for the signal, or to end."""
+    while process.poll() is None:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        if int(status.split("SigCgt:")[1].split()[0], 16) >> (number - 1) & 1:
+            return True
+        time.sleep(0.01)
+    return False
+
+
 class Face(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -172,6 +182,20 @@ class Face(unittest.TestCase):
         self.assertEqual(watched.result["schema"], "loaderscope.watch/1")
         self.assertEqual(watched.result["pid"], os.getpid())
         self.assertIn(watched.result["verdict"]["sentence"][:20], printed.getvalue())
+
+    def test_watching_that_is_started_twice_begins_anew(self):
+        watched = loaderscope.watching(interval="100ms", show=False)
+        watched.start()
+        first, place = watched._process, watched._folder.name
+        watched.result, watched.error = {"of": "before"}, "of before"
+        watched.start()
+        self.assertEqual(first.returncode, -signal.SIGKILL)
+        self.assertFalse(os.path.exists(place))
+        self.assertEqual((watched.result, watched.error), (None, None))
+        self.assertTrue(is_caught_by(watched._process, signal.SIGINT))
+        watched.stop()
+        self.assertEqual(watched.error, None)
+        self.assertEqual(watched.result["pid"], os.getpid())
 
     def test_watching_never_disturbs(self):
         with warnings.catch_warnings(record=True) as seen, loaderscope.watching(interval="never") as watched:

@@ -30,6 +30,9 @@ class watching:
         self.stop()
 
     def start(self):
+        """Anew, if it was not stopped since."""
+        self._abandon()
+        self.result = self.error = None
         if getattr(self._loader, "num_workers", None) == 0:
             warnings.warn("the loader has no workers, whose work could be told apart from outside: loaderscope.run measures it")
         try:
@@ -59,6 +62,16 @@ class watching:
                 self._failed(f"loaderscope watch did not end within {LONGEST_END_S} s")
             except (Error, OSError) as error:
                 self._failed(error)
+        self._clean_up()
+
+    def _abandon(self):
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+        self._clean_up()
+
+    def _clean_up(self):
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
