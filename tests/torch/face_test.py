@@ -128,6 +128,14 @@ class Face(unittest.TestCase):
             loaderscope.run([sys.executable, "-c", "print('mine')"])
         self.assertIn("mine\n", printed.getvalue())
 
+    def test_a_progress_bar_stays_a_line(self):
+        command = [sys.executable, "-c", r"print('\r10 %\r20 %\r30 %\nBehind')"]
+        printed = io.StringIO(newline="")
+        with contextlib.redirect_stdout(printed), self.assertRaisesRegex(loaderscope.Error, "without taking a batch") as caught:
+            loaderscope.run(command)
+        self.assertIn("\r10 %\r20 %\r30 %\nBehind\n", printed.getvalue())
+        self.assertIn("\r10 %\r20 %\r30 %\nBehind\n", caught.exception.text)
+
     def test_what_a_command_said_unseen_is_in_the_error(self):
         command = [sys.executable, "-c", "import no_such_module"]
         with self.assertRaisesRegex(loaderscope.Error, "above: ModuleNotFoundError: .*no_such_module") as caught:

@@ -1,5 +1,6 @@
 """The program, and one call of it."""
 
+import io
 import json
 import os
 import pathlib
@@ -105,17 +106,18 @@ def _saved_result(saved, code, text):
 
 
 def _printed(words, show):
-    """Exit code and output of a command, which is also printed line by line: a notebook has no terminal.
+    """Exit code and output of a command, which is also printed line by line: a notebook has no terminal. Behind a bare \\r too,
+    which stays: a progress bar remains one line.
 
     And what was raised meanwhile, or None: it asks the command for its end, which is waited for; each further one again."""
     lines, raised, code = [], None, None
     # A session of its own: Ctrl-C is a signal to all of a group, and a second one kills.
     process = subprocess.Popen([*_lifeline(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
-    with process.stdout:
+                               stderr=subprocess.STDOUT, start_new_session=True)
+    with io.TextIOWrapper(process.stdout, encoding="utf-8", errors="replace", newline="") as output:
         while code is None:
             try:
-                for line in process.stdout:
+                for line in output:
                     lines.append(line)
                     if show:
                         print(line, end="", flush=True)
