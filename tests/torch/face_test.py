@@ -136,6 +136,13 @@ class Face(unittest.TestCase):
         self.assertIn("\r10 %\r20 %\r30 %\nBehind\n", printed.getvalue())
         self.assertIn("\r10 %\r20 %\r30 %\nBehind\n", caught.exception.text)
 
+    def test_a_loader_runs_in_the_python_that_calls(self):
+        of_this = {**ENDLESS, "duration": None, "steps": 5}
+        with unittest.mock.patch.dict(os.environ, PATH=os.path.dirname(loaderscope.program())):  # with no python3
+            self.assertEqual(loaderscope.run(show=False, **of_this)["config"]["python"], sys.executable)
+        with self.assertRaisesRegex(loaderscope.Error, "/nowhere/python"):
+            loaderscope.run(show=False, python="/nowhere/python", **of_this)
+
     def test_what_a_command_said_unseen_is_in_the_error(self):
         command = [sys.executable, "-c", "import no_such_module"]
         with self.assertRaisesRegex(loaderscope.Error, "above: ModuleNotFoundError: .*no_such_module") as caught:

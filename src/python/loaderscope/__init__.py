@@ -1,7 +1,7 @@
 """loaderscope from Python: the program's answers as the dicts that its --json files hold.
 
-    import loaderscope
-    result = loaderscope.run(["python", "train.py"])          # a job, measured from inside
+    import sys, loaderscope
+    result = loaderscope.run([sys.executable, "train.py"])    # a job, measured from inside
     result["verdict"]["sentence"]
 
     with loaderscope.watching(loader) as watched:              # this process, looked at from outside

@@ -12,6 +12,7 @@ import tempfile
 
 FINE, UNMET, CANNOT_TELL = 0, 2, 3  # exit codes that come with a result
 INTERRUPTED = 130, 143
+ENGINES_IN_PYTHON = "dali", "webdataset"  # with no loader given, too
 SAID = "loaderscope: "  # begins what it says beside its answer
 
 
@@ -70,9 +71,12 @@ def flags_of(settings):
 def run(command=(), *, show=True, **settings):
     """`loaderscope run SETTINGS -- COMMAND` as a Result; without a command the native loader runs.
 
-    Settings are the flags of `loaderscope help run` with _ for -, and one behind try_. `show`: print what it prints, as it comes.
-    Raises Error where there is no result, or only that of a job that failed. An interrupt ends the run, and is raised again when that has printed its answer,
-    which is `result` of what is raised."""
+    Settings are the flags of `loaderscope help run` with _ for -, and one behind try_; `python`, which runs a `loader`, is this
+    one where it is not given. `show`: print what it prints, as it comes.
+    Raises Error where there is no result, or only that of a job that failed. An interrupt ends the run, and is raised again
+    when that has printed its answer, which is `result` of what is raised."""
+    if settings.get("loader") or settings.get("engine") in ENGINES_IN_PYTHON:
+        settings.setdefault("python", _this_python())
     command = [command] if isinstance(command, str) else [os.fspath(word) for word in command]
     with tempfile.TemporaryDirectory(prefix="loaderscope-") as folder:
         saved = os.path.join(folder, "result.json")
@@ -129,11 +133,15 @@ def _printed(words, show):
     return code, "".join(lines), raised
 
 
+def _this_python():
+    """None where another program holds Python, as a server may."""
+    return sys.executable if os.path.basename(sys.executable or "").startswith("python") else None
+
+
 def _lifeline():
     """Words before a command that let it be asked for its end if this process is killed, where no group reaches it."""
-    if not os.path.basename(sys.executable or "").startswith("python"):
-        return []
-    return [sys.executable, "-I", "-S", "-c", _ASKED_TO_END_WITH_ITS_PARENT, str(os.getpid())]
+    python = _this_python()
+    return [python, "-I", "-S", "-c", _ASKED_TO_END_WITH_ITS_PARENT, str(os.getpid())] if python else []
 
 
 _ASKED_TO_END_WITH_ITS_PARENT = """
