@@ -48,7 +48,7 @@ TEST(Run, AResultForACallerIsNamedByNoAnswer) {
   EXPECT_THAT(handed, Not(HasSubstr("handed.json")));
   const Ended refused = run_binary(small_run({"--also-json", "-"}));
   EXPECT_EQ(refused.exit_code, 64);
-  EXPECT_THAT(refused.err, HasSubstr("--also-json: expected a file"));
+  EXPECT_THAT(refused.err, HasSubstr("--also-json -: expected a file"));
 }
 
 TEST(Run, ShowsAllThatIsKnownOnlyWhenAsked) {
