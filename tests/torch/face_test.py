@@ -189,6 +189,19 @@ class Face(unittest.TestCase):
             with unittest.mock.patch.dict(sys.modules, hidden), self.assertRaisesRegex(ImportError, f"pip install {name}$"):
                 importlib.import_module(f"loaderscope.{name}")
 
+    def test_what_a_trainer_lacks_itself_is_not_the_trainer(self):
+        lacks = "import no_such_module"
+        with tempfile.TemporaryDirectory(prefix="loaderscope-face-") as folder:
+            for file in ("transformers.py", "lightning/pytorch/__init__.py"):
+                place = pathlib.Path(folder, file)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(lacks)
+            for name in ("lightning", "transformers"):
+                said = subprocess.run([sys.executable, "-c", f"import loaderscope.{name}"], capture_output=True, text=True,
+                                      env={**os.environ, "PYTHONPATH": f"{folder}:{FACE}"})
+                self.assertIn("ModuleNotFoundError: No module named 'no_such_module'", said.stderr)
+                self.assertNotIn("pip install", said.stderr)
+
     def test_a_block_is_watched(self):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), loaderscope.watching(interval="100ms") as watched:

@@ -2,10 +2,14 @@
 
 try:
     from lightning.pytorch import Callback
-except ImportError:
+except ModuleNotFoundError as error:
+    if error.name not in ("lightning", "lightning.pytorch"):
+        raise  # it is there, and lacks something itself
     try:
         from pytorch_lightning import Callback
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if error.name != "pytorch_lightning":
+            raise
         raise ImportError("loaderscope.lightning needs Lightning: pip install lightning") from None
 
 from ._watching import watching

@@ -2,7 +2,9 @@
 
 try:
     from transformers import TrainerCallback
-except ImportError:
+except ModuleNotFoundError as error:
+    if error.name != "transformers":
+        raise  # it is there, and lacks something itself
     raise ImportError("loaderscope.transformers needs transformers: pip install transformers") from None
 
 from ._watching import watching
