@@ -88,7 +88,7 @@ TEST(JobPlan, RanksThatDoNotDivideAreSpreadOverAllHosts) {
   EXPECT_NEAR(busy_of(plan.job().account), 1 / 1.6, 0.01);
   JobQuestion apart = question_of(9, 8);
   apart.changes = {{"sync-ranks", "false"}};
-  EXPECT_NEAR(busy_of(plan_job(record, apart).job().account), (7 + 2 / 1.6) / 9, 0.01);
+  EXPECT_NEAR(busy_of(plan_job(record, apart).job().account), 9 / (7 + 2 * 1.6), 0.01);
 }
 
 // The same ranks, run: 2 on a host.
