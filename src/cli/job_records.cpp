@@ -79,20 +79,24 @@ double add_drift(Meeting& meeting, HostRecord& host) {
   }
 }
 
-// Ranks of the others stand where those would. `each`: ranks of a process, of which all have as
-// many where injections name them. `there`: the numbers of the processes that the job has.
-void say_missing(const std::vector<std::string>& missing, const std::vector<std::int64_t>& there,
-                 std::int64_t each, RunRecord& job) {
+// `there`, `missing`: numbers of processes. `each`: ranks of a process, of which all have as many
+// where injections name them.
+void say_missing(const std::vector<std::int64_t>& missing, const std::vector<std::int64_t>& there,
+                 Meeting& meeting, std::int64_t each, RunRecord& job) {
   if (missing.empty()) return;
+  std::vector<std::string> names;
+  for (const std::int64_t process : missing)
+    if (names.size() < kMissingNamed) names.push_back(meeting.name_of(process));
   const bool is_one = missing.size() == 1;
-  const std::size_t named = std::min(missing.size(), kMissingNamed);
-  const std::size_t more = missing.size() - named;
   job.notes.push_back(fmt::format(
-      "{}{} {} not in this answer: the ranks behind are numbered without {}, and why others waited "
-      "for {} is not known",
-      fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(named), ", "),
-      more > 0 ? fmt::format(", and {} more", more) : "", is_one ? "is" : "are",
-      is_one ? "its" : "theirs", is_one ? "it" : "them"));
+      "{}{} {} not in this answer: {}why others waited for {} is not known", fmt::join(names, ", "),
+      names.size() < missing.size() ? fmt::format(", and {} more", missing.size() - names.size())
+                                    : "",
+      is_one ? "is" : "are",
+      there.back() < missing.front() ? ""
+                                     : fmt::format("the ranks behind are numbered without {}, and ",
+                                                   is_one ? "its" : "theirs"),
+      is_one ? "it" : "them"));
   std::vector<std::int64_t> ranks;
   for (const std::int64_t process : there)
     for (std::int64_t i = 0; i < each; ++i) ranks.push_back(process * each + i);
@@ -140,26 +144,26 @@ JobAnswer gather_records(Meeting& meeting, JobAnswer own,
   const std::int64_t own_ranks = std::ssize(own.record.ranks);
   merge.add(std::move(own.record), meeting.name_of(0));
   std::vector<std::int64_t> numbers = {0};
-  std::vector<std::string> missing;
+  std::vector<std::int64_t> missing;
   meeting.gather(
       [&](std::int64_t process, const std::string& bytes) {
         const std::string name = meeting.name_of(process);
         if (bytes.empty()) {
-          missing.push_back(name);
+          missing.push_back(process);
           return;
         }
         try {
           merge.add(parse_result(bytes, name).record, name);
           numbers.push_back(process);
         } catch (const RunError& error) {
-          missing.push_back(name);
+          missing.push_back(process);
           if (failure.empty()) failure = fmt::format("rendezvous: {}", error.what());
         }
       },
       stop);
   JobAnswer job{merge.take(), std::move(failure)};
   book_waits(job.record);
-  say_missing(missing, numbers, own_ranks, job.record);
+  say_missing(missing, numbers, meeting, own_ranks, job.record);
   join_hosts({[&](std::size_t one, std::size_t other) {
                 return meeting.are_on_one_host(numbers[one], numbers[other]);
               },

@@ -86,7 +86,9 @@ TEST(JobRecords, RanksBehindOneThatIsMissingAreSaidToBeNumberedWithoutIt) {
   const JobAnswer job = processes.gathered(std::move(own), stop);
   last.get();
   EXPECT_EQ(std::ssize(job.record.ranks), 2 * each);
-  EXPECT_THAT(job.record.notes, Contains(HasSubstr("process 1 on node1 is not in this answer")));
+  EXPECT_THAT(job.record.notes,
+              Contains("process 1 on node1 is not in this answer: the ranks behind are numbered "
+                       "without its, and why others waited for it is not known"));
   const auto& injections = job.record.config.declared.inject.value;
   ASSERT_EQ(injections.size(), 2u);
   EXPECT_EQ(injections[0].rank, 0);
