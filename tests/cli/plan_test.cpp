@@ -16,14 +16,14 @@ using ::testing::StartsWith;
 
 class Plan : public testing::Test {
  protected:
-  // A worker makes a batch of 4 in 8 ms, a step takes 10 ms and 4 MB.
+  // A worker makes a batch of 4 in 8 ms, a step takes 10 ms and 4 MB; epochs are long.
   std::string saved_run() const {
     const std::string path = folder_.path("r.json");
     const Ended ended =
-        run_binary({"run",  "--engine",  "model", "--cost",         "decode=2ms", "--compute",
-                    "10ms", "--workers", "1",     "--batch",        "4",          "--cores",
-                    "8",    "--steps",   "100",   "--stored-bytes", "1000000",    "--samples",
-                    "4000", "--json",    path});
+        run_binary({"run",    "--engine",  "model", "--cost",         "decode=2ms", "--compute",
+                    "10ms",   "--workers", "1",     "--batch",        "4",          "--cores",
+                    "8",      "--steps",   "100",   "--stored-bytes", "1000000",    "--samples",
+                    "400000", "--json",    path});
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
     return path;
   }
@@ -39,7 +39,7 @@ TEST_F(Plan, SaysHowBusyTheJobIsAndWhatIsFull) {
   EXPECT_THAT(ended.out,
               StartsWith("100 ranks on 100 hosts: busy 50.0 % (measured with 1: 100.0 %)"));
   EXPECT_THAT(ended.out, HasSubstr("Needed: 40.0 GB/s of storage instead of 20.0 GB/s"));
-  EXPECT_THAT(ended.out, HasSubstr("Epoch: 4,000 samples in 200.0 ms"));
+  EXPECT_THAT(ended.out, HasSubstr("Epoch: 400,000 samples in 20.00 s"));
 }
 
 TEST_F(Plan, IsSavedAndReadBack) {
