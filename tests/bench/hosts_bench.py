@@ -42,7 +42,7 @@ STRONG = {  # batch and compute of one rank, in milliseconds, and what else
     "strong, decode": (32, 48, "--cost decode=lognormal:4ms:0.5:sleep --workers 2"),
     "strong, collate": (16, 32, "--cost decode=2ms:sleep --cost collate=exponential:4ms:sleep --workers 2"),
 }
-STORE_ROWS, STORE_ROW_BYTES, STORE_PORT = 1000, 60_000, 8000
+STORE_ROWS, STORE_ROW_BYTES, STORE_PORT, STORE_TIMES = 1000, 60_000, 8000, 5
 STORE = "--shuffle --compute 30ms --workers 2 --batch 8"
 COMMON = "--device sim --sync-ranks --seed 3 --force".split()
 
@@ -185,6 +185,7 @@ class Bench:
                 self.compare(pipeline, f"{costs} --batch {own} --compute {step}", count, ranks, told)
 
     def shared_store(self, rate, folder):
+        self.seconds *= STORE_TIMES  # a step of many ranks takes long where the store is full
         with store(self.names[0], rate, folder) as (data, given):
             reading = f"--data {data} {STORE}"
             self.measure_one(reading)
