@@ -1,7 +1,5 @@
 #include "record/rank_waits.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -188,10 +186,9 @@ std::string words_of_unbooked(const std::vector<RankRecord>& ranks) {
   for (const RankRecord& rank : ranks) most = std::max(most, rank.rows.size());
   const std::int64_t booked = steps_of_all(ranks);
   if (booked == most) return "";
-  return fmt::format(
-      "; from step {} on one rank at least has none, and of the {} that are left such waits stay "
-      "compute",
-      booked, most - booked);
+  // Without fmt, which what runs in a program does not have.
+  return "; from step " + std::to_string(booked) + " on one rank at least has none, and of the " +
+         std::to_string(most - booked) + " that are left such waits stay compute";
 }
 
 }  // namespace loaderscope
