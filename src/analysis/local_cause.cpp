@@ -37,17 +37,7 @@ Cause own_cause(const HostPace& host) {
 }
 
 bool is_work_of_cores(Cause cause) {
-  switch (cause) {
-    case Cause::decode:
-    case Cause::augment:
-    case Cause::collate:
-    case Cause::opaque:
-    case Cause::transport:
-    case Cause::contention:
-      return true;
-    default:
-      return false;
-  }
+  return cause == Cause::transport || (makes_batches(cause) && cause != Cause::read);
 }
 
 std::string took_words(std::string_view what, double own, double others) {
