@@ -37,8 +37,8 @@ class Hdf5Dataset {
   Hdf5Dataset(const Hdf5Dataset&) = delete;
   Hdf5Dataset& operator=(const Hdf5Dataset&) = delete;
 
-  // Throws ValueError, likewise, where chunks are shorter than the file says. All of them are gone
-  // through: once for a file.
+  // Throws ValueError, likewise, where chunks are not as long as the file says. All of them are
+  // gone through: once for a file.
   void check_chunks() const;
   const Hdf5Layout& layout() const { return layout_; }
   // So many rows as there is room for. Throws ValueError, likewise.

@@ -13,21 +13,35 @@
 namespace loaderscope::source {
 namespace {
 
-std::string filters_of(hid_t creation) {
-  std::string names;
+struct Filter {
+  H5Z_filter_t id = H5Z_FILTER_NONE;
+  std::string name;
+};
+
+// In their order when a chunk is written.
+std::vector<Filter> filters_of(hid_t creation) {
+  std::vector<Filter> filters;
   for (int i = 0; i < ::H5Pget_nfilters(creation); ++i) {
     unsigned flags = 0, config = 0;
     std::size_t values = 0;
     char name[64] = "";
-    const H5Z_filter_t filter = ::H5Pget_filter2(creation, static_cast<unsigned>(i), &flags,
-                                                 &values, nullptr, sizeof name, name, &config);
-    if (::H5Zfilter_avail(filter) <= 0) {
+    const H5Z_filter_t id = ::H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values,
+                                             nullptr, sizeof name, name, &config);
+    filters.push_back({id, name});
+  }
+  return filters;
+}
+
+std::string names_of_filters(hid_t creation) {
+  std::string names;
+  for (const Filter& filter : filters_of(creation)) {
+    if (::H5Zfilter_avail(filter.id) <= 0) {
       throw ValueError(fmt::format(
           "is packed by the filter {} ({}), which HDF5 has not here; install its plugin and name "
           "its folder in HDF5_PLUGIN_PATH, or repack the file: h5repack -f GZIP=1 OLD NEW",
-          filter, shown_text(name)));
+          filter.id, shown_text(filter.name)));
     }
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+    names += (names.empty() ? "" : ", ") + filter.name;
   }
   return names;
 }
@@ -51,7 +65,7 @@ void describe_chunks(hid_t creation, std::span<const hsize_t> most, Bytes value_
   layout.chunk_rows = static_cast<Bytes>(chunk.front());
   layout.chunk_bytes = value_bytes;
   for (const hsize_t length : chunk) layout.chunk_bytes = product(layout.chunk_bytes, length);
-  layout.packed_by = filters_of(creation);
+  layout.packed_by = names_of_filters(creation);
 }
 
 // The library reads as many rows as there are said to be, wherever they end. What was never written
@@ -95,13 +109,12 @@ std::optional<StoredChunk> stored_chunk(hid_t dataset, hid_t space, hsize_t inde
 std::optional<Bytes> more_than_unpacked(hid_t creation, const StoredChunk& chunk) {
   constexpr Bytes kChecksum = 4;
   Bytes more = 0;
-  for (int i = 0; i < ::H5Pget_nfilters(creation); ++i) {
-    unsigned flags = 0, config = 0;
-    std::size_t values = 0;
-    const H5Z_filter_t filter = ::H5Pget_filter2(creation, static_cast<unsigned>(i), &flags,
-                                                 &values, nullptr, 0, nullptr, &config);
-    if ((chunk.left_out >> i & 1) != 0 || filter == H5Z_FILTER_SHUFFLE) continue;
-    if (filter != H5Z_FILTER_FLETCHER32) return std::nullopt;
+  unsigned left_out = chunk.left_out;
+  for (const Filter& filter : filters_of(creation)) {
+    const bool is_left_out = (left_out & 1) != 0;
+    left_out >>= 1;
+    if (is_left_out || filter.id == H5Z_FILTER_SHUFFLE) continue;
+    if (filter.id != H5Z_FILTER_FLETCHER32) return std::nullopt;
     more += kChecksum;
   }
   return more;
