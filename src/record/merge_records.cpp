@@ -127,7 +127,7 @@ std::vector<HostStart> starts_of(const RunRecord& record) {
 RecordMerge::RecordMerge(JoinSettings join_settings, bool has_met)
     : join_settings_(std::move(join_settings)), has_met_(has_met) {}
 
-void RecordMerge::check(const RunRecord& part, const std::string& name) {
+void RecordMerge::check(const RunRecord& part, const std::string& name) const {
   if (part.ranks.empty()) throw RunError(name + ": holds no rank; leave it out");
   if (job_.ranks.empty()) return;
   const auto same = [&](std::string_view what, std::string_view here, std::string_view there) {
@@ -140,7 +140,6 @@ void RecordMerge::check(const RunRecord& part, const std::string& name) {
   same("the time or the device", part.simulated ? "simulated" : "real",
        job_.simulated ? "simulated" : "real");
   if (!has_met_) check_hosts(part, name);
-  if (join_settings_) join_settings_(job_, part, name);
 }
 
 void RecordMerge::check_hosts(const RunRecord& part, const std::string& name) const {
@@ -160,14 +159,16 @@ void RecordMerge::check_hosts(const RunRecord& part, const std::string& name) co
   }
 }
 
-// What may fail comes first: it changes the part alone.
+// What may fail comes first: it changes the part alone, and settings that are joined only where all
+// of them can be.
 void RecordMerge::add(RunRecord part, const std::string& name) {
+  check(part, name);
   const Bytes row_bytes = spill_rows(part.ranks);
   SkippedSamples skipped = job_.skipped;
   std::int64_t lost_spans = job_.lost_spans;
   add_skipped(skipped, part.skipped);
   add_checked(lost_spans, part.lost_spans);
-  check(part, name);
+  if (join_settings_ && !job_.ranks.empty()) join_settings_(job_, part, name);
   row_bytes_ = row_bytes;
   std::vector<HostRecord> hosts = hosts_of(part);
   names_.insert(names_.end(), hosts.size(), name);

@@ -36,7 +36,7 @@ class RecordMerge {
   RunRecord take();  // of what was added, at least one
 
  private:
-  void check(const RunRecord& part, const std::string& name);
+  void check(const RunRecord& part, const std::string& name) const;
   void check_hosts(const RunRecord& part, const std::string& name) const;
   // Throws RunError where they cannot be kept. Returns how many bytes of them there are then.
   Bytes spill_rows(std::vector<RankRecord>& ranks) const;

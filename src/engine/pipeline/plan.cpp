@@ -58,6 +58,10 @@ bool cores_are_enough(const Plan& plan) {
                     });
 }
 
+JobHosts hosts_of(const FittedCosts* fitted) {
+  return fitted == nullptr ? JobHosts{} : fitted->hosts;
+}
+
 std::vector<double> cores_of(const JobHosts& hosts, double cores) {
   std::vector<double> of_hosts(static_cast<std::size_t>(hosts.count), cores);
   for (std::size_t host = 0; host < std::min(hosts.measured.size(), of_hosts.size()); ++host)
@@ -160,8 +164,8 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
       workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.loader.num_workers, 1))),
       first_rank(part.first_rank),
       ranks_of_job(part.ranks == 0 ? ranks : part.ranks),
-      host_of_rank((fitted == nullptr ? JobHosts{} : fitted->hosts).of_ranks(ranks)),
-      cores_of_host(cores_of(fitted == nullptr ? JobHosts{} : fitted->hosts, given.declared.cores)),
+      host_of_rank(hosts_of(fitted).of_ranks(ranks)),
+      cores_of_host(cores_of(hosts_of(fitted), given.declared.cores)),
       made_by_trainer(given.loader.executor == Executor::inline_),
       pin_thread(given.loader.memory == MemoryMode::pin_thread),
       has_device(device_kind(given.trainer.device.value) != DeviceKind::none),
