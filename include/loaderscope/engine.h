@@ -101,8 +101,11 @@ struct EngineContext {
   // What the stages without a declared cost take, fitted to a record. `model` only.
   const FittedCosts* costs = nullptr;
   Knockouts knockouts;  // stages that are left out
-  GuestContext guest;   // of somebody else's loader
-  JobPart part;         // `native` only
+  // The record has steps, what they waited for and how many samples they had: all that a prediction
+  // is asked for. `model` only.
+  bool only_account = false;
+  GuestContext guest;  // of somebody else's loader
+  JobPart part;        // `native` only
 };
 
 // Runs the resolved `config` and returns the facts (machine and tool_version are filled by the

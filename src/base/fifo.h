@@ -17,7 +17,9 @@ class Fifo {
   bool empty() const { return count_ == 0; }
   std::size_t size() const { return count_; }
   T& operator[](std::size_t i) { return ring_[(first_ + i) & (ring_.size() - 1)]; }
+  const T& operator[](std::size_t i) const { return ring_[(first_ + i) & (ring_.size() - 1)]; }
   T& front() { return (*this)[0]; }
+  T& back() { return (*this)[count_ - 1]; }
 
   T& push_back(T item) {
     if (count_ == ring_.size()) grow();

@@ -13,10 +13,9 @@ struct Folder::Impl {
   FoldOptions options;
   StepObserver* step_observer;  // null: there is none
   std::vector<RankFolder> ranks;
-  // With a barrier: steps whose other ranks are not known yet, and the views of those that are.
+  // With a barrier: steps whose other ranks are not known yet.
   std::vector<Fifo<StepEvents>> waiting;
   std::size_t ranks_waiting = 0;  // that have one
-  std::vector<StepView> views;
 
   explicit Impl(const FoldOptions& given)
       : options(given),
@@ -59,23 +58,22 @@ struct Folder::Impl {
       waiting[rank].pop_front();
       if (waiting[rank].empty()) --ranks_waiting;
     }
-    views.clear();
-    for (RankFolder& rank : ranks) views.push_back(rank.view());
     const std::size_t last = straggler();
+    const StepView slowest = ranks[last].view();
     std::exception_ptr failure;
-    const auto end_step = [&](std::size_t rank, const StepView* straggler,
-                              const RankFolder* slowest) {
+    const auto end_step = [&](std::size_t rank, const StepView& own, const StepView* straggler,
+                              const RankFolder* of_straggler) {
       try {
-        booked(rank, ranks[rank].end_step(views[rank], straggler, slowest));
+        booked(rank, ranks[rank].end_step(own, straggler, of_straggler));
       } catch (...) {
         failure = std::current_exception();  // the others end this step too
       }
     };
     // The straggler forgets its spans only after the others have looked at them.
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      if (rank != last) end_step(rank, &views[last], &ranks[last]);
+      if (rank != last) end_step(rank, ranks[rank].view(), &slowest, &ranks[last]);
     }
-    end_step(last, nullptr, nullptr);
+    end_step(last, slowest, nullptr, nullptr);
     if (failure) std::rethrow_exception(failure);
   }
 };

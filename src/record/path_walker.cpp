@@ -1,22 +1,20 @@
 #include "record/path_walker.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace loaderscope {
 namespace {
 
 // Forgets what lies before the last that no later event can reach over: times only grow.
-void forget_before(std::deque<PathChain>& chains, Nanos at) {
+void forget_before(Fifo<PathChain>& chains, Nanos at) {
   while (chains.size() > 1 && chains[1].end <= at) chains.pop_front();
 }
 
 // Their times only grow.
-const PathChain* last_until(const std::deque<PathChain>& chains, Nanos at) {
-  const auto later =
-      std::upper_bound(chains.begin(), chains.end(), at,
-                       [](Nanos until, const PathChain& chain) { return until < chain.end; });
-  return later == chains.begin() ? nullptr : &*std::prev(later);
+const PathChain* last_until(const Fifo<PathChain>& chains, Nanos at) {
+  for (std::size_t i = chains.size(); i-- > 0;)
+    if (chains[i].end <= at) return &chains[i];
+  return nullptr;
 }
 
 }  // namespace

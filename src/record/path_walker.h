@@ -4,11 +4,11 @@
 // carried forward with the steps, so that nothing has to be kept.
 #pragma once
 
-#include <deque>
 #include <initializer_list>
 #include <span>
 #include <vector>
 
+#include "base/fifo.h"
 #include "loaderscope/run_record.h"
 #include "record/by_worker.h"
 
@@ -58,9 +58,9 @@ class PathWalker {
 
   std::vector<Worker> workers_;  // as many as have been seen
   PathChain pin_thread_, trainer_, copied_, asked_, ready_, last_compute_;
-  std::deque<PathChain> dispatches_;  // takes, and the beginnings of epochs
-  std::deque<PathChain> computes_;    // those that a coming step may have waited for
-  Nanos dispatched_ = 0;              // of the step begun
+  Fifo<PathChain> dispatches_;  // takes, and the beginnings of epochs
+  Fifo<PathChain> computes_;    // those that a coming step may have waited for
+  Nanos dispatched_ = 0;        // of the step begun
   std::int32_t epoch_ = 0;
   CriticalPath before_window_;
 };

@@ -46,14 +46,16 @@ void RankFolder::begin_step(const StepEvents& events) {
   current_ = events;
   current_clamped_ = clamp_into_order(current_, last_end_);
   parts_.begin_step(current_.batch, options_.in_order);
+  maker_ = chief_maker();
+  if (options_.only_account) return;
   path_.begin_step(current_);
   parts_.each_of_step(
       [&](std::int32_t worker, const PartsInFlight::Part& part) { path_.made(worker, part); });
-  path_.get_ready(current_, maker());
+  path_.get_ready(current_, maker_);
 }
 
 // What the CPU time of the current batch's making chiefly went into.
-Cause RankFolder::maker() const {
+Cause RankFolder::chief_maker() const {
   PerCause<Nanos> cpu{};
   parts_.each_of_step([&](std::int32_t, const PartsInFlight::Part& part) {
     for (const Span& span : part) cpu[cause_of(span.stage)] += span.cpu;
@@ -69,7 +71,7 @@ StepView RankFolder::view() {
   view.idle_begin = last_end_;
   view.worker = queue.timeline();
   view.worker_was_up = queue.has_dropped();
-  view.maker = maker();
+  view.maker = maker_;
   view.later_ready = later_ready(current_.batch);
   return view;
 }
@@ -81,11 +83,14 @@ StepRow RankFolder::end_step(const StepView& own, const StepView* straggler,
     row.waiting_for_ranks = current_.compute.begin - current_.ready;
   row.clamped = current_clamped_;
   if (!row.warmup && !window_open_) open_window(row);
-  path_.compute(current_, slowest != nullptr ? &slowest->path_to_ready() : nullptr);
   last_end_ = record_.window_end = row.compute_end;
-
-  count_step();
-  exemplars_.offer(row, current_, parts_);
+  if (options_.only_account) {
+    (window_open_ ? window_ : warmup_).samples += current_.samples;
+  } else {
+    path_.compute(current_, slowest != nullptr ? &slowest->path_to_ready() : nullptr);
+    count_step();
+    exemplars_.offer(row, current_, parts_);
+  }
   parts_.each_of_step(
       [&](std::int32_t worker, const PartsInFlight::Part&) { drop_old_spans(worker); });
   parts_.end_step();
@@ -120,6 +125,7 @@ void RankFolder::drop_old_spans(std::int32_t index) {
 
 // Start-up and rest belong to no batch; they count for the window in which they ended.
 void RankFolder::count_unbatched(const Span& span) {
+  if (options_.only_account) return;
   const bool measured = window_open_ && span.end > record_.window_begin;
   StageTotals& totals = measured ? window_ : warmup_;
   totals.stages[span.stage].add(span.end - span.begin, span.cpu, span.queued, 0);

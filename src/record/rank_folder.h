@@ -51,7 +51,7 @@ class RankFolder {
   };
 
   SpanQueue& timeline(std::int32_t worker) { return of_worker(timelines_, worker); }
-  Cause maker() const;
+  Cause chief_maker() const;
   Nanos later_ready(std::int64_t batch);
   void open_window(const StepRow& first);
   void count_step();
@@ -65,6 +65,7 @@ class RankFolder {
   PathWalker path_;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   StepEvents current_;
+  Cause maker_ = Cause::transport;  // of its batch
   Nanos current_clamped_ = 0;
   Nanos last_end_ = 0;  // end of the last compute, or the first ask
 

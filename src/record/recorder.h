@@ -35,7 +35,8 @@ struct FoldOptions {
   // With ranks that other processes make: what all ranks here wait for them is `launch`, and of
   // `waiting_for_ranks`, until book_process_waits() has seen those.
   bool ranks_elsewhere = false;
-  std::uint64_t seed = 0;  // of the reservoir
+  bool only_account = false;  // no stages, draws, paths and exemplars: rows and samples
+  std::uint64_t seed = 0;     // of the reservoir
   std::int64_t first_exemplars = 200;
   std::int64_t worst_exemplars = 20;
   // The following are of all ranks together.

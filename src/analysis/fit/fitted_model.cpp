@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <semaphore>
+#include <thread>
 
 #include "analysis/fit/as_our_loader.h"
 #include "analysis/fit/base_runs.h"
@@ -26,6 +28,22 @@ RunError interrupted_prediction() {
   return RunError(
       "the prediction was interrupted; a saved result gives it with 'loaderscope report'");
 }
+
+// Of the models that run at once: as many as there are cores, as that of a large job takes
+// gigabytes.
+class Place {
+ public:
+  Place() { places().acquire(); }
+  ~Place() { places().release(); }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+ private:
+  static std::counting_semaphore<>& places() {
+    static std::counting_semaphore<> all(std::max(1u, std::thread::hardware_concurrency()));
+    return all;
+  }
+};
 
 std::string note_of_compute(const FittedCosts& costs) {
   return fmt::format(
@@ -84,12 +102,14 @@ FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
 }
 
 RunRecord FittedModel::simulate(const RunConfig& config, const FittedCosts& costs,
-                                const Knockouts& knockouts) const {
+                                const Knockouts& knockouts, bool only_account) const {
+  const Place place;
   if (stop_signal_ != nullptr && stop_signal_->load() != 0) throw interrupted_prediction();
   EngineContext context;
   context.stop_signal = stop_signal_;
   context.costs = &costs;
   context.knockouts = knockouts;
+  context.only_account = only_account;
   RunRecord record = run_model(config, context);
   if (record.interrupted) throw interrupted_prediction();
   return record;

@@ -80,7 +80,7 @@ class FittedModel {
 
   void fit_by_runs(FittedCosts& costs, const RunRecord& record);
   RunRecord simulate(const RunConfig& config, const FittedCosts& costs,
-                     const Knockouts& knockouts = {}) const;
+                     const Knockouts& knockouts = {}, bool only_account = false) const;
 
   // Throw UsageError as predict() does. `costs`: those of the run, if not as they were measured.
   Case case_of(const Changes& changes) const;

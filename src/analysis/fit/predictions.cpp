@@ -69,7 +69,7 @@ void FittedModel::set_windows(RunConfig& base, RunConfig& changed, const Changes
 Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs,
                             const Knockouts& knockouts) const {
   note_extrapolation(prediction, costs);
-  add_result(prediction, simulate(prediction.config, costs, knockouts));
+  add_result(prediction, simulate(prediction.config, costs, knockouts, true));
   model::note_storage_beyond_seen(costs, prediction);
   return prediction;
 }

@@ -16,7 +16,7 @@ Device::Device(const Plan& plan, World& world, std::int32_t rank, std::function<
       ends_(static_cast<std::size_t>(plan.in_flight + 2), kNever) {}
 
 void Device::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {
-  Step& step = steps_.emplace_back();
+  Step& step = steps_.push_back({});
   step.events = events;
   step.copy_submitted = now;
   step.copy_duration = duration;
@@ -31,7 +31,7 @@ void Device::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {
 }
 
 void Device::copied(const StepEvents& events, const Interval& copy) {
-  Step& step = steps_.emplace_back();
+  Step& step = steps_.push_back({});
   step.events = events;
   step.events.copy = copy;
   step.copy_placed = true;

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <vector>
 
+#include "base/fifo.h"
 #include "engine/model/world.h"
 #include "engine/pipeline/plan.h"
 #include "loaderscope/events.h"
@@ -64,7 +64,7 @@ class Device {
   std::function<void(Nanos)> ready_;
   std::function<void(const StepEvents&)> done_;
   bool own_copy_stream_;
-  std::deque<Step> steps_;  // submitted, compute not placed
+  Fifo<Step> steps_{2};  // submitted, compute not placed
   std::optional<OnCores> on_cores_;
   std::vector<Nanos> ends_;  // of computes, by step modulo its size
   std::int64_t placed_ = 0;  // steps whose compute is placed

@@ -5,18 +5,40 @@
 #include "loaderscope/errors.h"
 
 namespace loaderscope::model {
+namespace {
+
+// Of each rank: enough to find it in the caches, and few enough that all are about as far when
+// somebody interrupts.
+constexpr std::int64_t kStepsOfRound = 16;
+
+FoldOptions fold_options(const Plan& plan, const EngineContext& context) {
+  FoldOptions options = plan.fold_options(context.observer);
+  options.only_account = context.only_account;
+  return options;
+}
+
+}  // namespace
+
 Simulation::Simulation(const Plan& plan, const EngineContext& context)
     : plan_(plan),
       context_(context),
-      world_(plan),
-      folder_(plan.fold_options(context.observer)),
+      groups_(groups_of_ranks(plan)),
+      folder_(fold_options(plan, context)),
       progress_beat_(context) {
-  for (std::int32_t rank = 0; rank < plan.ranks; ++rank) {
-    auto trainer = std::make_unique<Trainer>(
-        plan, world_, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },
-        [this, rank](const StepEvents& events) { step_done(rank, events); });
-    ranks_.push_back(
-        {std::move(trainer), WindowKeeper(plan.config, plan.burst()), 0, false, false, 0, {}});
+  for (RankGroup& group : groups_) {
+    for (std::int32_t rank = group.first_rank; rank < group.first_rank + group.ranks; ++rank) {
+      auto trainer = std::make_unique<Trainer>(
+          plan, group.world, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },
+          [this, rank](const StepEvents& events) { step_done(rank, events); });
+      ranks_.push_back({&group,
+                        std::move(trainer),
+                        WindowKeeper(plan.config, plan.burst()),
+                        0,
+                        false,
+                        false,
+                        0,
+                        {}});
+    }
   }
   at_barrier_.resize(ranks_.size());
   progress_beat_.begin();
@@ -24,14 +46,52 @@ Simulation::Simulation(const Plan& plan, const EngineContext& context)
 
 void Simulation::run() {
   for (Rank& rank : ranks_) rank.trainer->start();
-  std::uint64_t who = 0;
-  for (std::int64_t events = 1; !all_done() && world_.next(who); ++events) {
-    wake(who);
-    if ((events & 0xfff) == 0) look_outside();
-    if (interrupted_) return;
+  while (!all_done()) {
+    const bool passes = pass_barrier();
+    bool happened = passes;
+    for (RankGroup& group : groups_) {
+      if (group.is_done()) continue;
+      if (passes) release(group);
+      if (run_round(group)) happened = true;
+      if (interrupted_) return;
+    }
+    if (!happened)
+      throw RunError(
+          "model: nothing happens any more before the window is over; please report this");
   }
-  if (!all_done())
-    throw RunError("model: nothing happens any more before the window is over; please report this");
+}
+
+bool Simulation::round_is_over(const RankGroup& group) const {
+  if (group.is_done()) return true;
+  return plan_.config.trainer.sync_ranks ? group.at_barrier == group.ranks
+                                         : group.steps >= kStepsOfRound * group.ranks;
+}
+
+bool Simulation::run_round(RankGroup& group) {
+  group.steps = 0;
+  bool happened = false;
+  std::uint64_t who = 0;
+  while (!round_is_over(group) && group.world.next(who)) {
+    happened = true;
+    wake(who);
+    if ((++events_ & 0xfff) == 0) look_outside();
+    if (interrupted_) break;
+  }
+  return happened;
+}
+
+// Once all ranks wait there.
+bool Simulation::pass_barrier() {
+  if (waiting_at_barrier_ < plan_.ranks) return false;
+  waiting_at_barrier_ = 0;
+  barrier_ = *std::max_element(at_barrier_.begin(), at_barrier_.end());
+  return true;
+}
+
+void Simulation::release(RankGroup& group) {
+  group.at_barrier = 0;
+  for (std::int32_t rank = group.first_rank; rank < group.first_rank + group.ranks; ++rank)
+    ranks_[static_cast<std::size_t>(rank)].trainer->begin_compute(barrier_);
 }
 
 void Simulation::wake(std::uint64_t packed) {
@@ -57,21 +117,21 @@ void Simulation::wake(std::uint64_t packed) {
   }
 }
 
-void Simulation::ready(std::int32_t rank, Nanos at) {
+void Simulation::ready(std::int32_t index, Nanos at) {
+  const Rank& rank = ranks_[static_cast<std::size_t>(index)];
   if (!plan_.config.trainer.sync_ranks) {
-    ranks_[static_cast<std::size_t>(rank)].trainer->begin_compute(at);
+    rank.trainer->begin_compute(at);
     return;
   }
-  at_barrier_[static_cast<std::size_t>(rank)] = at;
-  if (++waiting_at_barrier_ < plan_.ranks) return;
-  waiting_at_barrier_ = 0;
-  const Nanos begin = *std::max_element(at_barrier_.begin(), at_barrier_.end());
-  for (Rank& each : ranks_) each.trainer->begin_compute(begin);
+  at_barrier_[static_cast<std::size_t>(index)] = at;
+  ++waiting_at_barrier_;
+  ++rank.group->at_barrier;
 }
 
 void Simulation::step_done(std::int32_t index, const StepEvents& events) {
   Rank& rank = ranks_[static_cast<std::size_t>(index)];
-  watch_for_standstill(rank.done);
+  ++rank.group->steps;
+  watch_for_standstill(*rank.group, rank.done);
   if (rank.done) return;
   // With a barrier all ranks have the window of the first one: their steps belong together.
   Rank& leader = plan_.config.trainer.sync_ranks ? ranks_.front() : rank;
@@ -99,6 +159,7 @@ void Simulation::end_rank(std::int32_t index) {
   rank.done = true;
   rank.queue = rank.trainer->read_queue();
   ++ranks_done_;
+  ++rank.group->done;
 }
 
 // No step will come any more. Known when the trainer has nothing left to do and its last step has
@@ -107,17 +168,17 @@ void Simulation::end_if_exhausted(std::int32_t rank) {
   if (ranks_[static_cast<std::size_t>(rank)].trainer->exhausted()) end_rank(rank);
 }
 
-// Steps that take no time at all would never fill a window by duration, nor let the other ranks end
-// theirs.
-void Simulation::watch_for_standstill(bool window_over) {
+// Steps that take no time at all would never fill a window by duration, nor let the other ranks of
+// the group end theirs.
+void Simulation::watch_for_standstill(RankGroup& group, bool window_over) const {
   constexpr std::int64_t kTooMany = 200'000;  // more than can be in flight
-  if (world_.now() != time_of_last_step_) {
-    time_of_last_step_ = world_.now();
-    steps_since_time_moved_ = 0;
+  if (group.world.now() != group.time_of_last_step) {
+    group.time_of_last_step = group.world.now();
+    group.steps_since_time_moved = 0;
     return;
   }
   const bool will_end = plan_.config.measure.steps > 0 && !window_over;
-  if (++steps_since_time_moved_ < kTooMany * plan_.ranks || will_end) return;
+  if (++group.steps_since_time_moved < kTooMany * group.ranks || will_end) return;
   throw UsageError(
       window_over ? "the steps of a rank take no time, so the other ranks never end; give --cost "
                     "to a stage or "
@@ -145,14 +206,17 @@ Progress Simulation::progress() const {
   return progress;
 }
 
+// With a barrier a step is folded once the last rank has made it, too.
 bool Simulation::has_steps() const {
+  if (plan_.config.trainer.sync_ranks) return ranks_.back().folded > 0;
   return std::any_of(ranks_.begin(), ranks_.end(),
                      [](const Rank& rank) { return rank.folded > 0; });
 }
 
 bool Simulation::input_ended_in_warmup() const {
-  return std::any_of(ranks_.begin(), ranks_.end(),
-                     [](const Rank& rank) { return rank.folded > 0 && !rank.window_open; });
+  const auto in_warmup = [](const Rank& rank) { return rank.folded > 0 && !rank.window_open; };
+  if (plan_.config.trainer.sync_ranks) return in_warmup(ranks_.back());
+  return std::any_of(ranks_.begin(), ranks_.end(), in_warmup);
 }
 
 std::vector<RankRecord> Simulation::finish() {

@@ -1,10 +1,16 @@
 // A modelled job: its ranks, and the loop that wakes whoever is next in virtual time.
+//
+// Ranks that share nothing but the barrier need not know of each other from one barrier to the
+// next: each group of those that share more has a time of its own, and groups run one after the
+// other, so that what a group touches stays in the processor's caches. For what comes out it is all
+// one.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "engine/model/rank_group.h"
 #include "engine/model/trainer.h"
 #include "engine/pipeline/progress_beat.h"
 #include "engine/pipeline/window_keeper.h"
@@ -24,6 +30,7 @@ class Simulation {
 
  private:
   struct Rank {
+    RankGroup* group;
     std::unique_ptr<Trainer> trainer;
     WindowKeeper window;
     std::int64_t folded = 0;
@@ -33,6 +40,12 @@ class Simulation {
     QueueStats queue;
   };
 
+  // Until every rank of the group waits at the barrier, or without one has made some steps. False
+  // where nothing happened.
+  bool run_round(RankGroup& group);
+  bool round_is_over(const RankGroup& group) const;
+  bool pass_barrier();
+  void release(RankGroup& group);
   void wake(std::uint64_t who);
   void ready(std::int32_t rank, Nanos at);
   void step_done(std::int32_t rank, const StepEvents& events);
@@ -41,22 +54,22 @@ class Simulation {
   bool all_done() const { return ranks_done_ == plan_.ranks; }
   void look_outside();  // a signal, the progress line
   Progress progress() const;
-  void watch_for_standstill(bool window_over);
+  void watch_for_standstill(RankGroup& group, bool window_over) const;
 
   const Plan& plan_;
   const EngineContext& context_;
-  World world_;
+  std::vector<RankGroup> groups_;  // in the order of their ranks
   Folder folder_;
   std::vector<Rank> ranks_;
   std::int32_t ranks_done_ = 0;
 
   std::vector<Nanos> at_barrier_;
   std::int32_t waiting_at_barrier_ = 0;
+  Nanos barrier_ = 0;  // the last that was passed
 
+  std::int64_t events_ = 0;
   bool interrupted_ = false;
   std::int64_t samples_ = 0;
-  std::int64_t steps_since_time_moved_ = 0;
-  Nanos time_of_last_step_ = -1;
   ProgressBeat progress_beat_;
 };
 

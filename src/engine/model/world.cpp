@@ -10,11 +10,11 @@ namespace {
 
 constexpr Nanos kEndOfTime = Nanos{1} << 62;  // 146 years
 
-std::vector<SharedServer> cores_of_hosts(const Plan& plan) {
+std::vector<SharedServer> cores_of_hosts(const Plan& plan, std::size_t first, std::size_t end) {
   std::vector<SharedServer> hosts;
-  for (const double cores : plan.cores_of_host)
-    hosts.emplace_back(cores, plan.config.declared.core_scaling, plan.other_threads,
-                       plan.compute_threads);
+  for (std::size_t host = first; host < end; ++host)
+    hosts.emplace_back(plan.cores_of_host[host], plan.config.declared.core_scaling,
+                       plan.other_threads, plan.compute_threads);
   return hosts;
 }
 
@@ -27,9 +27,10 @@ void check_time(Nanos at) {
   }
 }
 
-World::World(const Plan& plan)
+World::World(const Plan& plan, std::size_t first_host, std::size_t end_host)
     : plan_(plan),
-      cores_(cores_of_hosts(plan)),
+      first_host_(first_host),
+      cores_(cores_of_hosts(plan, first_host, end_host)),
       storage_link_(plan.storage_streams, 1),
       decode_hosts_(1, 1) {}
 

@@ -1,5 +1,5 @@
-// What ranks of a modelled job share: virtual time, the cores of their host, the storage, the hosts
-// that decode, and the barrier.
+// What ranks of a modelled job share but the barrier: virtual time, the cores of their hosts, the
+// storage, and the hosts that decode.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ struct Ongoing {
 
 class World {
  public:
-  explicit World(const Plan& plan);
+  // Of the hosts from `first_host` to the one before `end_host`.
+  World(const Plan& plan, std::size_t first_host, std::size_t end_host);
 
   Nanos now() const { return now_; }
 
@@ -74,7 +75,9 @@ class World {
     std::uint64_t who;
     Read* read;
   };
-  std::size_t host_of(std::uint64_t who) const { return plan_.host_of(unpack(who).rank); }
+  std::size_t host_of(std::uint64_t who) const {
+    return plan_.host_of(unpack(who).rank) - first_host_;
+  }
   bool next_end(std::uint64_t& who);
   bool goes_on(std::uint64_t who);
   void begin_part(std::uint64_t who, Ongoing& work);
@@ -82,6 +85,7 @@ class World {
   void leave_storage();
 
   const Plan& plan_;
+  std::size_t first_host_;
   Nanos now_ = 0;
   std::vector<Event> events_;  // a heap, the earliest in front
   HostCores cores_;
