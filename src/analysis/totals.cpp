@@ -94,6 +94,11 @@ bool waits_for_word(const RunRecord& record, const Account& account) {
                      [&](const HostRecord& host) { return waits_for_word(host.metrics, account); });
 }
 
+std::string words_of_cause(Cause cause, const RunRecord& record, const Account& account) {
+  if (cause == Cause::launch && waits_for_word(record, account)) return "word of other processes";
+  return std::string(name_of(cause));
+}
+
 bool has_gpu(const RunRecord& record) {
   switch (device_kind(record.config.trainer.device.value)) {
     case DeviceKind::gpu:

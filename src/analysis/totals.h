@@ -36,6 +36,8 @@ bool waits_for_wrapper(const RunRecord& record, const Account& account);
 // the host that waits longest for it.
 bool waits_for_word(const std::vector<Metric>& of_host, const Account& account);
 bool waits_for_word(const RunRecord& record, const Account& account);
+// "decode"; of `launch` that is late word of others, what it is: no launching.
+std::string words_of_cause(Cause cause, const RunRecord& record, const Account& account);
 
 // Bytes per second of the copies to the device. Nothing where what was timed moved none: the host's
 // call of a copy may return at once, and what no kernel hides of a copy is a part of it.

@@ -40,11 +40,12 @@ std::string why_words(Why why, const RunConfig& config) {
 }
 
 // "decode", "decode or read", "decode, read or augment"
-std::string join(const std::vector<Cause>& causes, std::string_view last) {
+std::string join(const std::vector<Cause>& causes, std::string_view last, const RunRecord& record,
+                 const Analysis& analysis) {
   std::string text;
   for (std::size_t i = 0; i < causes.size(); ++i) {
     if (i > 0) text += i + 1 == causes.size() ? fmt::format(" {} ", last) : ", ";
-    text += name_of(causes[i]);
+    text += words_of_cause(causes[i], record, analysis.account);
   }
   return text;
 }
@@ -74,14 +75,14 @@ std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
 
 // "decode (24.9 %)", and what is waited for about as long: "decode (46.9 %) and contention (46.9
 // %)".
-std::string chief_words(const Account& account, Cause cause) {
+std::string chief_words(const RunRecord& record, const Account& account, Cause cause) {
   constexpr double kAsLong = 0.95;
   std::string text;
   for (const auto& word : Words<Cause>::table()) {
     const bool is_chief = word.value == cause;
     const auto least = kAsLong * static_cast<double>(account.stall[cause]);
     if (!is_chief && static_cast<double>(account.stall[word.value]) < least) continue;
-    const std::string one = fmt::format("{} ({})", name_of(word.value),
+    const std::string one = fmt::format("{} ({})", words_of_cause(word.value, record, account),
                                         show_percent(share_of(account.stall[word.value], account)));
     if (is_chief)
       text = text.empty() ? one : one + " and " + text;
@@ -97,8 +98,8 @@ std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause
   const Account& account = analysis.account;
   const double part = static_cast<double>(account.stall[cause]);
   const bool nearly_all = part >= 0.95 * static_cast<double>(account.idle());
-  std::string text = nearly_all ? fmt::format(" for {}", name_of(cause))
-                                : ", chiefly for " + chief_words(account, cause);
+  std::string text = nearly_all ? " for " + words_of_cause(cause, record, account)
+                                : ", chiefly for " + chief_words(record, account, cause);
   const std::string why = explain(cause, account, record);
   return why.empty() ? text : text + ": " + why;
 }
@@ -108,8 +109,9 @@ double account_share(Cause cause, const Analysis& analysis) {
 }
 
 // "decode 25.0 %"
-std::string with_share(Cause cause, const Analysis& analysis) {
-  return fmt::format("{} {}", name_of(cause), show_percent(account_share(cause, analysis)));
+std::string with_share(Cause cause, const RunRecord& record, const Analysis& analysis) {
+  return fmt::format("{} {}", words_of_cause(cause, record, analysis.account),
+                     show_percent(account_share(cause, analysis)));
 }
 
 // Little of what is waited for, and much would be gained without it.
@@ -122,7 +124,7 @@ bool is_small_cause(const Analysis& analysis, const Verdict& verdict) {
 
 // "decode sets the pace (capacity, the workers never rest)"
 std::string pace_words(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
-  const std::string text = join(verdict.candidates, "or");
+  const std::string text = join(verdict.candidates, "or", record, analysis);
   if (text == name_of(Cause::other)) return "no known cause sets the pace";
   if (!verdict.bound_by) return text + " set the pace, which cannot be told apart";
   const Cause cause = verdict.candidates.front();
@@ -135,20 +137,21 @@ std::string pace_words(const RunRecord& record, const Analysis& analysis, const 
 }
 
 // Of the largest part of the account, where something else sets the pace.
-std::string hidden_words(const Analysis& analysis, Cause hidden) {
-  const std::string text = with_share(hidden, analysis);
+std::string hidden_words(const RunRecord& record, const Analysis& analysis, Cause hidden) {
+  const std::string text = with_share(hidden, record, analysis);
   const double saves = analysis.removals.saves(hidden);
   if (saves < kWorthMending) return text + ", but hidden: without it nothing is gained";
   const bool is_less = saves < account_share(hidden, analysis);
   return text + fmt::format(", {} {} of the time is gained, without {} {}",
                             is_less ? "but without it only" : "and without it", show_percent(saves),
-                            name_of(front_of(analysis.removals)),
+                            words_of_cause(front_of(analysis.removals), record, analysis.account),
                             show_percent(analysis.removals.list.front().saves));
 }
 
 // ", chiefly for decode or read, which cannot be told apart". What has less than half of the
 // largest share is not what is chiefly waited for, though as much be gained without it.
-std::string undecided_words(const Analysis& analysis, const Verdict& verdict) {
+std::string undecided_words(const RunRecord& record, const Analysis& analysis,
+                            const Verdict& verdict) {
   constexpr double kSmall = 0.5;   // of the largest share
   constexpr double kAsMuch = 0.9;  // of the largest gain
   const double gain = analysis.removals.list.empty() ? 0 : analysis.removals.list.front().saves;
@@ -160,23 +163,24 @@ std::string undecided_words(const Analysis& analysis, const Verdict& verdict) {
   for (const Cause cause : verdict.candidates) {
     const bool is_small = account_share(cause, analysis) < kSmall * largest;
     if (is_small && gain > 0 && analysis.removals.saves(cause) >= kAsMuch * gain) {
-      small.push_back(with_share(cause, analysis));
+      small.push_back(with_share(cause, record, analysis));
     } else {
       chief.push_back(cause);
     }
   }
   std::string text = ", chiefly for ";
-  text += chief.size() == 1 ? with_share(chief.front(), analysis)
-                            : join(chief, "or") + ", which cannot be told apart";
+  text += chief.size() == 1 ? with_share(chief.front(), record, analysis)
+                            : join(chief, "or", record, analysis) + ", which cannot be told apart";
   if (small.empty()) return text;
   return text + fmt::format("; without {} about as much is gained", fmt::join(small, " or "));
 }
 
 // "h2d and decode hide one another: ..."
-std::string together_words(const Analysis& analysis, const Verdict& verdict) {
+std::string together_words(const RunRecord& record, const Analysis& analysis,
+                           const Verdict& verdict) {
   const double saves = analysis.removals.list.empty() ? 0 : analysis.removals.list.front().saves;
-  std::string text =
-      join(verdict.candidates, "and") + " hide one another: without one of them nothing is gained";
+  std::string text = join(verdict.candidates, "and", record, analysis) +
+                     " hide one another: without one of them nothing is gained";
   if (saves >= kWorthMending) text += ", without both " + show_percent(saves) + " of the time";
   return text;
 }
@@ -192,30 +196,31 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
                        show_interval(analysis.busy));
   }
   if (verdict.together)
-    return waiting_words(record, analysis) + ": " + together_words(analysis, verdict);
+    return waiting_words(record, analysis) + ": " + together_words(record, analysis, verdict);
   if (verdict.no_gain) {
-    return waiting_words(record, analysis) + ", chiefly for " + join(verdict.candidates, "or") +
-           no_gain_words(verdict);
+    return waiting_words(record, analysis) + ", chiefly for " +
+           join(verdict.candidates, "or", record, analysis) + no_gain_words(verdict);
   }
   if (verdict.hidden) {
     return waiting_words(record, analysis) + ": " + pace_words(record, analysis, verdict) + "; " +
-           hidden_words(analysis, *verdict.hidden);
+           hidden_words(record, analysis, *verdict.hidden);
   }
   if (verdict.bound_by) {
     return waiting_words(record, analysis) +
            cause_words(record, analysis, verdict.candidates.front());
   }
-  return waiting_words(record, analysis) + undecided_words(analysis, verdict);
+  return waiting_words(record, analysis) + undecided_words(record, analysis, verdict);
 }
 
-std::string rate_sentence(const Analysis& analysis, const Verdict& verdict) {
+std::string rate_sentence(const RunRecord& record, const Analysis& analysis,
+                          const Verdict& verdict) {
   if (analysis.steps == 0) return "no verdict: " + *verdict.withheld_reason;
   std::string text = "the loader gives " + show_rate(analysis.samples_per_s);
   if (verdict.withheld_reason) return text + "; no verdict: " + *verdict.withheld_reason;
-  if (verdict.together) return text + "; " + together_words(analysis, verdict);
-  text += ", limited by " + join(verdict.candidates, "or");
+  if (verdict.together) return text + "; " + together_words(record, analysis, verdict);
+  text += ", limited by " + join(verdict.candidates, "or", record, analysis);
   if (verdict.no_gain) return text + no_gain_words(verdict);
-  return verdict.hidden ? text + "; " + hidden_words(analysis, *verdict.hidden) : text;
+  return verdict.hidden ? text + "; " + hidden_words(record, analysis, *verdict.hidden) : text;
 }
 
 // Whether the rate suffices, with the margin, as far as its interval allows.
@@ -258,8 +263,7 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
         return "the sampler chooses samples in the trainer's own thread";
       if (waits_for_wrapper(record, account))
         return "what the loader is wrapped in handles its batches in the trainer's own thread";
-      if (waits_for_word(record, account))
-        return "word that the ranks of other processes are ready comes late";
+      if (waits_for_word(record, account)) return "that their ranks are ready is heard late";
       return account.not_asking > account.launching
                  ? "a batch is ready and the trainer is busy with something else"
                  : "the trainer is slow between taking a batch and its compute";
@@ -324,7 +328,7 @@ std::string trace_sentence(const RunRecord& record, const Analysis& analysis,
 std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
   if (is_trace_engine(record.engine)) return capitalised(trace_sentence(record, analysis, verdict));
   std::string text = analysis.has_busy ? busy_sentence(record, analysis, verdict)
-                                       : rate_sentence(analysis, verdict);
+                                       : rate_sentence(record, analysis, verdict);
   text += demand_words(record, analysis);
   if (record.interrupted) {
     text += "; interrupted after " +

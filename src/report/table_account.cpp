@@ -33,8 +33,11 @@ std::string remark_on(Cause cause, const RunRecord& record, const Account& accou
   if (cause == Cause::launch && waits_for_sampler(record, account))
     return code_words(record, "sampler");
   if (cause == Cause::launch && account.not_asking > 0) {
-    return fmt::format("{} of it not asking for a batch that is ready",
-                       show_duration(account.not_asking / steps));
+    return fmt::format("{} of it {} a batch that is ready",
+                       show_duration(account.not_asking / steps),
+                       waits_for_word(record, account)
+                           ? "for " + words_of_cause(cause, record, account) + ", before it takes"
+                           : "not asking for");
   }
   if (cause == Cause::contention) {
     const std::string others = words_of_others(record);

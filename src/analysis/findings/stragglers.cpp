@@ -131,7 +131,7 @@ std::optional<Candidate> straggler_rank(const Facts& facts) {
       fmt::format("{} {}: the others wait up to {} of the time for {}, and {} chiefly for {} ({})",
                   names, is_one ? "is the straggler" : "are the stragglers",
                   show_percent(facts.share(most)), is_one ? "it" : "them",
-                  is_one ? "it waits" : "they wait", name_of(cause),
+                  is_one ? "it waits" : "they wait", words_of_cause(cause, facts.record, mean),
                   show_percent(facts.share(mean.stall[cause]))),
       {},
       fmt::format("look at what {} {} to {}: {} part of the data, {} disk, {} cores{}", names,
