@@ -52,13 +52,14 @@ struct BesideOthers {
   double cores_there, read_there, decode_there, requests_there;
   Cause cause;
 
+  bool waits_for_a_core() const { return queued >= kWorthACause || cause == Cause::contention; }
   bool waits_longer_for_a_core() const { return queued >= queued_there + kWorthACause; }
   bool has_fewer_cores() const {
     return host.cores > 0 && kUnlikeOthers * host.cores <= cores_there;
   }
   // What it waits for would take less time with more of them.
   bool needs_cores() const {
-    return queued >= kWorthACause || host.throttled >= kWorthACause || is_work_of_cores(cause);
+    return waits_for_a_core() || host.throttled >= kWorthACause || is_work_of_cores(cause);
   }
   bool lacks_cores() const {
     return waits_longer_for_a_core() || cause == Cause::contention ||
@@ -88,21 +89,6 @@ BesideOthers beside_others(const std::vector<HostPace>& hosts, std::size_t of) {
           own_cause(hosts[of])};
 }
 
-std::string cores_words(const BesideOthers& beside) {
-  const HostPace& host = beside.host;
-  std::string text =
-      fmt::format("its threads wait for a core {} of the time", show_percent(beside.queued));
-  // Of others that wait for this one, it is what they wait for too.
-  if (beside.waits_longer_for_a_core())
-    text += ", those of the others " + show_percent(beside.queued_there);
-  if (host.cores > 0)
-    text +=
-        fmt::format(" ({}, the others {})", show_cores(host.cores), show_cores(beside.cores_there));
-  if (host.throttled > 0)
-    text += fmt::format(", and its CPU quota stopped it {}", show_percent(host.throttled));
-  return text;
-}
-
 // What requests bring while any are under way is what the way to the server gives.
 std::string requests_words(const BesideOthers& beside) {
   const HostPace& host = beside.host;
@@ -113,22 +99,45 @@ std::string requests_words(const BesideOthers& beside) {
                      show_byte_rate(beside.requests_there));
 }
 
+std::string chief_words(const BesideOthers& beside) {
+  return fmt::format(
+      "it waits chiefly for {} ({})",
+      beside.waits_for_word() ? "word that the others are ready" : name_of(beside.cause),
+      show_percent(stall_of(beside.host, beside.cause)));
+}
+
+std::string slow_words(const BesideOthers& beside) {
+  if (beside.reads_slowly())
+    return "; " + took_words("reading", beside.host.read_of_sample, beside.read_there) +
+           requests_words(beside);
+  if (beside.decodes_slowly())
+    return "; " + took_words("decoding", beside.host.decode_of_sample, beside.decode_there);
+  return "";
+}
+
+// Where its threads hardly wait for a core, what it waits for takes cores, and it has fewer.
+std::string cores_words(const BesideOthers& beside) {
+  const HostPace& host = beside.host;
+  const bool is_queue = beside.waits_for_a_core();
+  std::string text = is_queue ? fmt::format("its threads wait for a core {} of the time",
+                                            show_percent(beside.queued))
+                              : chief_words(beside) + ", with fewer cores";
+  // Of others that wait for this one, it is what they wait for too.
+  if (beside.waits_longer_for_a_core())
+    text += ", those of the others " + show_percent(beside.queued_there);
+  if (host.cores > 0)
+    text +=
+        fmt::format(" ({}, the others {})", show_cores(host.cores), show_cores(beside.cores_there));
+  if (host.throttled > 0)
+    text += fmt::format(", and its CPU quota stopped it {}", show_percent(host.throttled));
+  return is_queue ? text : text + slow_words(beside);
+}
+
 }  // namespace
 
 std::string local_cause(const std::vector<HostPace>& hosts, std::size_t of) {
   const BesideOthers beside = beside_others(hosts, of);
-  if (beside.lacks_cores()) return cores_words(beside);
-  std::string text = fmt::format(
-      "it waits chiefly for {} ({})",
-      beside.waits_for_word() ? "word that the others are ready" : name_of(beside.cause),
-      show_percent(stall_of(beside.host, beside.cause)));
-  if (beside.reads_slowly()) {
-    text += "; " + took_words("reading", beside.host.read_of_sample, beside.read_there) +
-            requests_words(beside);
-  } else if (beside.decodes_slowly()) {
-    text += "; " + took_words("decoding", beside.host.decode_of_sample, beside.decode_there);
-  }
-  return text;
+  return beside.lacks_cores() ? cores_words(beside) : chief_words(beside) + slow_words(beside);
 }
 
 std::string place_of_cause(const std::vector<HostPace>& hosts, std::size_t of) {
