@@ -90,7 +90,10 @@ void show_matters(Form& form, const std::optional<Matters>& matters) {
     const Matters known = matters.value_or(Matters{});
     form.object("matters", "whether the GPU would notice; null without --demand", [&] {
       form.shown("rate_needed", known.rate_needed, "samples per second", kNotNegative);
-      form.shown("workers", known.workers, "that make them");
+      form.shown("workers", known.workers, "that make them, in A");
+      form.if_there("workers_of_b", known.workers_of_b != known.workers, Missing::left_out, [&] {
+        form.shown("workers_of_b", known.workers_of_b, "in B; absent where they are as many");
+      });
       form.shown("margin_a", known.margin_a, "share of the workers' time that A leaves");
       form.shown("margin_b", known.margin_b, "that B leaves; below 0 the GPU waits");
       form.shown("gpu_waits", known.gpu_waits(), "with B");
@@ -197,6 +200,9 @@ void describe_measured(Form& form, Comparison& comparison) {
   form.whole("planned_pairs", comparison.planned_pairs, "fixed before the first of them");
   form.whole("steps", comparison.steps, "of each run; 0: as the flags say");
   form.whole("workers", comparison.workers, "of A, of all ranks");
+  form.optional("workers_of_b", comparison.workers_of_b, Missing::left_out, [&](std::int64_t& of) {
+    form.whole("workers_of_b", of, "of B; absent where they are as many");
+  });
   form.real("cores", comparison.cores, "that may be used", kCores);
   form.flag("same_flags", comparison.same_flags, "only the code differs: counts decide");
   form.flag("of_results", comparison.is_of_results, "one run of each, made apart");

@@ -40,6 +40,13 @@ std::string results_line(const Comparison& comparison) {
   return text;
 }
 
+// "8 workers", or "8 workers in A and 4 in B"
+std::string workers_words(const Matters& matters) {
+  const std::string text = plural(matters.workers, "worker");
+  if (matters.workers == matters.workers_of_b) return text;
+  return fmt::format("{} in A and {} in B", text, matters.workers_of_b);
+}
+
 }  // namespace
 
 std::string arm_text(const Arm& arm) {
@@ -62,7 +69,7 @@ std::string matters_line(const Judgement& judgement) {
   const Matters& matters = *judgement.matters;
   return fmt::format(
       "Does it matter: at {} samples/s with {}, {}; their margin goes from {:.0f} % to {:.0f} %",
-      show_rate(matters.rate_needed), plural(matters.workers, "worker"),
+      show_rate(matters.rate_needed), workers_words(matters),
       matters.gpu_waits() ? "the GPU waits for B" : "the GPU stays the limit",
       100 * matters.margin_a, 100 * matters.margin_b);
 }

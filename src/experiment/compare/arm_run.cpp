@@ -11,6 +11,15 @@ std::int64_t workers_of(const RunRecord& record) {
   return record.config.loader.num_workers * std::ssize(record.ranks);
 }
 
+void take_workers(const RunRecord& record, std::int64_t arm, Comparison& comparison) {
+  const std::int64_t workers = workers_of(record);
+  if (arm == 0) {
+    comparison.workers = workers;
+  } else if (workers != comparison.workers) {
+    comparison.workers_of_b = workers;
+  }
+}
+
 ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block) {
   const Analysis analysis = analyse(record);
   ArmRun run;
@@ -49,7 +58,8 @@ Comparison of_results(const RunRecord& a, const RunRecord& b,
   comparison.is_of_results = true;
   comparison.known = known;
   comparison.notes = comparability.warns;
-  comparison.workers = workers_of(a);
+  take_workers(a, 0, comparison);
+  take_workers(b, 1, comparison);
   comparison.cores = a.machine.cores;
   comparison.planned_pairs = 1;
   comparison.runs = {arm_run_of(a, 0, 0), arm_run_of(b, 1, 0)};

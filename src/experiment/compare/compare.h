@@ -87,9 +87,10 @@ struct Comparison {
   std::string reproduce;  // the command that compares them once more
   std::string file;       // of the repository, that makes the batches; "": not known
   Options options;
-  std::int64_t planned_pairs = 0;  // fixed before the first of them
-  std::int64_t steps = 0;          // of each run; 0: as the flags say
-  std::int64_t workers = 0;        // of A, of all ranks
+  std::int64_t planned_pairs = 0;            // fixed before the first of them
+  std::int64_t steps = 0;                    // of each run; 0: as the flags say
+  std::int64_t workers = 0;                  // of A, of all ranks
+  std::optional<std::int64_t> workers_of_b;  // where it has others
   double cores = 0;
   bool same_flags = true;            // only the code differs: counts decide
   bool is_of_results = false;        // one run of each, made apart
@@ -138,7 +139,7 @@ struct NameChange {
 // Whether the GPU would notice.
 struct Matters {
   double rate_needed = 0;
-  std::int64_t workers = 0;
+  std::int64_t workers = 0, workers_of_b = 0;
   double margin_a = 0, margin_b = 0;  // of the workers' time; below 0 the GPU waits
 
   bool gpu_waits() const { return margin_b < 0; }
@@ -166,6 +167,7 @@ struct Judgement {
 
 // Of all ranks, whose rate is the job's.
 std::int64_t workers_of(const RunRecord& record);
+void take_workers(const RunRecord& record, std::int64_t arm, Comparison& comparison);  // A first
 
 // What is kept of a run.
 ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block);

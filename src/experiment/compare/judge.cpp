@@ -65,10 +65,10 @@ void compare_with_itself(Judgement& judgement, const Comparison& comparison) {
 }
 
 // Of the time that the workers have.
-double margin_of(const Runs& runs, std::int64_t arm, const Matters& matters) {
+double margin_of(const Runs& runs, std::int64_t arm, double rate_needed, std::int64_t workers) {
   double busy = wall_of(runs, arm, Stage::transport);
   for (const Stage stage : kMakingStages) busy += wall_of(runs, arm, stage);
-  return 1 - matters.rate_needed * busy / static_cast<double>(matters.workers);
+  return 1 - rate_needed * busy / static_cast<double>(workers);
 }
 
 std::optional<Matters> whether_it_matters(const Comparison& comparison, const Runs& runs) {
@@ -78,10 +78,15 @@ std::optional<Matters> whether_it_matters(const Comparison& comparison, const Ru
                        [&](const ArmRun* run) { return run->arm == arm; });
   };
   const bool has_both = is_of(0) && is_of(1);
-  Matters matters{options.rate_needed, options.workers > 0 ? options.workers : comparison.workers};
-  if (matters.rate_needed <= 0 || matters.workers <= 0 || !has_both) return std::nullopt;
-  matters.margin_a = margin_of(runs, 0, matters);
-  matters.margin_b = margin_of(runs, 1, matters);
+  Matters matters{options.rate_needed, options.workers, options.workers};
+  if (options.workers <= 0) {
+    matters.workers = comparison.workers;
+    matters.workers_of_b = comparison.workers_of_b.value_or(comparison.workers);
+  }
+  const std::int64_t fewest = std::min(matters.workers, matters.workers_of_b);
+  if (matters.rate_needed <= 0 || fewest <= 0 || !has_both) return std::nullopt;
+  matters.margin_a = margin_of(runs, 0, matters.rate_needed, matters.workers);
+  matters.margin_b = margin_of(runs, 1, matters.rate_needed, matters.workers_of_b);
   return matters;
 }
 

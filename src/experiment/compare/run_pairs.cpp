@@ -101,7 +101,7 @@ class PairRunner {
       if (record.interrupted || context_.stopped()) return stop();
       refuse_nothing(arm, record);
       pilot_.take(record, context_.now() - begin);
-      if (arm == 0) comparison_.workers = workers_of(record);
+      take_workers(record, arm, comparison_);
       comparison_.cores = record.machine.cores;
       if (arm == 0 && is_same()) return false;
     }

@@ -234,6 +234,16 @@ TEST(Judge, SlowerMattersWhereTheWorkersHaveNoTimeLeft) {
   EXPECT_NEAR(roomy.matters->margin_b, 1 - 3.9 / 8, 0.02);
   job.options.rate_needed = 2200;
   EXPECT_TRUE(judge(job).matters->gpu_waits());
+  job.options.workers = 0;
+  job.options.rate_needed = 1000;
+  job.workers = 8;
+  job.workers_of_b = 4;
+  const Judgement fewer = judge(job);
+  EXPECT_NEAR(fewer.matters->margin_a, 1 - 3.5 / 8, 0.02);
+  EXPECT_NEAR(fewer.matters->margin_b, 1 - 3.9 / 4, 0.04);
+  job.workers_of_b = 0;  // its trainer makes the batches
+  EXPECT_FALSE(judge(job).matters);
+  job.workers_of_b.reset();
   job.runs.resize(1);  // interrupted before B
   EXPECT_FALSE(judge(job).matters);
 }
