@@ -100,7 +100,9 @@ void note_launching(const FittedCosts& costs, const Prediction& base, Prediction
   const auto launches = [](const Prediction& p) {
     return share_of(p.account.stall[Cause::launch], p.account);
   };
-  const bool is_known = costs.has_samples() && costs.ranks.front().beside_compute.known();
+  const bool is_known =
+      std::any_of(costs.ranks.begin(), costs.ranks.end(),
+                  [](const FittedCosts::Rank& rank) { return rank.beside_compute.known(); });
   const std::int64_t before = base.config.loader.num_workers,
                      after = prediction.config.loader.num_workers;
   if (!is_known || after <= before || launches(prediction) < launches(base) + kMoreOfTheTime)

@@ -172,7 +172,7 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   std::size_t rows = 0;
   for (const RankRecord& rank : record.ranks) {
     costs.ranks.push_back(rank_of(rank, record.config, device_is_real));
-    if (tells_launching(record)) fit_launching(rank, costs.ranks.back(), costs);
+    if (tells_launching(record)) fit_launching(rank, costs.ranks.back());
     rows += rank.reservoir.size();
   }
   if (rows == 0) {

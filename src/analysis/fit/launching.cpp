@@ -34,7 +34,7 @@ bool tells_launching(const RunRecord& record) {
          device_kind(record.config.trainer.device.value) == DeviceKind::gpu;
 }
 
-void fit_launching(const RankRecord& record, FittedCosts::Rank& rank, FittedCosts& costs) {
+void fit_launching(const RankRecord& record, FittedCosts::Rank& rank) {
   Launching launching;
   std::optional<StepRow> before;
   record.rows.for_each(
@@ -46,7 +46,7 @@ void fit_launching(const RankRecord& record, FittedCosts::Rank& rank, FittedCost
   if (launching.steps == 0) return;
   rank.stages[Stage::launch] = MeasuredTimes(launching.before_compute);
   if (2 * launching.waited > launching.steps) {
-    costs.waits_for_compute = true;
+    rank.waits_for_compute = true;
     return;
   }
   rank.beside_compute = MeasuredTimes(launching.beside_compute);

@@ -8,8 +8,8 @@ namespace loaderscope::model {
 
 // Of a record that has the GPU's own times of a program's steps.
 bool tells_launching(const RunRecord& record);
-// Sets what the launches take before and beside a step's compute; `costs` waits for the compute
-// where most steps do.
-void fit_launching(const RankRecord& record, FittedCosts::Rank& rank, FittedCosts& costs);
+// Sets what the launches take before and beside a step's compute, or that the rank waits for the
+// compute, where most of its steps do.
+void fit_launching(const RankRecord& record, FittedCosts::Rank& rank);
 
 }  // namespace loaderscope::model

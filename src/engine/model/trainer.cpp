@@ -12,6 +12,7 @@ Trainer::Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t ra
       folder_(folder),
       rank_(rank),
       who_(pack({Role::trainer, rank, 0})),
+      in_flight_(plan.in_flight_of_rank[static_cast<std::size_t>(rank)]),
       done_(std::move(done)),
       loader_(
           plan, world, folder, rank, [this](Batch& batch) { arrived(batch); },
@@ -78,7 +79,7 @@ void Trainer::step_done(const StepEvents& events) {
   if (!parked_) return;
   switch (doing_) {
     case Doing::waiting_for_compute:
-      wake_up_at(device_.compute_end(step_ - plan_.in_flight));
+      wake_up_at(device_.compute_end(step_ - in_flight_));
       return;
     case Doing::waiting_for_copy_queue:
       wake_up_at(device_.copy_queue_free());
@@ -92,7 +93,7 @@ void Trainer::step_done(const StepEvents& events) {
 }
 
 void Trainer::ask() {
-  const Nanos free = device_.compute_end(step_ - plan_.in_flight);
+  const Nanos free = device_.compute_end(step_ - in_flight_);
   if (free > world_.now()) {
     doing_ = Doing::waiting_for_compute;
     wake_up_at(free);

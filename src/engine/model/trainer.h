@@ -70,6 +70,7 @@ class Trainer {
   Folder& folder_;
   std::int32_t rank_;
   std::uint64_t who_;
+  std::int64_t in_flight_;
   std::function<void(const StepEvents&)> done_;
   Loader loader_;
   Device device_;

@@ -92,6 +92,7 @@ struct FittedCosts {
     MeasuredTimes last_compute;
     // Of the trainer's thread, once the compute has begun and until it asks again. None: nothing.
     MeasuredTimes beside_compute;
+    bool waits_for_compute = false;  // its trainer, of each step, before it asks again
   };
 
   std::vector<Rank> ranks;     // none: the samples' costs are declared; further ranks repeat them
@@ -105,12 +106,14 @@ struct FittedCosts {
   // Of one step's compute, where training has no device but the cores; 0: it has one.
   double compute_threads = 0;
   double compute_alone = 1;  // of the measured time of a compute, what it takes with cores to spare
-  bool waits_for_compute = false;  // the trainer, of each step, before it asks again
-  std::int64_t shards = 0;         // of a stream: more workers have nothing to read; 0: not known
+  std::int64_t shards = 0;   // of a stream: more workers have nothing to read; 0: not known
   JobHosts hosts;
 
   bool has_samples() const { return !ranks.empty(); }
   bool tells_samples_apart() const;  // on every rank
+  bool waits_for_compute(std::size_t rank) const {
+    return !ranks.empty() && ranks[rank % ranks.size()].waits_for_compute;
+  }
   bool knows(Stage stage) const;
   // Of the sample's stages, `count` its position in the epoch; the same row for all stages of one
   // sample in one epoch.

@@ -93,6 +93,15 @@ std::optional<FittedCosts::Requests> requests_of(const RunConfig& given) {
   return requests;
 }
 
+// A program may wait for each step's compute on some ranks only, as the one that logs does.
+std::vector<std::int64_t> in_flight_of_ranks(const RunConfig& config, const FittedCosts* fitted) {
+  const auto ranks = static_cast<std::size_t>(std::max<std::int64_t>(config.trainer.ranks, 1));
+  std::vector<std::int64_t> all(ranks, config.trainer.in_flight);
+  for (std::size_t rank = 0; fitted != nullptr && rank < ranks; ++rank)
+    if (fitted->waits_for_compute(rank)) all[rank] = 1;
+  return all;
+}
+
 }  // namespace
 
 StagePlan::StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted)
@@ -175,7 +184,8 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
       window(made_by_trainer ? 0
              : sample_tasks  ? given.loader.window.value
                              : given.loader.prefetch_factor * given.loader.num_workers),
-      in_flight(fitted != nullptr && fitted->waits_for_compute ? 1 : given.trainer.in_flight.value),
+      in_flight_of_rank(in_flight_of_ranks(given, fitted)),
+      in_flight(*std::max_element(in_flight_of_rank.begin(), in_flight_of_rank.end())),
       collate(planned(given, Stage::collate, fitted, knockouts)),
       send(planned(given, Stage::transport, fitted, knockouts)),
       receive(planned(given, Stage::transport_recv, fitted, knockouts)),

@@ -64,7 +64,8 @@ struct Plan {
   // no length, and a batch may come back empty.
   bool streamed;
   std::int64_t window;  // batches dispatched and not yet taken
-  std::int64_t in_flight;
+  std::vector<std::int64_t> in_flight_of_rank;
+  std::int64_t in_flight;  // the most of a rank
 
   std::vector<StagePlan>
       sample_stages;  // read, read.decompress, decode, augment: those that cost anything

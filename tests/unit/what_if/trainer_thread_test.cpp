@@ -315,5 +315,19 @@ TEST(TrainersThread, OrWaitsForTheGpuInEachStep) {
                    program_on_gpu(two + waits, 0));
 }
 
+// As the rank that logs the loss does: 36 ms a step, with 4 to receive it and 2 to launch it, and
+// 30 of the other.
+TEST(TrainersThread, OnOneRankOnly) {
+  const std::string two =
+      "executor = processes\nworkers = 2\ncost = transport.recv=4ms\ncompute = 30ms\n";
+  RunRecord job = program_on_gpu(two + "in-flight = 1\n", 0);
+  RunRecord ahead = program_on_gpu(two);
+  EXPECT_NEAR(rate(job), 10 / 0.036, 1);
+  EXPECT_NEAR(rate(ahead), 10 / 0.030, 1);
+  job.ranks.push_back(std::move(ahead.ranks[0]));
+  job.config.trainer.ranks.set(2);
+  EXPECT_NEAR(FittedModel(job).fitted().samples_per_s, 10 / 0.036 + 10 / 0.030, 2);
+}
+
 }  // namespace
 }  // namespace loaderscope
