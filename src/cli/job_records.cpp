@@ -170,6 +170,10 @@ JobAnswer gather_records(Meeting& meeting, JobAnswer own,
               [&](std::size_t process) { return meeting.name_of(numbers[process]); },
               [&](std::size_t process) { return meeting.cpus_of(numbers[process]); }},
              job.record);
+  if (!missing.empty())
+    job.record.metrics.push_back({"meeting.missing_processes", "1",
+                                  "processes of the job that are not in the answer",
+                                  static_cast<double>(missing.size())});
   job.record.config.answer = answer;
   if (job.failure.empty()) job.failure = meeting.failure();
   job.record.interrupted |= !job.failure.empty() || !missing.empty();

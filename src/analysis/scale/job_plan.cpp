@@ -25,6 +25,12 @@ JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
         "--from: the result is of {} hosts; a plan is made of one host's own, each host of the job "
         "being like it",
         record.hosts.size()));
+  if (const double missing = value_of(record.metrics, "meeting.missing_processes").value_or(0);
+      missing > 0)
+    throw UsageError(fmt::format(
+        "--from: the run lost {} of its job, and how long the others waited for that is not known; "
+        "run the job to its end, or one host by itself",
+        plural(std::llround(missing), "process")));
   JobQuestion question = asked;
   const std::int64_t measured = record.config.trainer.ranks;
   if (question.hosts == 0) question.hosts = divide_up(question.ranks, measured);

@@ -48,6 +48,18 @@ TEST(JobPlan, OfTheRunItselfIsTheRun) {
   EXPECT_EQ(plan.first_full, "workers");
 }
 
+// What its ranks waited for those that are gone is in its steps, and nobody knows how long.
+TEST(JobPlan, IsNotMadeOfWhatIsLeftOfAJob) {
+  RunRecord record = run_of(kSlow);
+  record.metrics.push_back({"meeting.missing_processes", "1", "", 2});
+  try {
+    plan_job(record, question_of(16));
+    FAIL() << "was planned";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--from: the run lost 2 processes of its job"));
+  }
+}
+
 // 16 ms of making and 10 of computing, with 6 ms of the trainer's own thread before each compute:
 // with workers enough a step takes 16 ms.
 TEST(JobPlan, EnoughOfAllThatIsSharedLeavesWhatTheTrainerTakes) {
