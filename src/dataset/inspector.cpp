@@ -1,5 +1,6 @@
 #include "dataset/inspector.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -21,8 +22,8 @@ constexpr std::size_t kLongestHeader = std::size_t{32} << 20;  // pictures withi
 constexpr std::size_t kTail = 512;
 constexpr Bytes kLargestChecked = Bytes{2} << 30;
 
-std::string cannot_be_read(int error) {
-  return std::string("it cannot be read: ") + std::strerror(error);
+std::string cannot_be_read(std::string_view why) {
+  return fmt::format("it cannot be read: {}", why);
 }
 
 bool named_like_an_image(std::string_view path) {
@@ -135,7 +136,7 @@ void Inspector::look(const std::string& name, StoredImage& stored, bool is_file)
     return;
   }
   std::string damage = stored.error == 0 ? damage_of(stored, facts) : "";
-  if (stored.error != 0) damage = cannot_be_read(stored.error);
+  if (stored.error != 0) damage = cannot_be_read(std::strerror(stored.error));
   tell(name, facts, stored.size, !damage.empty());
   if (!damage.empty()) {
     book_damaged(name, std::move(damage));
@@ -146,16 +147,18 @@ void Inspector::look(const std::string& name, StoredImage& stored, bool is_file)
 }
 
 Bytes Inspector::inspect_at_server(const std::string& path, const std::string& whole) {
+  std::string why;
   try {
     const std::unique_ptr<source::StoredObject> object = source::store_of(whole).open(whole);
     StoredImage stored{-1, 0, object->size(), 0, {}, buffer_, object.get()};
     look(path, stored, true);
     return stored.size;
   } catch (const ValueError& error) {
-    book_damaged(path, std::string("it cannot be read: ") + error.what());
+    why = error.what();
   } catch (const SampleError& error) {
-    book_damaged(path, std::string("it cannot be read: ") + error.what());
+    why = error.what();
   }
+  book_damaged(path, cannot_be_read(why));
   return 0;
 }
 
@@ -165,7 +168,7 @@ Bytes Inspector::inspect(const std::string& path) {
   const Fd file(opened_file(whole));
   struct stat status {};
   if (file < 0 || ::fstat(file, &status) != 0) {
-    book_damaged(path, cannot_be_read(cause_of(whole, errno)));
+    book_damaged(path, cannot_be_read(std::strerror(cause_of(whole, errno))));
     return 0;
   }
   StoredImage stored{file, 0, status.st_size, 0, {}, buffer_};
