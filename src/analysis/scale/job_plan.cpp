@@ -116,6 +116,7 @@ JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
   JobEpoch epoch;
   epoch.samples = samples;
   epoch.steps = steps_of_epoch(config);
+  epoch.busy = plan.has_busy ? 1 - share_of(job.account.idle(), job.account) : 0;
   if (job.epoch_s) {
     epoch.seconds = *job.epoch_s;
     epoch.start_s = epoch.seconds * share_of(job.account.why[Why::epoch], job.account);
@@ -125,12 +126,10 @@ JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
                         static_cast<double>(config.loader.batch_size * job.ranks) /
                         job.samples_per_s +
                     epoch.start_s;
+    epoch.busy *= 1 - epoch.start_s / epoch.seconds;
   }
   epoch.gpu_hours = epoch.seconds / 3600 * static_cast<double>(plan.question.ranks);
-  if (!plan.has_busy) return epoch;
-  epoch.busy = 1 - share_of(job.account.idle(), job.account);
-  if (!job.epoch_s) epoch.busy *= 1 - epoch.start_s / epoch.seconds;
-  if (!plan.question.gpu_price) return epoch;
+  if (!plan.has_busy || !plan.question.gpu_price) return epoch;
   epoch.price = epoch.gpu_hours * *plan.question.gpu_price;
   epoch.price_of_waiting = *epoch.price * (1 - epoch.busy);
   return epoch;
