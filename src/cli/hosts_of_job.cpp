@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -43,22 +44,25 @@ std::vector<ProcessPlaces> by_host(const ProcessesOfJob& processes, std::size_t 
   return hosts;
 }
 
-// Launchers that bind give each process CPUs of its own; a quota is of all in one control group.
-// Nothing: a process does not know its CPUs.
+// Launchers that bind give each process CPUs of its own; a quota is of all in one control group,
+// and those of several add up. Nothing: a process does not know its CPUs.
 std::optional<double> cores_of_host(const ProcessesOfJob& processes, const ProcessPlaces& host) {
   std::set<int> all;
-  double most = 0;
+  std::map<std::string, double> quotas;
   bool is_limited = true;
   for (const std::size_t process : host) {
     const UsableCpus usable = processes.cpus_of(process);
     const CpuSet cpus = parse_cpu_list(usable.list);
     if (cpus.empty()) return std::nullopt;
     all.insert(cpus.begin(), cpus.end());
-    most = std::max(most, usable.quota);
+    double& quota = quotas[usable.group];
+    quota = std::max(quota, usable.quota);
     is_limited = is_limited && usable.quota > 0;
   }
   const auto cores = static_cast<double>(all.size());
-  return is_limited ? std::min(cores, most) : cores;
+  double sum = 0;
+  for (const auto& [group, quota] : quotas) sum += quota;
+  return is_limited ? std::min(cores, sum) : cores;
 }
 
 HostRecord one_host_of(std::vector<HostRecord> processes) {

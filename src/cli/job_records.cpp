@@ -56,7 +56,8 @@ UsableCpus cpus_of_workers(const RunConfig& config) {
     std::erase_if(cpus, [&](int cpu) {
       return std::find(bind.cpus.begin(), bind.cpus.end(), cpu) == bind.cpus.end();
     });
-  return {spell_cpu_list(cpus), cgroup_cores("/").value_or(0)};
+  const CpuQuota quota = cgroup_quota("/").value_or(CpuQuota{});
+  return {spell_cpu_list(cpus), quota.cores, quota.group};
 }
 
 // What its clock gains on the first host's in a ns.

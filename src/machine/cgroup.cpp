@@ -1,5 +1,7 @@
 #include "machine/cgroup.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -58,6 +60,13 @@ std::optional<std::string> cgroup_path(const fs::path& root, std::string_view co
   return std::nullopt;
 }
 
+// Paths differ from container to container; what the kernel numbers does not.
+std::string id_of(const fs::path& folder) {
+  struct stat facts {};
+  if (::stat(folder.c_str(), &facts) != 0) return "";
+  return std::to_string(facts.st_dev) + ":" + std::to_string(facts.st_ino);
+}
+
 using Visit = std::function<void(const fs::path& folder)>;
 
 // Visits the folder of the cgroup of that controller under `mount`, and of each of its parents. In
@@ -110,17 +119,25 @@ std::optional<Bytes> left_in(const fs::path& folder, const char* limit_file, con
 
 }  // namespace
 
-std::optional<double> cgroup_cores(const fs::path& root, std::string_view process) {
-  std::optional<double> best;
+std::optional<CpuQuota> cgroup_quota(const fs::path& root, std::string_view process) {
+  std::optional<CpuQuota> best;
+  // Of equal ones that of the outermost: what is in it shares it.
+  const auto look = [&](const fs::path& folder, std::optional<double> cores) {
+    if (cores && (!best || *cores <= best->cores)) best = {*cores, id_of(folder)};
+  };
   for_each_group(
-      root, "", kMount, [&](const fs::path& folder) { keep_smaller(best, quota_v2(folder)); },
-      process);
+      root, "", kMount, [&](const fs::path& folder) { look(folder, quota_v2(folder)); }, process);
   for (const char* mount : kCpuMounts) {
     for_each_group(
-        root, "cpu", mount, [&](const fs::path& folder) { keep_smaller(best, quota_v1(folder)); },
+        root, "cpu", mount, [&](const fs::path& folder) { look(folder, quota_v1(folder)); },
         process);
   }
   return best;
+}
+
+std::optional<double> cgroup_cores(const fs::path& root, std::string_view process) {
+  const auto quota = cgroup_quota(root, process);
+  return quota ? std::optional(quota->cores) : std::nullopt;
 }
 
 std::optional<Bytes> cgroup_memory(const fs::path& root) {

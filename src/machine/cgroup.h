@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "loaderscope/units.h"
@@ -13,6 +14,14 @@
 namespace loaderscope {
 
 // CPU quota in cores, the smallest of the cgroup and its parents; nothing when unlimited.
+struct CpuQuota {
+  double cores = 0;
+  // Of the cgroup that has it: the same text for all of its processes, in whatever container they
+  // look. "": not known.
+  std::string group;
+};
+std::optional<CpuQuota> cgroup_quota(const std::filesystem::path& root,
+                                     std::string_view process = "self");
 std::optional<double> cgroup_cores(const std::filesystem::path& root,
                                    std::string_view process = "self");
 

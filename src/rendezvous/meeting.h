@@ -20,8 +20,9 @@ namespace loaderscope {
 
 // What a process may run on.
 struct UsableCpus {
-  std::string list;  // "0-3,8"; "": not known
-  double quota = 0;  // cores; 0: none
+  std::string list;     // "0-3,8"; "": not known
+  double quota = 0;     // cores; 0: none
+  std::string group{};  // of the control group that has it, on that kernel; "": not known
 };
 
 // What a process says of itself when it comes.

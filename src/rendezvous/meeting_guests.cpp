@@ -64,9 +64,9 @@ void Meeting::come_to_first() {
   peer->number = 0;
   peer->connection.allow(kLongestOfMember);
   const std::string hello =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", kOurs, place_.job, own_.version,
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", kOurs, place_.job, own_.version,
                   place_.number, place_.processes, own_.ranks, own_.host, own_.boot, own_.cpus.list,
-                  own_.cpus.quota, own_.settings);
+                  own_.cpus.quota, own_.cpus.group, own_.settings);
   if (hello.size() > kLongestHello)
     throw RunError(fmt::format(
         "rendezvous: the settings of the job are {} MB, and process 0 takes {}; give fewer --data",
@@ -110,6 +110,7 @@ void Meeting::take_hello(Peer& peer, const std::string& bytes) {
   peer.of.boot = next_line(text);
   peer.of.cpus.list = next_line(text);
   peer.of.cpus.quota = quota_in_line(text);
+  peer.of.cpus.group = next_line(text);
   peer.of.settings = text;
   std::string refused = stranger(number, processes, ours == kOurs && job == place_.job);
   if (refused.empty() && (peer.of.ranks < 1 || peer.of.ranks > kMostRanks))

@@ -50,6 +50,16 @@ TEST(HostsOfJob, AQuotaIsOfAllProcessesOfAHost) {
   EXPECT_EQ(joined({{0, {"0", 0}}, {0, {"1", 1.5}}}).machine.cores, 2);
 }
 
+// Containers that are given two cores each have four, and no more than there are.
+TEST(HostsOfJob, QuotasOfSeveralControlGroupsAddUp) {
+  const auto cores = [](const std::string& cpus) {
+    return joined({{0, {cpus, 2, "25:70"}}, {0, {cpus, 2, "25:70"}}, {0, {cpus, 2, "25:91"}}})
+        .machine.cores;
+  };
+  EXPECT_EQ(cores("0-7"), 4);
+  EXPECT_EQ(cores("0-2"), 3);
+}
+
 TEST(HostsOfJob, EachHostHasCoresOfItsOwn) {
   const RunRecord job =
       joined({{0, {"0", 0}}, {0, {"1", 0}}, {1, {"0-3", 0}, 4}, {2, {"0", 0}}, {2, {"0-2", 0}, 3}});

@@ -42,6 +42,25 @@ TEST(Machine, ReadsVersion1Groups) {
   EXPECT_EQ(cgroup_memory(root.path()), std::nullopt);
 }
 
+// What two processes have a quota of together is told by the group, not by the path that each sees.
+TEST(Machine, AQuotaIsKnownByItsGroup) {
+  const PretendRoot root;
+  root.write("proc/self/cgroup", "0::/pod/a\n");
+  root.write("proc/7/cgroup", "0::/pod/b\n");
+  root.write("proc/8/cgroup", "0::/c\n");
+  root.write("sys/fs/cgroup/pod/cpu.max", "200000 100000\n");
+  root.write("sys/fs/cgroup/pod/a/cpu.max", "200000 100000\n");
+  root.write("sys/fs/cgroup/pod/b/cpu.max", "max 100000\n");
+  root.write("sys/fs/cgroup/c/cpu.max", "200000 100000\n");
+  const auto a = cgroup_quota(root.path()), b = cgroup_quota(root.path(), "7"),
+             c = cgroup_quota(root.path(), "8");
+  ASSERT_TRUE(a && b && c);
+  EXPECT_EQ(a->cores, 2);
+  EXPECT_NE(a->group, "");
+  EXPECT_EQ(a->group, b->group);
+  EXPECT_NE(a->group, c->group);
+}
+
 TEST(Machine, UnlimitedDamagedOrMissingIsNoLimit) {
   const PretendRoot root;
   EXPECT_EQ(cgroup_cores(root.path()), std::nullopt);

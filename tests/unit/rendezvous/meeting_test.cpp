@@ -86,13 +86,15 @@ TEST(MeetingTest, TheFirstKnowsWhatEachMayRunOn) {
     return std::make_unique<Meeting>(place_of(0, 3, port), with_cpus(0, {"0-3", 0}), kShort);
   });
   auto limited = std::async(std::launch::async, [&] {
-    return std::make_unique<Meeting>(place_of(1, 3, port), with_cpus(1, {"4-7,9", 2.5}), kShort);
+    return std::make_unique<Meeting>(place_of(1, 3, port), with_cpus(1, {"4-7,9", 2.5, "25:70"}),
+                                     kShort);
   });
   const Meeting unknown(place_of(2, 3, port), introduction_of(2), kShort);
   const auto first = coming.get(), other = limited.get();
   EXPECT_EQ(first->cpus_of(0).list, "0-3");
   EXPECT_EQ(first->cpus_of(1).list, "4-7,9");
   EXPECT_EQ(first->cpus_of(1).quota, 2.5);
+  EXPECT_EQ(first->cpus_of(1).group, "25:70");
   EXPECT_EQ(first->cpus_of(2).list, "");
   EXPECT_EQ(first->cpus_of(2).quota, 0);
 }
