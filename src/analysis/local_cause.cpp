@@ -99,7 +99,7 @@ std::string requests_words(const BesideOthers& beside) {
                      show_byte_rate(beside.requests_there));
 }
 
-std::string chief_words(const BesideOthers& beside) {
+std::string own_wait_words(const BesideOthers& beside) {
   return fmt::format(
       "it waits chiefly for {} ({})",
       beside.waits_for_word() ? "word that the others are ready" : name_of(beside.cause),
@@ -121,7 +121,7 @@ std::string cores_words(const BesideOthers& beside) {
   const bool is_queue = beside.waits_for_a_core();
   std::string text = is_queue ? fmt::format("its threads wait for a core {} of the time",
                                             show_percent(beside.queued))
-                              : chief_words(beside) + ", with fewer cores";
+                              : own_wait_words(beside) + ", with fewer cores";
   // Of others that wait for this one, it is what they wait for too.
   if (beside.waits_longer_for_a_core())
     text += ", those of the others " + show_percent(beside.queued_there);
@@ -137,7 +137,7 @@ std::string cores_words(const BesideOthers& beside) {
 
 std::string local_cause(const std::vector<HostPace>& hosts, std::size_t of) {
   const BesideOthers beside = beside_others(hosts, of);
-  return beside.lacks_cores() ? cores_words(beside) : chief_words(beside) + slow_words(beside);
+  return beside.lacks_cores() ? cores_words(beside) : own_wait_words(beside) + slow_words(beside);
 }
 
 std::string place_of_cause(const std::vector<HostPace>& hosts, std::size_t of) {
