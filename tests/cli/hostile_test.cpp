@@ -27,7 +27,8 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 Words modelled(const std::string& command, const Words& more = {}) {
-  Words words = {command, "--engine", "model", "--compute", "12ms", "--cost", "decode=1ms"};
+  Words words = {command,  "--engine",   "model",   "--compute", "12ms",
+                 "--cost", "decode=1ms", "--cores", "8"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }

@@ -17,10 +17,11 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A run of well under a second of ours: 100 steps of a loader that is too slow, in virtual time.
+// A run of well under a second of ours: 100 steps of a loader that is too slow, in virtual time, on
+// more cores than it needs: on fewer the smallest machine that would do is searched in the model.
 Words small_run(const Words& more = {}) {
   Words words = {"run",       "--engine", "model",   "--compute", "12ms",    "--cost", "decode=1ms",
-                 "--workers", "2",        "--cores", "2",         "--steps", "100"};
+                 "--workers", "2",        "--cores", "8",         "--steps", "100"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -79,7 +80,7 @@ TEST(Run, ScenarioAndFlagsAreOneVocabulary) {
                                         "# expect: decode\nengine = model\ncompute = 12ms\ncost = "
                                         "decode=1ms\nworkers = 4\ncores = 4\nsteps = 100\n");
   const Ended by_file =
-      run_binary({"run", "--scenario", path, "--workers", "2", "--cores", "2", "--json", "-"});
+      run_binary({"run", "--scenario", path, "--workers", "2", "--cores", "8", "--json", "-"});
   const Ended by_flags = run_binary(small_run({"--json", "-"}));
   ASSERT_EQ(by_file.exit_code, 0) << by_file.err;
   EXPECT_EQ(json::parse(by_file.out).at("account"), json::parse(by_flags.out).at("account"));

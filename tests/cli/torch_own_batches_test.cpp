@@ -30,6 +30,7 @@ class TorchOwnBatches : public TorchJobs {
   }
   // What it prints, but for what we say.
   json said_unmeasured(const std::string& job, const std::string& workers = "2") const {
+    const Environment at_once("JOB_AT_ONCE", "1");
     const Ended alone = run_program(torch_python(), {file_, job, workers});
     const auto begin = alone.out.find("{\"batches\"");
     return begin == std::string::npos ? json() : json::parse(alone.out.substr(begin));
