@@ -6,6 +6,9 @@
 namespace loaderscope {
 namespace {
 
+// Of a worker, before its old ones are looked at again: a step does that for those who made it.
+constexpr std::int64_t kManySpans = 64;
+
 std::uint64_t seed_of(const FoldOptions& options, std::int32_t rank) {
   return options.seed ^ (0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(rank) + 1));
 }
@@ -28,8 +31,9 @@ void RankFolder::first_ask(Nanos at) {
 
 void RankFolder::span(std::int32_t index, const Span& span) {
   if (closed_) return;
-  drop_old_spans(index);
-  timeline(index).push(span);
+  SpanQueue& spans = timeline(index);
+  if (spans.held() >= kManySpans) drop_old_spans(index);
+  spans.push(span);
   if (span.batch >= 0) parts_.add(index, span);
 }
 
