@@ -68,8 +68,10 @@ class Loader {
     Bytes sample_bytes = 0;
     Nanos clock =
         0;  // how far its time has been computed; ahead of now when batches are made at once
-    bool woken = false;    // since it began the task at hand
-    bool working = false;  // on a stage whose end it will be woken at
+    bool woken = false;           // since it began the task at hand
+    bool working = false;         // on a stage whose end it will be woken at
+    bool awaits_request = false;  // of that stage, and is woken to look
+    StageTime after_request;      // what is left of it then
     Ongoing work;
     World::Read read;
     Stage working_on = Stage::opaque;
@@ -101,12 +103,15 @@ class Loader {
   void begin_sample(std::int32_t worker);
   Execution execution_of_sample(std::int32_t worker);  // at hand
   bool begin_stage(std::int32_t worker, const StagePlan& stage, const Execution& execution);
-  StageTime time_of(std::int32_t worker, const StagePlan& stage, const Execution& execution);
+  StageTime time_of(const StagePlan& stage, const Execution& execution) const;
   bool is_from_storage(const StagePlan& stage) const {
     return stage.stage() == Stage::read && plan_.has_storage;
   }
-  // Of a read that requests bring, made ahead: how long the worker waits for it.
-  Nanos waits_for_request(std::int32_t worker);
+  bool is_requested(const StagePlan& stage) const {
+    return stage.stage() == Stage::read && !requests_.empty();
+  }
+  std::int64_t samples_known(std::int32_t worker) const;  // beyond the one at hand
+  void look_for_request(std::int32_t worker);
   void record(std::int32_t worker, const Interval& interval);
   void record_start(std::int32_t worker, const Interval& interval, Stage stage);
   static Span span_of(const Interval& interval, Stage stage);

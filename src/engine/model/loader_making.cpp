@@ -60,7 +60,7 @@ bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execu
   Worker& worker = worker_at(index);
   worker.working_on = stage.stage();
   worker.working_bytes = execution.bytes;
-  const StageTime time = time_of(index, stage, execution);
+  const StageTime time = time_of(stage, execution);
   if (plan_.makes_at_once) {
     const Nanos begin = worker.clock;
     worker.clock += time.wall() + (is_from_storage(stage) ? plan_.storage_latency : 0);
@@ -69,7 +69,13 @@ bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execu
     return false;
   }
   worker.working = true;
-  if (is_from_storage(stage)) {
+  if (is_requested(stage)) {
+    worker.work = world_.begin_waiting();
+    worker.after_request = time;
+    worker.awaits_request = true;
+    requests_[static_cast<std::size_t>(index)].ask(samples_known(index));
+    look_for_request(index);
+  } else if (is_from_storage(stage)) {
     worker.work = world_.begin_waiting();
     worker.read.bytes = execution.bytes;
     worker.read.extra = time.waits;
@@ -80,18 +86,31 @@ bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execu
   return true;
 }
 
-// Of a read from the storage that all share, only what is not known by the storage.
-StageTime Loader::time_of(std::int32_t index, const StagePlan& stage, const Execution& execution) {
-  StageTime time = is_from_storage(stage) ? StageTime{stage.injected(execution), 0, 0}
-                                          : plan_.sample_time(stage, execution);
-  if (stage.stage() == Stage::read && !requests_.empty())
-    time = {waits_for_request(index) + stage.injected(execution), 0, time.cpu};
-  return time;
+// Of a read from the storage that all share, or by requests, only what is not known by those.
+StageTime Loader::time_of(const StagePlan& stage, const Execution& execution) const {
+  if (is_from_storage(stage)) return {stage.injected(execution), 0, 0};
+  const StageTime time = plan_.sample_time(stage, execution);
+  return is_requested(stage) ? StageTime{stage.injected(execution), 0, time.cpu} : time;
+}
+
+// Asks for what may be asked for by now. Once the sample is there the rest of the read begins.
+void Loader::look_for_request(std::int32_t index) {
+  Worker& worker = worker_at(index);
+  RequestQueue& requests = requests_[static_cast<std::size_t>(index)];
+  const Nanos next = requests.look(world_.now(), world_.request_link_free());
+  if (next > world_.now()) {
+    world_.wake_at(next, who(Role::worker, index));
+    return;
+  }
+  worker.awaits_request = false;
+  const Nanos asked = worker.work.begin;
+  world_.begin(who(Role::worker, index), worker.after_request, worker.work);
+  worker.work.begin = asked;
 }
 
 // A worker knows of the samples of its batch, or of its share of one, and of the next in its queue.
-Nanos Loader::waits_for_request(std::int32_t index) {
-  const Worker& worker = worker_at(index);
+std::int64_t Loader::samples_known(std::int32_t index) const {
+  const Worker& worker = workers_[static_cast<std::size_t>(index)];
   std::int64_t known = worker.sample_end - worker.sample - 1;
   if (plan_.streamed) {
     known = plan_.config.loader.batch_size * plan_.window;
@@ -100,9 +119,7 @@ Nanos Loader::waits_for_request(std::int32_t index) {
   } else if (!worker.tasks.empty()) {
     known += worker.tasks.front()->events.samples;
   }
-  const Nanos now = plan_.makes_at_once ? worker.clock : world_.now();
-  RequestQueue& requests = requests_[static_cast<std::size_t>(index)];
-  return requests.next_ready(now, known, world_.request_link_free()) - now;
+  return known;
 }
 
 void Loader::record(std::int32_t index, const Interval& interval) {

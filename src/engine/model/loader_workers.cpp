@@ -108,6 +108,7 @@ void Loader::wake_worker(std::int32_t index) {
     case Doing::sampling:
     case Doing::collating:
       worker.woken = true;
+      if (worker.awaits_request) return look_for_request(index);
       if (worker.working) {
         const bool reading = worker.read.phase != World::Read::Phase::none;
         if (reading && !world_.continue_read(who(Role::worker, index), worker.read)) return;

@@ -7,21 +7,25 @@
 
 namespace loaderscope::model {
 
-Nanos RequestQueue::next_ready(Nanos now, std::int64_t more_known, Nanos& link_free) {
-  const std::int64_t wanted = request_of(sample_);
-  const std::int64_t last_known = request_of(sample_ + more_known);
+void RequestQueue::ask(std::int64_t more_known) {
+  wanted_ = request_of(sample_);
+  last_known_ = request_of(sample_ + more_known);
   ++sample_;
-  for (;;) {
-    drop_before(wanted, now);
-    while (may_begin(now, last_known)) begin(now, link_free);
-    if (first_ == wanted && ends_.front() <= now) return now;
-    now = next_end(now);
-  }
 }
 
-// Of those that are there; the ones before are of samples that were read, or parts of this one.
-void RequestQueue::drop_before(std::int64_t wanted, Nanos now) {
-  while (first_ < wanted && !ends_.empty() && ends_.front() <= now) {
+Nanos RequestQueue::look(Nanos now, Nanos& link_free) {
+  drop_used(now);
+  while (may_begin(now)) {
+    begin(now, link_free);
+    drop_used(now);  // a cache has answered
+  }
+  return first_ == wanted_ && ends_.front() <= now ? now : next_end(now);
+}
+
+// Of those that are there; before the wanted one they are of samples that were read, or parts of
+// this one.
+void RequestQueue::drop_used(Nanos now) {
+  while (first_ < wanted_ && !ends_.empty() && ends_.front() <= now) {
     ends_.pop_front();
     ++first_;
   }
@@ -32,8 +36,8 @@ std::int64_t RequestQueue::request_of(std::int64_t sample) const {
   return std::llround(std::ceil(static_cast<double>(sample + 1) / requests_.samples)) - 1;
 }
 
-bool RequestQueue::may_begin(Nanos now, std::int64_t last_known) const {
-  if (first_ + std::ssize(ends_) > last_known || std::ssize(ends_) >= requests_.held) return false;
+bool RequestQueue::may_begin(Nanos now) const {
+  if (first_ + std::ssize(ends_) > last_known_ || std::ssize(ends_) >= requests_.held) return false;
   const auto under_way =
       std::count_if(ends_.begin(), ends_.end(), [now](Nanos end) { return end > now; });
   return under_way < requests_.depth;

@@ -234,7 +234,8 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
   cpu_exclusive = cores_are_enough(*this);
   const bool makers_share_cpu =
       !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());
-  makes_at_once = !makers_share_cpu && !storage_shared && !decodes_elsewhere;
+  makes_at_once =
+      !makers_share_cpu && !storage_shared && !decodes_elsewhere && requests() == nullptr;
 
   samples_per_epoch = sampler.samples_per_rank();
   const std::int64_t batch = given.loader.batch_size;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace loaderscope::model {
@@ -17,14 +18,30 @@ FittedCosts::Requests requests_of(double latency, std::int64_t depth) {
   return requests;
 }
 
-// When a reader that makes nothing has each sample, with so many more known at each.
-std::vector<Nanos> ready(const FittedCosts::Requests& requests, int samples,
+// When readers that make nothing have each sample, with so many more known at each; all on one
+// link.
+std::vector<std::vector<Nanos>> ready_of_each(const FittedCosts::Requests& requests, int readers,
+                                              std::size_t samples, std::int64_t known = 1000) {
+  std::vector<RequestQueue> queues(static_cast<std::size_t>(readers), RequestQueue(requests));
+  std::vector<std::vector<Nanos>> times(queues.size());
+  std::vector<Nanos> looks_at(queues.size());
+  for (RequestQueue& queue : queues) queue.ask(known);
+  for (Nanos link_free = 0;;) {
+    const auto next = std::min_element(looks_at.begin(), looks_at.end());
+    const Nanos now = *next;
+    if (now == kNever) return times;
+    const auto reader = static_cast<std::size_t>(next - looks_at.begin());
+    *next = queues[reader].look(now, link_free);
+    if (*next > now) continue;
+    times[reader].push_back(now);
+    if (times[reader].size() == samples) *next = kNever;
+    queues[reader].ask(known);
+  }
+}
+
+std::vector<Nanos> ready(const FittedCosts::Requests& requests, std::size_t samples,
                          std::int64_t known = 1000) {
-  RequestQueue queue(requests);
-  std::vector<Nanos> times;
-  Nanos now = 0, link_free = 0;
-  for (int i = 0; i < samples; ++i) times.push_back(now = queue.next_ready(now, known, link_free));
-  return times;
+  return ready_of_each(requests, 1, samples, known).front();
 }
 
 TEST(RequestQueue, SoManyComeAtOnceAsMayBeUnderWay) {
@@ -48,6 +65,20 @@ TEST(RequestQueue, BytesTakeTheirTimeAndShareALink) {
   EXPECT_EQ(ready(requests, 4), (std::vector<Nanos>{150, 150, 150, 150}));
 }
 
+// What one reader will ask for later holds up nobody who asks before that.
+TEST(RequestQueue, ReadersEnterTheLinkInTheOrderOfTheirTimes) {
+  FittedCosts::Requests requests = requests_of(100, 1);
+  requests.link_per_byte = 0.01;  // 10 ns of each
+  EXPECT_EQ(ready_of_each(requests, 2, 3),
+            (std::vector<std::vector<Nanos>>{{110, 220, 330}, {120, 230, 340}}));
+  requests.link_per_byte = 0.0001;  // wide enough for all
+  EXPECT_EQ(ready_of_each(requests, 4, 3), (std::vector<std::vector<Nanos>>(4, {100, 200, 300})));
+  // Four are 400 ns of the link, and it is full.
+  requests.link_per_byte = 0.1;
+  EXPECT_EQ(ready_of_each(requests, 4, 2),
+            (std::vector<std::vector<Nanos>>{{200, 600}, {300, 700}, {400, 800}, {500, 900}}));
+}
+
 TEST(RequestQueue, WaitsBehindOthersBesideTheLatency) {
   FittedCosts::Requests requests = requests_of(100, 2);
   requests.queueing = 40;
@@ -67,6 +98,9 @@ TEST(RequestQueue, ARequestMayBringSeveralSamplesOrAPartOfOne) {
   EXPECT_EQ(ready(requests, 4), (std::vector<Nanos>{100, 100, 200, 200}));
   requests.samples = 0.5;
   EXPECT_EQ(ready(requests, 2), (std::vector<Nanos>{200, 400}));
+  // Also of parts that a cache answers.
+  requests.hit_rate = 1;
+  EXPECT_EQ(ready(requests, 2), (std::vector<Nanos>{0, 0}));
 }
 
 // What a worker makes meanwhile is hidden, or hides what it waits for.
@@ -74,11 +108,17 @@ TEST(RequestQueue, ComesWhileTheWorkerIsBusy) {
   const FittedCosts::Requests requests = requests_of(100, 1);
   RequestQueue queue(requests);
   Nanos link_free = 0;
-  EXPECT_EQ(queue.next_ready(0, 10, link_free), 100);
-  EXPECT_EQ(queue.next_ready(100, 10, link_free), 200);
+  const auto asked = [&](Nanos now) {
+    queue.ask(10);
+    return queue.look(now, link_free);
+  };
+  EXPECT_EQ(asked(0), 100);
+  EXPECT_EQ(queue.look(100, link_free), 100);
+  EXPECT_EQ(asked(100), 200);
+  EXPECT_EQ(queue.look(200, link_free), 200);
   // Begun at 200, when the one before it was there; the next one when somebody looks again.
-  EXPECT_EQ(queue.next_ready(500, 10, link_free), 500);
-  EXPECT_EQ(queue.next_ready(500, 10, link_free), 600);
+  EXPECT_EQ(asked(500), 500);
+  EXPECT_EQ(asked(500), 600);
 }
 
 }  // namespace
