@@ -130,7 +130,8 @@ void add_what_runs(Table& t) {
        kOwnLoader,
        "N",
        "Samples of its batch that a worker reads ahead with --access io-uring, of URLs, and of a "
-       "declared --storage-latency or --storage-bandwidth."},
+       "declared --storage-latency or --storage-bandwidth.",
+       "8; of a declared storage 1"},
       &DataConfig::queue_depth, count_codec()));
   t.push_back(one({"cache",
                    {},

@@ -39,7 +39,14 @@ void check_source(const RunConfig& c) {
   }
 }
 
-// Reads ahead of a storage that is only declared.
+// Of a storage that is only declared a worker reads one sample after the other, unless told.
+void fill_declared_depth(RunConfig& c) {
+  const DeclaredConfig& declared = c.declared;
+  const bool is_declared = declared.storage_latency > 0 || declared.storage_bandwidth > 0 ||
+                           declared.storage_concurrency > 0;
+  if (is_declared && !c.data.queue_depth.given) c.data.queue_depth.value = 1;
+}
+
 void check_declared_depth(const RunConfig& c) {
   if (!c.data.queue_depth.given) return;
   if (c.declared.storage_latency <= 0 && c.declared.storage_bandwidth <= 0)
@@ -58,6 +65,7 @@ void fill_source(RunConfig& c) {
   if (!c.has_data()) {
     if (source_row(c.data.source.value).form != SampleForm::declared)
       refuse(c, "source", "has no data; give --data PATH");
+    fill_declared_depth(c);
     return;
   }
   std::string_view format = c.data.source.given ? std::string_view(c.data.source.value) : "";
