@@ -185,6 +185,17 @@ std::string together_words(const RunRecord& record, const Analysis& analysis,
   return text;
 }
 
+// Half of `launch` at least: the trainer launched nothing and was not busy with something else, but
+// a rank that all wait for computed a longer step.
+bool waits_for_longer_steps(const RunRecord& record, const Account& account) {
+  const Nanos launch = account.stall[Cause::launch];
+  if (launch <= 0 || 2 * account.waiting_for_ranks < launch) return false;
+  Nanos launched = 0;
+  for (const RankRecord& rank : record.ranks) launched += rank.stages[Stage::launch].wall;
+  const std::int64_t ranks = std::max<std::int64_t>(std::ssize(record.ranks), 1);
+  return 2 * (launch - account.not_asking - launched / ranks) >= launch;
+}
+
 std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
                           const Verdict& verdict) {
   if (verdict.withheld_reason) {
@@ -198,8 +209,13 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
   if (verdict.together)
     return waiting_words(record, analysis) + ": " + together_words(record, analysis, verdict);
   if (verdict.no_gain) {
+    const Cause cause = verdict.candidates.front();
+    const bool is_of_ranks = cause == Cause::launch && verdict.candidates.size() == 1 &&
+                             waits_for_longer_steps(record, analysis.account);
     return waiting_words(record, analysis) + ", chiefly for " +
-           join(verdict.candidates, "or", record, analysis) + no_gain_words(verdict);
+           join(verdict.candidates, "or", record, analysis) +
+           (is_of_ranks ? ": " + explain(cause, analysis.account, record) : "") +
+           no_gain_words(verdict);
   }
   if (verdict.hidden) {
     return waiting_words(record, analysis) + ": " + pace_words(record, analysis, verdict) + "; " +
@@ -264,6 +280,8 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
       if (waits_for_wrapper(record, account))
         return "what the loader is wrapped in handles its batches in the trainer's own thread";
       if (waits_for_word(record, account)) return "that their ranks are ready is heard late";
+      if (waits_for_longer_steps(record, account))
+        return "steps last unequally long, and each rank waits for the rank whose step is longest";
       return account.not_asking > account.launching
                  ? "a batch is ready and the trainer is busy with something else"
                  : "the trainer is slow between taking a batch and its compute";

@@ -52,7 +52,7 @@ std::string straggler_words(const RunRecord& record, const Analysis& analysis) {
   if (most <= kHardly) return ", no straggler";
   const std::vector<std::size_t> slow = stragglers(ranks);
   if (slow.empty() || waits_for_common_reads(record, ranks[slow.front()], slow.front()))
-    return fmt::format("; ranks wait for each other {} of the time", show_percent(most));
+    return fmt::format("; ranks wait for each other up to {} of the time", show_percent(most));
   const bool is_one = slow.size() == 1;
   return fmt::format("; {} {}, others wait up to {} of the time for {}", words_of_ranks(slow),
                      is_one ? "is the straggler" : "are the stragglers", show_percent(most),

@@ -375,5 +375,18 @@ TEST(Explain, ALaunchThatWaitsForAnotherLoaderIsOne) {
   EXPECT_THAT(explain(Cause::launch, account, record), HasSubstr("the trainer is slow"));
 }
 
+TEST(Explain, ALaunchThatIsLongerStepsOfOtherRanksIsThat) {
+  Account account;
+  account.stall[Cause::launch] = account.launching = 10;
+  RunRecord record;
+  record.ranks.resize(2);
+  const auto words = [&] { return explain(Cause::launch, account, record); };
+  EXPECT_THAT(words(), HasSubstr("the trainer is slow"));
+  account.waiting_for_ranks = 5;
+  EXPECT_THAT(words(), HasSubstr("the rank whose step is longest"));
+  record.ranks[0].stages[Stage::launch].wall = record.ranks[1].stages[Stage::launch].wall = 6;
+  EXPECT_THAT(words(), HasSubstr("the trainer is slow"));
+}
+
 }  // namespace
 }  // namespace loaderscope
