@@ -50,6 +50,20 @@ void hold_window(const RunConfig& in_force, const RunConfig& named, RunConfig& c
   config.loader.prefetch_factor.given = false;
 }
 
+// What was injected into a rank or a worker that is no longer there.
+void let_go_injections(const RunConfig& named, RunConfig& config) {
+  if (named.declared.inject.given) return;
+  const auto is_beyond = [](const auto& one, bool is_named, std::int64_t count) {
+    return one && is_named && *one >= count;
+  };
+  std::erase_if(config.declared.inject.value, [&](const Injection& injection) {
+    const std::int64_t workers = std::max<std::int64_t>(config.loader.num_workers, 1);
+    return is_beyond(injection.rank, named.trainer.ranks.given, config.trainer.ranks) ||
+           is_beyond(injection.worker, named.loader.num_workers.given, workers);
+  });
+  if (config.declared.inject.value.empty()) config.declared.inject.given = false;
+}
+
 }  // namespace
 
 Change parse_change(std::string_view text) {
@@ -93,6 +107,7 @@ RunConfig with_changes(const RunConfig& base, const Changes& changes) {
 RunConfig counterfactual(const RunConfig& in_force, const Changes& changes) {
   const RunConfig named = settings_of(changes);
   RunConfig config = with_changes(in_force, changes);
+  let_go_injections(named, config);
   if (is_guest_engine(in_force.engine.value) &&
       find_pipeline(in_force.program.loader.value) == nullptr)
     return config;  // it has its own, which follow from nothing here

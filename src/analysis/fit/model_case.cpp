@@ -27,6 +27,20 @@ void drop_measured_injections(RunConfig& config, const RunConfig& measured,
   });
 }
 
+// Those of ranks and workers that are not there.
+void note_lost_injections(const RunConfig& measured, const Changes& changes,
+                          const RunConfig& config, std::vector<std::string>& notes) {
+  const std::vector<Injection>& kept = config.declared.inject;
+  if (change_setting(changes, "inject")) return;
+  for (const Injection& injection : measured.declared.inject.value) {
+    const bool is_kept = std::any_of(
+        kept.begin(), kept.end(), [&](const Injection& one) { return one.text == injection.text; });
+    if (!is_kept)
+      notes.push_back("inject = " + shown_text(injection.text) +
+                      " is left out: what it delays is not there");
+  }
+}
+
 void change_world_of(const Change& change, const WorldChange& world, RunConfig& config,
                      FittedCosts& costs, std::vector<std::string>& notes) {
   const std::string place = place_of(change) + ": ";
@@ -83,6 +97,7 @@ FittedModel::Case FittedModel::case_of(const Changes& changes, FittedCosts costs
   Case result{std::move(costs), {}};
   RunConfig& config = result.prediction.config;
   config = counterfactual(config_, changes);
+  note_lost_injections(config_, changes, config, result.prediction.notes);
   for (const Change& change : changes) change_beyond_settings(change, result);
   if (change_setting(changes, "cores"))
     for (JobHosts::Host& host : result.costs.hosts.measured) host.cores = 0;

@@ -131,6 +131,17 @@ TEST(Counterfactual, LetsGoWhatCannotStay) {
   EXPECT_EQ(held("cost = decode=8ms\nexecutor = inline", {{"cores", "4"}}).loader.num_workers, 0);
 }
 
+TEST(Counterfactual, LetsGoWhatIsInjectedIntoWhatIsNotThere) {
+  const std::string base =
+      "cost = decode=8ms\nranks = 4\nworkers = 3\ninject = decode=+1ms@rank=1\n"
+      "inject = decode=+2ms@worker=2";
+  const auto kept = [&](const Changes& changes) { return held(base, changes).declared.inject; };
+  EXPECT_EQ(kept({{"ranks", "2"}}).value.size(), 2u);
+  EXPECT_EQ(kept({{"ranks", "1"}}).value.size(), 1u);
+  EXPECT_FALSE(kept({{"ranks", "1"}, {"num-workers", "2"}}).given);
+  EXPECT_THROW(kept({{"ranks", "1"}, {"inject", "decode=+1ms@rank=1"}}), UsageError);
+}
+
 TEST(Changes, MergeCostsPerStage) {
   const RunConfig config = changed("cost = read=1ms\ncost = decode=8ms", {{"cost", "decode=2ms"}});
   ASSERT_EQ(config.declared.cost.value.size(), 2U);
