@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/version_text.h"
+#include "manual/topics.h"
 
 namespace loaderscope {
 namespace {
@@ -54,6 +55,12 @@ std::string full_name(const CLI::App& app) {
   return parent ? full_name(*parent) + " " + app.get_name() : kProgram;
 }
 
+bool is_topic(const std::string& word) {
+  const auto topics = manual::topic_table();
+  return std::any_of(topics.begin(), topics.end(),
+                     [&](const manual::Topic& topic) { return topic.row.name == word; });
+}
+
 std::string see_help(const CLI::App& app) { return "; see " + full_name(app) + " --help"; }
 
 // The first word that nobody took.
@@ -70,7 +77,8 @@ std::string see_help(const CLI::App& app) { return "; see " + full_name(app) + "
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   if (names.empty()) throw UsageError(shown_text(word) + ": unexpected word" + see_help(app));
-  const std::string hint = suggestion(word, {names.begin(), names.end()});
+  std::string hint = suggestion(word, {names.begin(), names.end()});
+  if (is_topic(word) && app.get_parent() == nullptr) hint = "; see loaderscope help " + word;
   throw UsageError(shown_text(word) + ": unknown command" + (hint.empty() ? see_help(app) : hint));
 }
 
@@ -155,6 +163,7 @@ ExitCode run_command_line(int argc, const char* const* argv) {
   try {
     parse(declared, {argv + std::min(argc, 1), argv + argc});
   } catch (const CLI::CallForHelp&) {
+    refuse_leftovers(root);
     return print(root.help());
   } catch (const CLI::CallForVersion&) {
     return print_version({argv + std::min(argc, 1), argv + argc});

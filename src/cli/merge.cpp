@@ -78,9 +78,11 @@ void keep_as_last(const RunRecord& record, const AnyResult& result) {
 
 ExitCode merge(const MergeFlags& flags) {
   if (flags.results.size() < 2)
-    throw UsageError(
-        "merge: there is nothing to merge with one record; give those of all hosts of a job, in "
-        "the order of their ranks: loaderscope merge node*.json");
+    throw UsageError(std::string("merge: ") +
+                     (flags.results.empty() ? "no record is given"
+                                            : "there is nothing to merge with one record") +
+                     "; give those of all hosts of a job, in the order of their ranks: loaderscope "
+                     "merge node*.json");
   check_requirements(flags.require);
   const Places places = flags.answer.places();
   check_places(places, "run", {flags.answer.force, flags.results});

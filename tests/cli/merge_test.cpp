@@ -84,7 +84,7 @@ TEST_F(Merge, RefusesWhatIsNotOfOneJob) {
   std::ofstream(folder_.path("empty.json"));
   const std::string copy = folder_.path("copy.json");
   std::filesystem::create_symlink(a, copy);
-  expect_refused({"merge"}, {{{}, "there is nothing to merge with one record"},
+  expect_refused({"merge"}, {{{}, "no record is given"},
                              {{a}, "there is nothing to merge with one record"},
                              {{a, a}, "is given twice; give each host's record once"},
                              {{a, copy}, "is given twice"},

@@ -141,6 +141,9 @@ TEST(Usage, WithoutACommandHelpIsShown) {
 TEST(Usage, UnknownWordsGetASuggestion) {
   expect_complaint({"rn"}, 64, "rn: unknown command; did you mean 'run'?");
   expect_complaint({"bogus"}, 64, "bogus: unknown command; see loaderscope --help");
+  expect_complaint({"bogus", "--help"}, 64, "bogus: unknown command; see loaderscope --help");
+  expect_complaint({"gate", "--help"}, 64, "gate: unknown command; see loaderscope help gate");
+  expect_complaint({"gate"}, 64, "gate: unknown command; see loaderscope help gate");
   expect_complaint({"run", "--prefetch-facto", "4"}, 64, "did you mean '--prefetch-factor'?");
   expect_complaint({"run", "--num_workers=4"}, 64, "did you mean '--num-workers'?");
   expect_complaint({"run", "--nope"}, 64, "see loaderscope run --help");
