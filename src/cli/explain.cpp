@@ -14,7 +14,9 @@
 #include "manual/metrics.h"
 #include "manual/words.h"
 #include "report/result_path.h"
+#include "report/schemas.h"
 #include "report/table_parts.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -61,10 +63,28 @@ std::string type_of(const ResultSchema& schema) {
 }
 
 bool explain_path(std::ostream& out, std::string_view path) {
-  const ResultSchema* schema = schema_at(path);
-  if (schema == nullptr) return false;
-  out << path << " (in the JSON of a run, " << type_of(*schema)
-      << "): " << schema->value("description", "") << "\n";
+  for (const ResultKind& kind : result_kinds()) {
+    const ResultSchema document = schema_document(kind);
+    const ResultSchema* schema = described_at(document, path);
+    if (schema == nullptr) continue;
+    const std::string of =
+        kind.row.name == "run" ? "a run" : "'" + std::string(kind.row.name) + "'";
+    out << path << " (in the JSON of " << of << ", " << type_of(*schema)
+        << "): " << schema->value("description", "") << "\n";
+    return true;
+  }
+  return false;
+}
+
+// What a run, a what-if or a plan can be told.
+bool explain_key(std::ostream& out, const std::string& word) {
+  if (const Field* field = find_field(word)) {
+    out << field->name << " (a setting, --" << field->name << "): " << field->help << "\n";
+    return true;
+  }
+  const std::string meaning = meaning_of_key(word);
+  if (meaning.empty()) return false;
+  out << word << " (of --set, by the model): " << meaning << "\n";
   return true;
 }
 
@@ -95,10 +115,12 @@ bool explain_metric(std::ostream& out, std::string_view name) {
   const std::vector<std::string> paths = paths_of_run();
   const std::vector<std::string> rows = known_words();
   std::vector<std::string_view> known(paths.begin(), paths.end());
+  for (const Field& field : fields()) known.push_back(field.name);
   known.insert(known.end(), rows.begin(), rows.end());
   throw UsageError(
       "explain " + shown_text(word) +
-      ": neither a row of 'loaderscope list', nor a path of a result's JSON, nor a metric" +
+      ": neither a row of 'loaderscope list', nor a path of a result's JSON, nor a metric, nor "
+      "a setting" +
       suggestion(word, known));
 }
 
@@ -116,8 +138,8 @@ void list_words(std::ostream& out) {
       if (names.contains(row.name)) out << "  " << row.name << ": " << row.help << "\n";
     }
   }
-  out << "Also any other row of 'loaderscope list', any path of a result's JSON, and any metric\n"
-         "('loaderscope help metrics').\n";
+  out << "Also any other row of 'loaderscope list', any path of a result's JSON, any metric\n"
+         "('loaderscope help metrics'), and any setting.\n";
 }
 
 ExitCode explain(const std::string& word) {
@@ -125,7 +147,7 @@ ExitCode explain(const std::string& word) {
   if (word.empty()) {
     list_words(out.stream());
   } else if (!explain_rows(out.stream(), word) && !explain_path(out.stream(), word) &&
-             !explain_metric(out.stream(), word)) {
+             !explain_metric(out.stream(), word) && !explain_key(out.stream(), word)) {
     refuse(word);
   }
   return out.finish();
@@ -137,7 +159,8 @@ Action declare_explain(CLI::App& app) {
   const auto word = std::make_shared<std::string>();
   app.add_option(
       "WORD", *word,
-      "A finding, a cause, a metric, any row of 'loaderscope list', or a path of a result's JSON.");
+      "A finding, a cause, a metric, a setting, any row of 'loaderscope list', or a path of a "
+      "result's JSON.");
   return [word] { return explain(*word); };
 }
 

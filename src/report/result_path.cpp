@@ -18,6 +18,19 @@ const ResultSchema* member_of(const ResultSchema& schema, const std::string& nam
   return is_there ? &schema["additionalProperties"] : nullptr;
 }
 
+// As member_of, or of what a list or a table of free names holds.
+const ResultSchema* described_member(const ResultSchema& schema, std::string name) {
+  if (name.ends_with("[]")) name.resize(name.size() - 2);
+  const ResultSchema* of = &schema;
+  while (of->contains("items")) of = &of->at("items");
+  if (const ResultSchema* member = member_of(*of, name)) return member;
+  const bool has_free_names = !of->contains("propertyNames") &&
+                              of->contains("additionalProperties") &&
+                              of->at("additionalProperties").is_object();
+  // A dot in it may be the end of the name.
+  return has_free_names && name.find('.') == name.npos ? &of->at("additionalProperties") : nullptr;
+}
+
 void collect_paths(const ResultSchema& schema, const std::string& prefix,
                    std::vector<std::string>& paths) {
   const auto add = [&](const std::string& name, const ResultSchema& member) {
@@ -40,6 +53,15 @@ void collect_paths(const ResultSchema& schema, const std::string& prefix,
 
 const ResultSchema* schema_at(std::string_view path) {
   return resolve_path(schema_of_run(), path, member_of);
+}
+
+const ResultSchema* described_at(const ResultSchema& schema, std::string_view path) {
+  return resolve_path(schema, path, [&](const ResultSchema& of, const std::string& name) {
+    // What may stand at the top beside its members would make any word one.
+    const std::string first = name.substr(0, name.find('['));
+    const bool is_known = &of != &schema || schema.at("properties").contains(first);
+    return is_known ? described_member(of, name) : nullptr;
+  });
 }
 
 bool can_be(const ResultSchema& schema, std::string_view type) {

@@ -27,6 +27,10 @@ const Json* resolve_path(const Json& value, std::string_view path, const Member&
 // the first ask.
 const ResultSchema* schema_at(std::string_view path);
 
+// Also in lists, as findings[].evidence, and under names that only a result can tell. `schema`: of
+// any kind of result.
+const ResultSchema* described_at(const ResultSchema& schema, std::string_view path);
+
 bool can_be(const ResultSchema& schema, std::string_view type);
 bool is_structured(const ResultSchema& schema);
 

@@ -127,6 +127,16 @@ std::string_view word_for_setting(std::string_view setting) {
   return row == kWords.end() || setting.empty() ? "" : row->key;
 }
 
+std::string meaning_of_key(const std::string& key) {
+  if (const WordRow* row = row_of({key, ""}))
+    return std::string(row->meaning) + "; " + std::string(row->expected);
+  if (!key.ends_with(kSpeed)) return "";
+  const std::string stage = key.substr(0, key.size() - kSpeed.size());
+  const bool is_stage = std::any_of(Words<Stage>::table().begin(), Words<Stage>::table().end(),
+                                    [&](const auto& word) { return word.name == stage; });
+  return is_stage ? "how many times as fast " + stage + " is, such as 2" : "";
+}
+
 bool is_word_of_model(const Change& change) {
   return change.key.ends_with(kSpeed) || row_of(change) != nullptr;
 }

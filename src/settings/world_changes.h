@@ -42,6 +42,9 @@ Change as_setting(const Change& change);
 // The word of the model for a setting of a run; "": there is none.
 std::string_view word_for_setting(std::string_view setting);
 
+// Of a key that only a model knows, in words; "": it is none.
+std::string meaning_of_key(const std::string& key);
+
 // Whether only a model knows it: it is no setting of a run, whatever its value.
 bool is_word_of_model(const Change& change);
 // Whether it is about the machine or the speed of a stage: a model can be told so, and no run can

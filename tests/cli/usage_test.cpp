@@ -93,6 +93,15 @@ TEST(Usage, WordsAreExplained) {
   EXPECT_THAT(run_binary({"explain", "compute"}).out, StartsWith("compute (account): "));
   EXPECT_THAT(run_binary({"explain", "account.stall_s.read"}).out, HasSubstr("JSON of a run"));
   EXPECT_THAT(run_binary({"explain"}).out, HasSubstr("\nfinding:\n"));
+  for (const char* of_run :
+       {"findings[].evidence", "first_batch.by_cause.decode", "queues.ready.get_wait_s"})
+    EXPECT_THAT(run_binary({"explain", of_run}).out, HasSubstr("in the JSON of a run, ")) << of_run;
+  EXPECT_THAT(run_binary({"explain", "sizes"}).out, HasSubstr("in the JSON of 'plan', array"));
+  EXPECT_THAT(run_binary({"explain", "sizes[].busy"}).out, HasSubstr("in the JSON of 'plan'"));
+  EXPECT_THAT(run_binary({"explain", "queue-depth"}).out, HasSubstr("(a setting, --queue-depth)"));
+  EXPECT_THAT(run_binary({"explain", "storage.bandwidth"}).out, HasSubstr("all readers share"));
+  EXPECT_THAT(run_binary({"explain", "decode.speed"}).out, HasSubstr("how many times as fast"));
+  expect_complaint({"explain", "decod.speed"}, 64, "decod.speed: neither");
   expect_complaint({"explain", "decode-bond"}, 64, "'decode-bound'");
   const std::string metric = run_binary({"explain", "requests.slowed_by_others"}).out;
   EXPECT_THAT(metric, StartsWith("requests.slowed_by_others (a metric): how a request's rate "));
