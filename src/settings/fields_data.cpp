@@ -131,7 +131,7 @@ void add_what_runs(Table& t) {
        "N",
        "Samples of its batch that a worker reads ahead with --access io-uring, of URLs, and of a "
        "declared --storage-latency or --storage-bandwidth.",
-       "8; of a declared storage 1"},
+       "8; of a declared storage none is read ahead"},
       &DataConfig::queue_depth, count_codec()));
   t.push_back(one({"cache",
                    {},

@@ -39,12 +39,12 @@ void check_source(const RunConfig& c) {
   }
 }
 
-// Of a storage that is only declared a worker reads one sample after the other, unless told.
+// Of a storage that is only declared a worker reads a sample when it needs it, unless told.
 void fill_declared_depth(RunConfig& c) {
   const DeclaredConfig& declared = c.declared;
   const bool is_declared = declared.storage_latency > 0 || declared.storage_bandwidth > 0 ||
                            declared.storage_concurrency > 0;
-  if (is_declared && !c.data.queue_depth.given) c.data.queue_depth.value = 1;
+  if (is_declared && !c.data.queue_depth.given) c.data.queue_depth.value = 0;
 }
 
 void check_declared_depth(const RunConfig& c) {
