@@ -55,14 +55,14 @@ const Case kStorage[] = {
        .why = {{Why::capacity, 140_ms}}}},
      "read"},
 
-    // On a link that is never full each has its 10 ms and no more: two batches of two every 20.
-    {"two_with_a_link_that_is_wide",
-     "workers=2 batch=2 stored-bytes=1 storage-latency=10ms storage-bandwidth=1000GB/s "
-     "queue-depth=1 compute=4ms warmup=2 steps=40",
-     {{.window = 400_ms,
+    // On a link that is never full each has its 10 ms and no more: four batches of four every 20.
+    {"four_with_a_link_that_is_wide",
+     "workers=4 batch=4 stored-bytes=1 storage-latency=10ms storage-bandwidth=1000GB/s "
+     "queue-depth=2 compute=4ms warmup=4 steps=40",
+     {{.window = 200_ms,
        .compute = 160_ms,
-       .stall = {{Cause::read, 240_ms}},
-       .why = {{Why::capacity, 240_ms}}}},
+       .stall = {{Cause::read, 40_ms}},
+       .why = {{Why::capacity, 40_ms}}}},
      "read"},
     // Four under way of two fill it, 2.5 ms each: a batch of two every 5.
     {"two_fill_the_link",
