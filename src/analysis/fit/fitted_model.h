@@ -24,6 +24,13 @@ struct SharedStorage {
   Nanos latency = 0;     // to the first byte of a read
 };
 
+struct LoaderAlone {
+  RunRecord record;
+  // Bytes per second of the storage that all hosts of the job share; 0: each is answered as fast.
+  double storage_rate = 0;
+  double storage_bytes = 0;  // that a sample takes of it
+};
+
 // The model of a run. What the run declared is taken from its configuration, what it measured from
 // its rows.
 class FittedModel {
@@ -59,10 +66,17 @@ class FittedModel {
                            const Knockouts& knockouts = {}) const;
 
   // The same of a job over many machines; without a storage reads take what they took. Where an
-  // epoch has no more steps, whole epochs are run. Of a longer one the job's data has no end
+  // epoch has no more steps, or is no longer than that, whole epochs are run. Of a longer one the
+  // job's data has no end
   // (`data.samples` of the prediction is 0): what its beginning takes is in none of the steps.
   Prediction predict_job(const JobHosts& hosts, const std::optional<SharedStorage>& storage,
-                         const Changes& changes, std::int64_t steps) const;
+                         const Changes& changes, std::int64_t steps,
+                         std::int64_t longest_epoch) const;
+
+  // The loader of the ranks that were measured in such a job, by itself: with a GPU that takes no
+  // time, so that workers never rest, on a host of its own, where no reader waits for another.
+  LoaderAlone loader_alone(const std::optional<SharedStorage>& storage, const Changes& changes,
+                           std::int64_t steps) const;
 
   // The settings for running the changes for real. Throws UsageError where that is not possible.
   RunConfig to_run(const Changes& changes) const;

@@ -29,6 +29,15 @@ void note_latency_of_batches(const FittedCosts& costs, const SharedStorage& stor
       show_duration(storage.latency), samples, show_duration(samples * storage.latency)));
 }
 
+void take_no_compute(FittedCosts& costs, RunConfig& config) {
+  config.trainer.compute.value = {};
+  costs.compute_threads = 0;
+  for (FittedCosts::Rank& rank : costs.ranks) {
+    rank.stages[Stage::compute] = rank.last_compute = {};
+    rank.beside_compute = {};
+  }
+}
+
 bool drops_all(const RunConfig& config) {
   return config.loader.drop_last &&
          divide_up(config.data.samples.value, config.trainer.ranks.value) <
@@ -37,9 +46,10 @@ bool drops_all(const RunConfig& config) {
 
 // Makes the window one of whole epochs, with how each begins, where it has room for one. False: it
 // has none, or the data has no end.
-bool runs_whole_epochs(RunConfig& config) {
+bool runs_whole_epochs(RunConfig& config, std::int64_t longest) {
   const std::int64_t epoch = steps_of_epoch(config);
-  if (epoch == 0 || epoch > config.measure.steps || drops_all(config)) return false;
+  if (epoch == 0 || epoch > std::max(config.measure.steps.value, longest) || drops_all(config))
+    return false;
   const auto whole = [&](std::int64_t steps) { return divide_up(steps, epoch) * epoch; };
   model::set_window(config,
                     {whole(config.measure.warmup.value.steps), whole(config.measure.steps)});
@@ -47,11 +57,18 @@ bool runs_whole_epochs(RunConfig& config) {
   return true;
 }
 
+void run_whole_epochs_or_none(RunConfig& config, std::int64_t longest) {
+  if (runs_whole_epochs(config, longest)) return;
+  config.data.samples.value = 0;
+  config.loader.shuffle_buffer.value = 0;
+}
+
 }  // namespace
 
 Prediction FittedModel::predict_job(const JobHosts& hosts,
                                     const std::optional<SharedStorage>& storage,
-                                    const Changes& changes, std::int64_t steps) const {
+                                    const Changes& changes, std::int64_t steps,
+                                    std::int64_t longest_epoch) const {
   auto [costs, prediction] = case_of(changes);
   costs.hosts = hosts;
   if (storage) {
@@ -59,11 +76,29 @@ Prediction FittedModel::predict_job(const JobHosts& hosts,
     note_latency_of_batches(costs, *storage, prediction);
   }
   set_window_behind_warmup(prediction.config, steps);
-  if (!runs_whole_epochs(prediction.config)) {
-    prediction.config.data.samples.value = 0;
-    prediction.config.loader.shuffle_buffer.value = 0;
-  }
+  run_whole_epochs_or_none(prediction.config, longest_epoch);
   return run(std::move(prediction), costs);
+}
+
+LoaderAlone FittedModel::loader_alone(const std::optional<SharedStorage>& storage,
+                                      const Changes& changes, std::int64_t steps) const {
+  auto [costs, prediction] = case_of(changes);
+  RunConfig& config = prediction.config;
+  if (storage) model::replace_storage(costs, config, *storage);
+  LoaderAlone alone;
+  alone.storage_rate = storage ? storage->bandwidth : model::shared_storage_rate(costs, config);
+  model::read_alone(costs, config);
+  take_no_compute(costs, config);
+  set_window_behind_warmup(config, steps);
+  run_whole_epochs_or_none(config, 0);
+  alone.record = simulate(config, costs, {Stage::compute});
+  double bytes = 0, samples = 0;
+  for (const RankRecord& rank : alone.record.ranks) {
+    bytes += static_cast<double>(rank.read_bytes);
+    samples += static_cast<double>(rank.samples);
+  }
+  alone.storage_bytes = model::bytes_over_storage(costs, samples > 0 ? bytes / samples : 0);
+  return alone;
 }
 
 }  // namespace loaderscope

@@ -31,6 +31,12 @@ void change_storage(FittedCosts& costs, const WorldChange& change, const std::st
 // Another storage, that all hosts of a job share: each read waits for its first byte, and then has
 // its part of the bandwidth. Throws RunError where nobody knows how many bytes a sample has.
 void replace_storage(FittedCosts& costs, RunConfig& config, const SharedStorage& storage);
+// Bytes per second that all readers of a job share in the model; 0: each is answered as fast.
+double shared_storage_rate(const FittedCosts& costs, const RunConfig& config);
+// That a sample takes of it.
+double bytes_over_storage(const FittedCosts& costs, double stored_bytes);
+// What a read takes stays, and no reader waits for another.
+void read_alone(FittedCosts& costs, RunConfig& config);
 // A prediction may take more bytes per second of the storage than the run has seen of it: then it
 // is a bound, and says so.
 void note_storage_beyond_seen(const FittedCosts& costs, Prediction& prediction);

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "analysis/epochs.h"
-#include "analysis/scale/sample_needs.h"
+#include "analysis/scale/plan_notes.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "base/divide_up.h"
@@ -33,6 +33,8 @@ JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
         plural(std::llround(missing), "process")));
   JobQuestion question = asked;
   const std::int64_t measured = record.config.trainer.ranks;
+  if (!question.gpu_price && record.config.answer.gpu_price > 0)
+    question.gpu_price = record.config.answer.gpu_price;
   if (question.hosts == 0) question.hosts = divide_up(question.ranks, measured);
   if (question.hosts > question.ranks)
     throw UsageError(fmt::format("--hosts {}: more hosts than ranks; a host needs one of the {}",
@@ -61,20 +63,15 @@ Changes changes_for(const JobQuestion& question, std::int64_t ranks) {
   return changes;
 }
 
-JobHosts hosts_for(const JobQuestion& question, std::int64_t count, Nanos apart) {
-  JobHosts hosts;
-  hosts.count = count;
-  hosts.apart = apart;
-  if (!question.decode) return hosts;
-  const DecodeHosts& decode = *question.decode;
-  hosts.decode_cores = static_cast<double>(decode.count) * static_cast<double>(decode.cores);
-  hosts.decode_rate = static_cast<double>(decode.count) * decode.rate;
-  return hosts;
-}
-
 std::int64_t steps_for(const RunConfig& config, std::int64_t ranks) {
   const std::int64_t samples = std::max<std::int64_t>(config.loader.batch_size, 1) * ranks;
   return std::clamp(kMostSamples / samples, kFewestSteps, kMostSteps);
+}
+
+// Where the job runs whole epochs, every size does: their rates are then of the same.
+std::int64_t longest_epoch(const RunConfig& config, const JobQuestion& question,
+                           std::int64_t ranks) {
+  return divide_up(steps_for(config, question.ranks) * question.ranks, ranks);
 }
 
 // What the model gives a size, as far as the model is right about the run itself; but no GPU
@@ -143,47 +140,31 @@ std::optional<JobSize> size_with_enough(const FittedModel& model, const JobPlan&
   try {
     return size_of(model.predict_job(hosts_for(question, question.hosts, apart), question.storage,
                                      changes_for(question, question.ranks),
-                                     steps_for(record.config, question.ranks)),
+                                     steps_for(record.config, question.ranks), 0),
                    question.hosts, calibration);
   } catch (const UsageError&) {
     return std::nullopt;
   }
 }
 
-void note_what_is_left_out(JobPlan& plan, const RunRecord& record) {
-  std::vector<std::string>& notes = plan.notes;
-  const std::int64_t measured = record.config.trainer.ranks;
-  if (plan.question.ranks > measured)
-    notes.push_back(fmt::format(
-        "extrapolated from {} to {}: the network between the GPUs, and what else of a step grows "
-        "with their number, is in no step unless --step says so",
-        plural(measured, "rank"), show_count(plan.question.ranks)));
-  if (plan.question.ranks_of_host() > measured)
-    notes.push_back(fmt::format("a host has {} ranks and had {}: its cores are shared by more",
-                                plan.question.ranks_of_host(), measured));
-  if (!plan.question.storage && plan.question.hosts > 1)
-    notes.emplace_back(
-        "the storage is taken to answer every host as fast as it answered this one; "
-        "give --storage, such as 40GB/s:1ms");
-  if (plan.question.decode)
-    notes.emplace_back("the hosts that decode are taken to have enough samples under way");
-  if (!plan.epoch) return;
-  if (plan.job().epoch_s) {
-    notes.push_back(fmt::format(
-        "an epoch of the job has {} of each rank: in the busy share and the rate of such a size is "
-        "how its epochs begin, as the model has it",
-        plural(plan.epoch->steps, "step")));
-  } else if (plan.epoch->start_s > 0) {
-    notes.push_back(fmt::format(
-        "each epoch is taken to begin as in the run, in {}; the busy share and the rate of a size "
-        "are of what comes after",
-        show_duration(std::llround(plan.epoch->start_s * 1e9))));
-  } else if (restarts_workers(record.config) || plan.epoch->steps < kFewestSteps) {
-    notes.push_back(fmt::format(
-        "the run saw no epoch begin, and an epoch of the job has {} of each rank: what its begin "
-        "takes is left out; give the run more steps than an epoch has",
-        plural(plan.epoch->steps, "step")));
-  }
+JobNeeds needs_of(const FittedModel& model, const RunRecord& record, const JobQuestion& question) {
+  const LoaderAlone alone =
+      model.loader_alone(question.storage, question.changes,
+                         steps_for(record.config, sane_count(record.config.trainer.ranks)));
+  JobNeeds needs{needs_of_sample(alone.record), alone.storage_rate, alone.storage_bytes};
+  if (question.decode && needs.sample.decode_cpu_ns <= 0)
+    throw RunError(
+        "the run does not tell what decoding takes, so --decode-hosts cannot be answered; measure "
+        "one that decodes where loaderscope sees it, or leave it out");
+  return needs;
+}
+
+// ns that the GPU computes in a step.
+double mean_step(const Prediction& prediction) {
+  const RunConfig& config = prediction.config;
+  if (config.trainer.compute.given) return static_cast<double>(config.mean_compute_time());
+  return static_cast<double>(prediction.account.compute) /
+         static_cast<double>(std::max<std::int64_t>(config.measure.steps, 1));
 }
 
 void add_notes(std::vector<std::string>& notes, const std::vector<std::string>& more) {
@@ -214,31 +195,31 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
   plan.notes = model.notes();
   const std::int64_t of_host = question.ranks_of_host();
   const Nanos apart = question.ranks > 1 ? mean_step_time(analysis) : 0;
+  const JobNeeds needs = needs_of(model, record, question);
+  double step = 0;  // of one host's ranks
   RunConfig config;
   for (const std::int64_t hosts : host_counts(question.hosts)) {
     const std::int64_t ranks =
         hosts == question.hosts ? question.ranks : std::min(of_host * hosts, question.ranks);
-    const Prediction prediction =
-        model.predict_job(hosts_for(question, hosts, apart), question.storage,
-                          changes_for(question, ranks), steps_for(record.config, ranks));
+    const Prediction prediction = model.predict_job(
+        hosts_for(question, hosts, apart), question.storage, changes_for(question, ranks),
+        steps_for(record.config, ranks), longest_epoch(record.config, question, ranks));
+    if (plan.sizes.empty()) step = mean_step(prediction);
     plan.sizes.push_back(size_of(prediction, hosts, calibration));
     plan.has_busy = prediction.has_busy();
     config = prediction.config;
     if (hosts == question.hosts) add_notes(plan.notes, prediction.notes);
   }
-  const double step = config.trainer.compute.given ? static_cast<double>(config.mean_compute_time())
-                                                   : mean_step_compute(record);
   if (plan.has_busy && step > 0) {
-    plan.shared = things_shared_by(record, question, config, step);
+    plan.shared = things_shared_by(needs, question, config, step);
     plan.first_full = first_full(plan.shared);
     plan.with_enough = size_with_enough(model, plan, record, apart, calibration);
   }
   const std::int64_t samples = samples_of_epoch(record, question.changes);
-  plan.data_bytes =
-      std::llround(needs_of_sample(record).stored_bytes * static_cast<double>(samples));
+  plan.data_bytes = std::llround(needs.sample.stored_bytes * static_cast<double>(samples));
   if (samples > 0)
     plan.epoch = epoch_of(plan, config, samples, epochs_seen(record, analysis.account));
-  note_what_is_left_out(plan, record);
+  add_plan_notes(plan, record, analysis, needs);
   return plan;
 }
 

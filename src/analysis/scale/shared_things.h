@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/fit/fitted_model.h"
+#include "analysis/scale/sample_needs.h"
 #include "base/divide_up.h"
 #include "loaderscope/rows.h"
 
@@ -31,15 +32,22 @@ struct JobQuestion {
   std::int64_t ranks_of_host() const { return divide_up(ranks, hosts); }
 };
 
+// Of so many of the job's hosts. `apart`: see JobHosts.
+JobHosts hosts_for(const JobQuestion& question, std::int64_t count, Nanos apart);
+
 // What ranks share, and what they would need of it for their GPUs never to wait.
 struct SharedThing {
   std::string name;  // of shared_things()
   double needed = 0, given = 0;
-  // The ranks from which on it is full; nothing where more ranks take no more of it.
+  // The ranks that need all of it; nothing where more ranks take no more of it.
   std::optional<double> full_at_ranks;
 
   double share() const { return given > 0 ? needed / given : 0; }
-  bool is_full() const { return share() >= 1; }
+  // Too little of it, by more than a need is known to.
+  bool is_full() const { return needed > kAboutAll * given; }
+
+ private:
+  static constexpr double kAboutAll = 1.005;
 };
 
 struct SharedThingRow {
@@ -51,9 +59,15 @@ struct SharedThingRow {
 };
 std::span<const SharedThingRow> shared_things();
 
+// What the loader of the job takes, by its model.
+struct JobNeeds {
+  SampleNeeds sample;
+  double storage_rate = 0, storage_bytes = 0;  // as LoaderAlone has them
+};
+
 // For the GPUs of the job to compute all of the time: a step of `step_ns`. `config`: of the job, in
 // force.
-std::vector<SharedThing> things_shared_by(const RunRecord& record, const JobQuestion& question,
+std::vector<SharedThing> things_shared_by(const JobNeeds& needs, const JobQuestion& question,
                                           const RunConfig& config, double step_ns);
 // The question, with twice what is needed of each thing: what GPUs still wait for is something
 // else.
