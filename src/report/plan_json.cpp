@@ -22,7 +22,7 @@ void describe_question(Form& form, JobQuestion& question) {
     form.whole("ranks", question.ranks, "of the job");
     form.whole("hosts", question.hosts, "that they are spread over");
     form.optional("storage", question.storage, Missing::null, [&](SharedStorage& storage) {
-      form.object("storage", "that all hosts read from; null: as fast for each as measured",
+      form.object("storage", "that all hosts read from; null: that of the run",
                   [&] { describe_storage(form, storage); });
     });
     form.optional("decode_hosts", question.decode, Missing::null, [&](DecodeHosts& hosts) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -32,6 +33,7 @@ const SharedThing* first_full_of(const JobPlan& plan) {
 
 std::string amount(const SharedThing& thing, double value) {
   const SharedThingRow* row = row_of(thing);
+  if (value <= 0) return "none";
   if (row == nullptr || row->unit == SharedThingRow::Unit::bytes_per_s)
     return show_byte_rate(value);
   return row->unit == SharedThingRow::Unit::cores ? show_cores(value)
@@ -45,15 +47,19 @@ std::string is_of(const SharedThing& thing) {
 
 std::string where_full(const SharedThing& thing) {
   if (!thing.full_at_ranks) return thing.is_full() ? "at any size" : "no";
-  return "at " + plural(static_cast<std::int64_t>(std::max(1.0, *thing.full_at_ranks)), "rank");
+  constexpr double kRounding = 1e-6;
+  const double ranks = std::ceil(*thing.full_at_ranks * (1 - kRounding));
+  return "at " + plural(static_cast<std::int64_t>(std::clamp(ranks, 1.0, 1e15)), "rank");
 }
 
 // "storage is full first, at 640 ranks"
 std::string limit_sentence(const JobPlan& plan) {
   if (!plan.has_busy) return "";
   const SharedThing* first = first_full_of(plan);
+  const bool knows_storage = std::any_of(plan.shared.begin(), plan.shared.end(),
+                                         [](const auto& t) { return t.name == "storage"; });
   if (first == nullptr)
-    return plan.question.storage || plan.job().hosts == 1
+    return plan.question.storage || knows_storage || plan.job().hosts == 1
                ? "; nothing that ranks share is full"
                : "; whether the storage is full is not known without --storage";
   return fmt::format("; {} full first, {}", is_of(*first), where_full(*first));
@@ -68,6 +74,7 @@ std::string answer_line(const JobPlan& plan) {
                         plan.measured.ranks, show_percent(busy_of(plan.measured.account)));
   text += show_rate(job.samples_per_s) + " samples/s";
   if (plan.epoch && plan.epoch->start_s > kStartWorthSaying * plan.epoch->seconds) {
+    if (job.epoch_s) return text + " with the begins of epochs" + limit_sentence(plan);
     text += plan.has_busy ? fmt::format(" between the begins of epochs, with these busy {}",
                                         show_percent(plan.epoch->busy))
                           : " between the begins of epochs";
@@ -105,43 +112,58 @@ void add_shared(Screen& screen, const JobPlan& plan) {
   TextTable table("lrrrl", {"for GPUs that never wait for it", "needed", "given", "used", "full"});
   for (const SharedThing& thing : plan.shared)
     table.add({thing.name, amount(thing, thing.needed), amount(thing, thing.given),
-               show_percent(thing.share()), where_full(thing)});
+               thing.given > 0 ? show_percent(thing.share()) : "", where_full(thing)});
   screen.table(Worth::evidence, table);
 }
 
-// What GPUs wait for that have enough of all that ranks share.
+// What GPUs wait for that have twice what is needed of all that ranks share.
 std::string beyond_words(const JobPlan& plan) {
-  constexpr double kMostIsBusy = 0.95;
+  constexpr double kMostIsBusy = 0.95, kAsNow = 1.01;
   if (!plan.with_enough) return "";
   const Account& account = plan.with_enough->account;
-  if (busy_of(account) >= kMostIsBusy) return "";
+  const double busy = busy_of(account);
+  if (busy >= kMostIsBusy) return "";
   const std::string cause = largest_cause(account);
-  return fmt::format("; with enough of all that is shared GPUs are busy {} at most{}",
-                     show_percent(busy_of(account)),
-                     cause.empty() ? "" : ", and wait most for " + cause);
+  const std::string waits = cause.empty() ? "" : ", and wait most for " + cause;
+  if (busy > kAsNow * busy_of(plan.job().account))
+    return fmt::format("; with enough of all that is shared GPUs are busy {} at most{}",
+                       show_percent(busy), waits);
+  return fmt::format(
+      "; but that does not help here: with twice what is needed of all that is shared GPUs are "
+      "busy {}{}",
+      show_percent(busy), waits);
 }
 
 std::string advice(const JobPlan& plan) {
   const SharedThing* first = first_full_of(plan);
   if (first == nullptr) return "";
   const SharedThingRow* row = row_of(*first);
-  return fmt::format("Needed: {}{} instead of {}", amount(*first, first->needed),
-                     row == nullptr ? "" : row->of_what, amount(*first, first->given)) +
+  return fmt::format("Needed: {}{} instead of {}{}", amount(*first, first->needed),
+                     row == nullptr ? "" : row->of_what, amount(*first, first->given),
+                     first->given > 0 ? "" : ", where the trainer makes every batch itself") +
          beyond_words(plan);
+}
+
+// Two figures of what is small.
+std::string in_figures(double value) {
+  if (value <= 0 || value >= 1) return fmt::format("{:.2f}", value);
+  const int decimals = static_cast<int>(std::ceil(-std::log10(value))) + 1;
+  return fmt::format("{:.{}f}", value, std::clamp(decimals, 2, 9));
 }
 
 std::string epoch_line(const JobPlan& plan) {
   if (!plan.epoch) return "";
   const JobEpoch& epoch = *plan.epoch;
-  std::string text = fmt::format(
-      "Epoch: {} samples in {}, {:.2f} GPU hours", show_count(epoch.samples),
-      show_duration(static_cast<Nanos>(std::min(epoch.seconds, 1e9) * 1e9)), epoch.gpu_hours);
+  std::string text =
+      fmt::format("Epoch: {} samples in {}, {} GPU hours", show_count(epoch.samples),
+                  show_duration(static_cast<Nanos>(std::min(epoch.seconds, 1e9) * 1e9)),
+                  in_figures(epoch.gpu_hours));
   if (epoch.start_s > 0)
     text += fmt::format(", {} of it before its first batch",
                         show_duration(static_cast<Nanos>(std::min(epoch.start_s, 1e9) * 1e9)));
   if (epoch.price)
-    text += fmt::format(", costs {:.2f}, of which {:.2f} for waiting", *epoch.price,
-                        epoch.price_of_waiting.value_or(0));
+    text += fmt::format(", costs {}, of which {} for waiting", in_figures(*epoch.price),
+                        in_figures(epoch.price_of_waiting.value_or(0)));
   return text;
 }
 

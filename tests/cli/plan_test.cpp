@@ -12,6 +12,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class Plan : public testing::Test {
@@ -40,6 +41,50 @@ TEST_F(Plan, SaysHowBusyTheJobIsAndWhatIsFull) {
               StartsWith("100 ranks on 100 hosts: busy 50.0 % (measured with 1: 100.0 %)"));
   EXPECT_THAT(ended.out, HasSubstr("Needed: 40.0 GB/s of storage instead of 20.0 GB/s"));
   EXPECT_THAT(ended.out, HasSubstr("Epoch: 400,000 samples in 20.00 s"));
+}
+
+// Each rank wants 0.8 of the 2 cores that decode.
+TEST_F(Plan, SaysTheNumberOfRanksAtWhichAThingIsFull) {
+  const Ended ended =
+      run_binary({"plan", "--from", saved_run(), "--ranks", "8", "--decode-hosts", "1:2"});
+  EXPECT_THAT(ended.out, HasSubstr("are full first, at 3 ranks"));
+}
+
+TEST_F(Plan, SaysWhereMoreDoesNotHelp) {
+  const std::string path = folder_.path("r.json");
+  run_binary({"run",
+              "--engine",
+              "model",
+              "--cost",
+              "decode=8ms",
+              "--cost",
+              "startup.parent=30ms",
+              "--compute",
+              "40ms",
+              "--workers",
+              "3",
+              "--batch",
+              "16",
+              "--samples",
+              "2000",
+              "--epochs",
+              "6",
+              "--cores",
+              "8",
+              "--json",
+              path});
+  const Ended ended = run_binary({"plan", "--from", path, "--ranks", "8"});
+  EXPECT_THAT(ended.out, HasSubstr("samples/s with the begins of"));
+  EXPECT_THAT(ended.out, HasSubstr("that does not help here"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("at most")));
+}
+
+TEST_F(Plan, SaysWhereTheTrainerMakesTheBatches) {
+  const std::string path = folder_.path("r.json");
+  run_binary({"run", "--engine", "model", "--cost", "decode=4ms", "--compute", "40ms", "--workers",
+              "0", "--batch", "16", "--steps", "100", "--cores", "8", "--json", path});
+  EXPECT_THAT(run_binary({"plan", "--from", path, "--ranks", "4"}).out,
+              HasSubstr("instead of none, where the trainer makes every batch itself"));
 }
 
 TEST_F(Plan, IsSavedAndReadBack) {
