@@ -128,15 +128,16 @@ Action declare_plan(CLI::App& app) {
   add("--hosts", flags->hosts, "N",
       "Hosts that they are spread over. Default: as many ranks on each as were measured on one.");
   add("--storage", flags->storage, "RATE[:LATENCY]",
-      "A storage that all hosts share, such as 40GB/s:1ms. Default: each host reads as fast as "
-      "was measured.");
+      "A storage that all hosts share, such as 40GB/s:1ms. Default: that of the run, whose rate "
+      "all share where it is known; else each host reads as fast as was measured.");
   add("--step", flags->step, "COMPUTE",
       "What the GPU takes for a step, with what it takes to talk to the others, such as 143ms. "
       "Default: as measured.");
   add("--decode-hosts", flags->decode_hosts, "HOSTS:CORES[:RATE]",
       "Other hosts that decode for all ranks, with their cores and what each sends, such as "
       "8:64:12GB/s.");
-  add("--gpu-price", flags->gpu_price, "X", "Price of a GPU per hour, for what an epoch costs.");
+  add("--gpu-price", flags->gpu_price, "X",
+      "Price of a GPU per hour, for what an epoch costs. Default: that of the run.");
   app.add_option("--set", flags->set,
                  "A setting of each rank that is to be another, such as num-workers=12, or "
                  "decode.speed=2; see what-if; repeatable.")

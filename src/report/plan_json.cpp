@@ -42,6 +42,11 @@ void describe_size(Form& form, JobSize& size, bool has_busy) {
   form.real_or_null("busy", busy, "share of the window that the GPUs compute; null without compute",
                     kShare);
   form.seconds("window_s", size.account.window, "length, in the model");
+  form.optional("epoch_s", size.epoch_s, Missing::left_out, [&](double& known) {
+    form.real("epoch_s", known,
+              "of one epoch, where whole ones were run: how they begin is in the rate",
+              kNotNegative);
+  });
   describe_stalls(form, size.account);
 }
 

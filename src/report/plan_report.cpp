@@ -99,8 +99,9 @@ void add_sizes(Screen& screen, const JobPlan& plan) {
   for (const JobSize& size : plan.sizes) {
     const double linear =
         one.samples_per_s / static_cast<double>(one.ranks) * static_cast<double>(size.ranks);
+    const bool alike = one.epoch_s.has_value() == size.epoch_s.has_value();
     table.add({show_count(size.ranks), show_count(size.hosts), show_rate(size.samples_per_s),
-               linear > 0 ? show_percent(size.samples_per_s / linear) : "",
+               linear > 0 && alike ? show_percent(size.samples_per_s / linear) : "",
                plan.has_busy ? show_percent(busy_of(size.account)) : "",
                largest_cause(size.account)});
   }

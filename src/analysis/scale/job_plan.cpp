@@ -68,10 +68,13 @@ std::int64_t steps_for(const RunConfig& config, std::int64_t ranks) {
   return std::clamp(kMostSamples / samples, kFewestSteps, kMostSteps);
 }
 
-// Where the job runs whole epochs, every size does: their rates are then of the same.
+// Where the job runs whole epochs, its sizes do, if these are not too long: their rates are then of
+// the same.
 std::int64_t longest_epoch(const RunConfig& config, const JobQuestion& question,
                            std::int64_t ranks) {
-  return divide_up(steps_for(config, question.ranks) * question.ranks, ranks);
+  const std::int64_t most = kMostSamples / std::max<std::int64_t>(config.loader.batch_size, 1);
+  const std::int64_t of_job = steps_for(config, question.ranks) * question.ranks;
+  return divide_up(std::min(of_job, most), ranks);
 }
 
 // What the model gives a size, as far as the model is right about the run itself; but no GPU

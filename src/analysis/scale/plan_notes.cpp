@@ -76,7 +76,7 @@ void note_epochs(JobPlan& plan, const RunRecord& record) {
         show_count(epoch.samples), show_count(made)));
   if (plan.job().epoch_s) {
     notes.push_back(fmt::format(
-        "an epoch of the job has {} of each rank: in the busy share and the rate of each size is "
+        "an epoch of the job has {} of each rank: in the busy share and the rate of such a size is "
         "how its epochs begin, as the model has it",
         plural(epoch.steps, "step")));
   } else if (epoch.start_s > 0) {
