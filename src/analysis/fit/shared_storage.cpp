@@ -7,7 +7,7 @@
 namespace loaderscope::model {
 namespace {
 
-constexpr double kPerSecond = 1e9;
+constexpr double kNanosOfSecond = 1e9;
 
 // Of the samples' reads that wait for the link, one after the other.
 double bytes_per_transfer_ns(const FittedCosts& costs) {
@@ -27,8 +27,8 @@ double bytes_per_transfer_ns(const FittedCosts& costs) {
 double shared_storage_rate(const FittedCosts& costs, const RunConfig& config) {
   if (config.declared.storage_bandwidth > 0) return config.declared.storage_bandwidth;
   if (costs.requests)
-    return costs.requests->link_per_byte > 0 ? kPerSecond / costs.requests->link_per_byte : 0;
-  return costs.storage_streams * bytes_per_transfer_ns(costs) * kPerSecond;
+    return costs.requests->link_per_byte > 0 ? kNanosOfSecond / costs.requests->link_per_byte : 0;
+  return costs.storage_streams * bytes_per_transfer_ns(costs) * kNanosOfSecond;
 }
 
 double bytes_over_storage(const FittedCosts& costs, double stored_bytes) {
@@ -41,7 +41,7 @@ void read_alone(FittedCosts& costs, RunConfig& config) {
   DeclaredConfig& declared = config.declared;
   if (declared.storage_bandwidth > 0) {
     const double transfer =
-        config.data.stored_bytes.value.mean * kPerSecond / declared.storage_bandwidth;
+        config.data.stored_bytes.value.mean * kNanosOfSecond / declared.storage_bandwidth;
     declared.storage_latency.set(declared.storage_latency + static_cast<Nanos>(transfer));
     declared.storage_bandwidth.value = 0;
   }

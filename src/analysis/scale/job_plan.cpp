@@ -70,8 +70,7 @@ std::int64_t steps_for(const RunConfig& config, std::int64_t ranks) {
 
 // Where the job runs whole epochs, its sizes do, if these are not too long: their rates are then of
 // the same.
-std::int64_t longest_epoch(const RunConfig& config, const JobQuestion& question,
-                           std::int64_t ranks) {
+std::int64_t longest_for(const RunConfig& config, const JobQuestion& question, std::int64_t ranks) {
   const std::int64_t most = kMostSamples / std::max<std::int64_t>(config.loader.batch_size, 1);
   const std::int64_t of_job = steps_for(config, question.ranks) * question.ranks;
   return divide_up(std::min(of_job, most), ranks);
@@ -206,7 +205,7 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
         hosts == question.hosts ? question.ranks : std::min(of_host * hosts, question.ranks);
     const Prediction prediction = model.predict_job(
         hosts_for(question, hosts, apart), question.storage, changes_for(question, ranks),
-        steps_for(record.config, ranks), longest_epoch(record.config, question, ranks));
+        steps_for(record.config, ranks), longest_for(record.config, question, ranks));
     if (plan.sizes.empty()) step = mean_step(prediction);
     plan.sizes.push_back(size_of(prediction, hosts, calibration));
     plan.has_busy = prediction.has_busy();
