@@ -118,6 +118,7 @@ TEST_F(Plan, RefusesInOneSentence) {
           {{"--from", run, "--ranks", "0"}, "expected a number from 1"},
           {{"--from", run, "--ranks", "99999999999"}, "expected a number from 1"},
           {{"--from", run, "--ranks", "2", "--hosts", "3"}, "more hosts than ranks"},
+          {{"--from", run, "--ranks", "40000"}, "up to 32,768 ranks"},
           {{"--from", run, "--ranks", "2", "--storage", "0GB/s"}, "above 0"},
           {{"--from", run, "--ranks", "2", "--storage", "1GB/s:2ms:3"}, "RATE:LATENCY"},
           {{"--from", run, "--ranks", "2", "--decode-hosts", "4"}, "HOSTS:CORES"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include "analysis/epochs.h"
 #include "analysis/scale/plan_notes.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr std::int64_t kMostSamples = 4'000'000;  // of all ranks, that a size runs in the model
 constexpr std::int64_t kFewestSteps = 20, kMostSteps = 200;
 constexpr std::size_t kMostSizes = 8;
+constexpr std::int64_t kMostRanks = 32'768;  // more take the model hours and tens of gigabytes
 
 JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
   if (record.hosts.size() > 1)
@@ -35,6 +37,11 @@ JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
   const std::int64_t measured = record.config.trainer.ranks;
   if (!question.gpu_price && record.config.answer.gpu_price > 0)
     question.gpu_price = record.config.answer.gpu_price;
+  if (question.ranks > kMostRanks)
+    throw UsageError(
+        fmt::format("--ranks {}: the model runs a job of up to {} ranks; plan that many, the table "
+                    "of sizes says how it goes on",
+                    question.ranks, show_count(kMostRanks)));
   if (question.hosts == 0) question.hosts = divide_up(question.ranks, measured);
   if (question.hosts > question.ranks)
     throw UsageError(fmt::format("--hosts {}: more hosts than ranks; a host needs one of the {}",
@@ -198,19 +205,26 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
   const std::int64_t of_host = question.ranks_of_host();
   const Nanos apart = question.ranks > 1 ? mean_step_time(analysis) : 0;
   const JobNeeds needs = needs_of(model, record, question);
+  const std::vector<std::int64_t> counts = host_counts(question.hosts);
+  std::vector<std::future<Prediction>> running(counts.size());
+  for (std::size_t i = counts.size(); i-- > 0;) {  // the largest, which takes longest, first
+    const std::int64_t ranks =
+        i + 1 == counts.size() ? question.ranks : std::min(of_host * counts[i], question.ranks);
+    running[i] = std::async(std::launch::async, [&, hosts = counts[i], ranks] {
+      return model.predict_job(hosts_for(question, hosts, apart), question.storage,
+                               changes_for(question, ranks), steps_for(record.config, ranks),
+                               longest_for(record.config, question, ranks));
+    });
+  }
   double step = 0;  // of one host's ranks
   RunConfig config;
-  for (const std::int64_t hosts : host_counts(question.hosts)) {
-    const std::int64_t ranks =
-        hosts == question.hosts ? question.ranks : std::min(of_host * hosts, question.ranks);
-    const Prediction prediction = model.predict_job(
-        hosts_for(question, hosts, apart), question.storage, changes_for(question, ranks),
-        steps_for(record.config, ranks), longest_for(record.config, question, ranks));
-    if (plan.sizes.empty()) step = mean_step(prediction);
-    plan.sizes.push_back(size_of(prediction, hosts, calibration));
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const Prediction prediction = running[i].get();
+    if (i == 0) step = mean_step(prediction);
+    plan.sizes.push_back(size_of(prediction, counts[i], calibration));
     plan.has_busy = prediction.has_busy();
     config = prediction.config;
-    if (hosts == question.hosts) add_notes(plan.notes, prediction.notes);
+    if (i + 1 == counts.size()) add_notes(plan.notes, prediction.notes);
   }
   if (plan.has_busy && step > 0) {
     plan.shared = things_shared_by(needs, question, config, step);
