@@ -8,6 +8,7 @@
 #include "analysis/totals.h"
 #include "loaderscope/errors.h"
 #include "unit/findings/users_code.h"
+#include "unit/what_if/shared_thing.h"
 
 namespace loaderscope {
 namespace {
@@ -22,7 +23,7 @@ constexpr const char* kReadsAndDecodes =
     "batch = 16\nworkers = 4\nsteps = 100\ncompute = 40ms\ncost = decode=8ms\n"
     "cost = read=4ms:sleep\ncores = 8\n";
 
-JobQuestion question_of(std::int64_t ranks, Changes changes = {}) {
+JobQuestion question_with(std::int64_t ranks, Changes changes = {}) {
   JobQuestion question;
   question.ranks = ranks;
   question.changes = std::move(changes);
@@ -33,34 +34,28 @@ JobPlan plan_of(const std::string& lines, const JobQuestion& question) {
   return plan_job(test::run(lines), question);
 }
 
-const SharedThing& thing_of(const JobPlan& plan, std::string_view name) {
-  for (const SharedThing& thing : plan.shared) {
-    if (thing.name == name) return thing;
-  }
-  throw std::runtime_error("nothing is shared that is called " + std::string(name));
-}
-
 TEST(JobNeeds, AreOfWhatIsSet) {
-  const JobPlan as_it_was = plan_of(kReadsAndDecodes, question_of(8));
+  const JobPlan as_it_was = plan_of(kReadsAndDecodes, question_with(8));
   EXPECT_EQ(as_it_was.first_full, "workers");
-  EXPECT_NEAR(thing_of(as_it_was, "workers").needed, 4.8, 0.01);
+  EXPECT_NEAR(test::thing_of(as_it_was, "workers").needed, 4.8, 0.01);
 
-  const JobPlan faster = plan_of(kReadsAndDecodes, question_of(8, {{"decode.speed", "2"}}));
+  const JobPlan faster = plan_of(kReadsAndDecodes, question_with(8, {{"decode.speed", "2"}}));
   EXPECT_EQ(faster.first_full, "");
-  EXPECT_NEAR(thing_of(faster, "workers").needed, 3.2, 0.01);
-  EXPECT_NEAR(thing_of(faster, "host-cores").needed, 1.6, 0.01);
+  EXPECT_NEAR(test::thing_of(faster, "workers").needed, 3.2, 0.01);
+  EXPECT_NEAR(test::thing_of(faster, "host-cores").needed, 1.6, 0.01);
 
   EXPECT_NEAR(
-      thing_of(plan_of(kReadsAndDecodes, question_of(8, {{"read.speed", "4"}})), "workers").needed,
+      test::thing_of(plan_of(kReadsAndDecodes, question_with(8, {{"read.speed", "4"}})), "workers")
+          .needed,
       3.6, 0.01);
 }
 
 TEST(JobNeeds, AreOfTheBytesThatAreSet) {
-  JobQuestion question = question_of(2, {{"stored-bytes", "1MB"}});
+  JobQuestion question = question_with(2, {{"stored-bytes", "1MB"}});
   question.storage = SharedStorage{100e6, 0};
   const JobPlan plan = plan_of(kReadsAndDecodes, question);
   EXPECT_EQ(plan.first_full, "storage");
-  EXPECT_NEAR(thing_of(plan, "storage").needed, 800e6, 1e6);
+  EXPECT_NEAR(test::thing_of(plan, "storage").needed, 800e6, 1e6);
 }
 
 // Of rank 1 alone: 7 ms a sample.
@@ -68,52 +63,52 @@ TEST(JobNeeds, OfWorkersAreThoseOfTheRankThatNeedsMost) {
   const JobPlan plan = plan_of(
       "batch = 8\nworkers = 2\nsteps = 100\ncompute = 20ms\ncost = decode=2ms\ncores = 8\n"
       "ranks = 2\nsync-ranks = true\ninject = decode=+5ms@rank=1\n",
-      question_of(2));
+      question_with(2));
   EXPECT_EQ(plan.first_full, "workers");
-  EXPECT_NEAR(thing_of(plan, "workers").needed, 2.8, 0.01);
-  EXPECT_NEAR(thing_of(plan, "host-cores").needed, 3.6, 0.01);
+  EXPECT_NEAR(test::thing_of(plan, "workers").needed, 2.8, 0.01);
+  EXPECT_NEAR(test::thing_of(plan, "host-cores").needed, 3.6, 0.01);
 }
 
 // 48 samples are one for each of 100 ranks, and 16 in a batch of the run.
 TEST(JobNeeds, AreOfBatchesAsShortAsTheEpochMakesThem) {
-  JobQuestion question = question_of(100);
+  JobQuestion question = question_with(100);
   question.storage = SharedStorage{1e9, 0};
   const JobPlan plan = plan_of(
       "batch = 16\nworkers = 4\nsteps = 48\nsamples = 48\ncompute = 40ms\ncost = decode=8ms\n"
       "stored-bytes = 110000\n",
       question);
   EXPECT_EQ(plan.first_full, "");
-  EXPECT_NEAR(thing_of(plan, "storage").needed, 275e6, 1e6);
+  EXPECT_NEAR(test::thing_of(plan, "storage").needed, 275e6, 1e6);
   EXPECT_THAT(plan.notes, Contains(HasSubstr("48 samples of an epoch are filled up to 100")));
 }
 
 // Eight reads of 10 ms under way at once: a worker makes a sample in little more than 1.25 ms.
 TEST(JobNeeds, OfWorkersCountReadsThatAreUnderWayAtOnce) {
-  JobQuestion question = question_of(2);
+  JobQuestion question = question_with(2);
   question.storage = SharedStorage{200e6, 10 * kMillisecond};
   const JobPlan plan = plan_of(
       "batch = 16\nworkers = 4\nsteps = 100\ncompute = 40ms\ncost = decode=1ms\n"
       "storage-latency = 10ms\nstorage-bandwidth = 100MB/s\nqueue-depth = 8\n",
       question);
   EXPECT_EQ(plan.first_full, "");
-  EXPECT_GT(thing_of(plan, "workers").needed, 16 * 1.25 / 40 - 0.01);
-  EXPECT_LT(thing_of(plan, "workers").needed, 1);
+  EXPECT_GT(test::thing_of(plan, "workers").needed, 16 * 1.25 / 40 - 0.01);
+  EXPECT_LT(test::thing_of(plan, "workers").needed, 1);
 }
 
 // 4 ms of its own and 8 / 4 of four cores elsewhere: 6 ms a sample.
 TEST(JobNeeds, OfWorkersHoldTheirWaitForHostsThatDecode) {
-  JobQuestion question = question_of(1, {{"num-workers", "1"}});
+  JobQuestion question = question_with(1, {{"num-workers", "1"}});
   question.decode = DecodeHosts{1, 4, 0};
   const JobPlan plan = plan_of(kReadsAndDecodes, question);
   EXPECT_EQ(plan.first_full, "workers");
-  EXPECT_NEAR(thing_of(plan, "workers").needed, 2.4, 0.01);
+  EXPECT_NEAR(test::thing_of(plan, "workers").needed, 2.4, 0.01);
   EXPECT_NEAR(busy_of(plan.job().account), 1 / 2.4, 0.01);
-  EXPECT_NEAR(thing_of(plan, "decode-hosts").needed, 3.2, 0.01);
+  EXPECT_NEAR(test::thing_of(plan, "decode-hosts").needed, 3.2, 0.01);
   EXPECT_THAT(plan.notes, Contains(HasSubstr("by all 4 cores of the hosts that decode at once")));
 }
 
 TEST(JobNeeds, HostsThatDecodeAreRefusedWhereNoDecodingIsKnown) {
-  JobQuestion question = question_of(2);
+  JobQuestion question = question_with(2);
   question.decode = DecodeHosts{2, 4, 0};
   EXPECT_THROW(
       plan_of("batch = 4\nworkers = 2\nsteps = 100\ncompute = 20ms\ncost = read=8ms\n", question),
@@ -125,9 +120,9 @@ TEST(JobNeeds, AStorageThatTheRunDeclaresIsSharedByAllHosts) {
   const std::string lines =
       "batch = 16\nworkers = 8\nsteps = 100\ncompute = 40ms\ncost = decode=1ms\n"
       "storage-latency = 1ms\nstorage-bandwidth = 100MB/s\nstored-bytes = 100000\n";
-  const JobPlan plan = plan_of(lines, question_of(4));
+  const JobPlan plan = plan_of(lines, question_with(4));
   EXPECT_EQ(plan.first_full, "storage");
-  EXPECT_NEAR(thing_of(plan, "storage").needed, 160e6, 1e6);
+  EXPECT_NEAR(test::thing_of(plan, "storage").needed, 160e6, 1e6);
   EXPECT_NEAR(plan.job().samples_per_s, 1000, 30);
   EXPECT_THAT(plan.notes, AllOf(Contains(HasSubstr("all hosts are taken to share the 100 MB/s")),
                                 Not(Contains(HasSubstr("answer every host as fast")))));
@@ -138,17 +133,18 @@ TEST(JobNeeds, AStorageThatTheRunDeclaresIsSharedByAllHosts) {
 TEST(JobNeeds, WhatIsJustEnoughIsNotFull) {
   const JobPlan plan = plan_of(
       "batch = 8\nworkers = 4\nsteps = 100\ncompute = 20ms\ncost = decode=10ms\ncores = 8\n",
-      question_of(1));
-  EXPECT_NEAR(thing_of(plan, "workers").share(), 1, 1e-6);
+      question_with(1));
+  EXPECT_NEAR(test::thing_of(plan, "workers").share(), 1, 1e-6);
   EXPECT_EQ(plan.first_full, "");
 }
 
 TEST(JobNeeds, NoWorkersAreNone) {
-  const JobPlan plan = plan_of(
-      "batch = 16\nworkers = 0\nsteps = 100\ncompute = 40ms\ncost = decode=4ms\n", question_of(4));
+  const JobPlan plan =
+      plan_of("batch = 16\nworkers = 0\nsteps = 100\ncompute = 40ms\ncost = decode=4ms\n",
+              question_with(4));
   EXPECT_EQ(plan.first_full, "workers");
-  EXPECT_EQ(thing_of(plan, "workers").given, 0);
-  EXPECT_NEAR(thing_of(plan, "workers").needed, 1.6, 0.01);
+  EXPECT_EQ(test::thing_of(plan, "workers").given, 0);
+  EXPECT_NEAR(test::thing_of(plan, "workers").needed, 1.6, 0.01);
 }
 
 // 16 ranks have 32 steps an epoch, one has 500: with what begins each of them, it is 368 a second.
@@ -156,7 +152,7 @@ TEST(JobPlanSizes, AreOfWholeEpochsWhereTheJobIs) {
   const JobPlan plan = plan_of(
       "batch = 16\nworkers = 3\nsamples = 8000\nsteps = 1500\ncompute = 40ms\ncost = decode=8ms\n"
       "cost = startup=300ms\ncores = 8\n",
-      question_of(16));
+      question_with(16));
   ASSERT_TRUE(plan.job().epoch_s);
   for (const JobSize& size : plan.sizes) EXPECT_TRUE(size.epoch_s);
   EXPECT_NEAR(plan.sizes.front().samples_per_s, 368, 3);
@@ -166,21 +162,21 @@ TEST(JobPlanNotes, SayWhatIsTaken) {
   const std::string lines = "batch = 4\nworkers = 1\ncompute = 10ms\ncost = decode=2ms\n";
   const RunRecord record = test::run(lines + "steps = 100\n");
   const auto waits = Contains(HasSubstr("each step of the job waits for the slowest"));
-  EXPECT_THAT(plan_job(record, question_of(4)).notes, waits);
-  EXPECT_THAT(plan_job(record, question_of(4, {{"sync-ranks", "false"}})).notes, Not(waits));
-  EXPECT_THAT(plan_job(record, question_of(1)).notes, Not(waits));
+  EXPECT_THAT(plan_job(record, question_with(4)).notes, waits);
+  EXPECT_THAT(plan_job(record, question_with(4, {{"sync-ranks", "false"}})).notes, Not(waits));
+  EXPECT_THAT(plan_job(record, question_with(1)).notes, Not(waits));
   const auto verdict = Contains(HasSubstr("the run allows no verdict"));
-  EXPECT_THAT(plan_job(record, question_of(4)).notes, Not(verdict));
-  EXPECT_THAT(plan_of(lines + "steps = 3\n", question_of(4)).notes, verdict);
+  EXPECT_THAT(plan_job(record, question_with(4)).notes, Not(verdict));
+  EXPECT_THAT(plan_of(lines + "steps = 3\n", question_with(4)).notes, verdict);
 }
 
 TEST(JobPlanNotes, SayWhyThereIsNoPrice) {
   const std::string lines = "batch = 4\nworkers = 1\nsteps = 100\ncompute = 10ms\n";
-  JobQuestion question = question_of(4);
+  JobQuestion question = question_with(4);
   question.gpu_price = 2;
   const auto no_price = Contains(HasSubstr("what an epoch costs is not known"));
   EXPECT_THAT(plan_of(lines, question).notes, no_price);
-  const JobPlan of_the_run = plan_of(lines + "samples = 40000\ngpu-price = 3\n", question_of(4));
+  const JobPlan of_the_run = plan_of(lines + "samples = 40000\ngpu-price = 3\n", question_with(4));
   EXPECT_THAT(of_the_run.notes, Not(no_price));
   EXPECT_NEAR(of_the_run.epoch.value().price.value(), 40000 / 1600.0 * 4 * 3 / 3600, 1e-3);
 }

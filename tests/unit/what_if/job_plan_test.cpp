@@ -10,6 +10,7 @@
 #include "analysis/totals.h"
 #include "loaderscope/errors.h"
 #include "unit/findings/users_code.h"
+#include "unit/what_if/shared_thing.h"
 
 namespace loaderscope {
 namespace {
@@ -31,13 +32,6 @@ JobQuestion question_of(std::int64_t ranks, std::int64_t hosts = 0) {
   question.ranks = ranks;
   question.hosts = hosts;
   return question;
-}
-
-const SharedThing& thing_of(const JobPlan& plan, std::string_view name) {
-  for (const SharedThing& thing : plan.shared) {
-    if (thing.name == name) return thing;
-  }
-  throw std::runtime_error("nothing is shared that is called " + std::string(name));
 }
 
 TEST(JobPlan, OfTheRunItselfIsTheRun) {
@@ -88,7 +82,7 @@ TEST(JobPlan, RanksOfOneHostShareItsCores) {
   const JobPlan plan = plan_job(record, question_of(4, 1));
   EXPECT_NEAR(busy_of(plan.job().account), 2 / 3.2, 0.01);
   EXPECT_EQ(plan.first_full, "host-cores");
-  EXPECT_NEAR(thing_of(plan, "host-cores").needed, 3.2, 0.01);
+  EXPECT_NEAR(test::thing_of(plan, "host-cores").needed, 3.2, 0.01);
 }
 
 // 9 ranks on 8 hosts: one of these has two of them, and no host is without.
@@ -96,7 +90,7 @@ TEST(JobPlan, RanksThatDoNotDivideAreSpreadOverAllHosts) {
   const RunRecord record = run_of(std::string(kFast) + "cores = 1\n");
   const JobPlan plan = plan_job(record, question_of(9, 8));
   EXPECT_EQ(plan.first_full, "host-cores");
-  EXPECT_NEAR(thing_of(plan, "host-cores").needed, 1.6, 0.01);
+  EXPECT_NEAR(test::thing_of(plan, "host-cores").needed, 1.6, 0.01);
   EXPECT_NEAR(busy_of(plan.job().account), 1 / 1.6, 0.01);
   JobQuestion apart = question_of(9, 8);
   apart.changes = {{"sync-ranks", "false"}};
@@ -127,8 +121,8 @@ TEST(JobPlan, AStorageThatAllShareIsFullAtItsRate) {
   question.storage = SharedStorage{20e9, 0};
   const JobPlan plan = plan_job(run_of(kFast), question);
   EXPECT_EQ(plan.first_full, "storage");
-  EXPECT_NEAR(thing_of(plan, "storage").needed, 40e9, 0.2e9);
-  EXPECT_NEAR(thing_of(plan, "storage").full_at_ranks.value(), 50, 0.5);
+  EXPECT_NEAR(test::thing_of(plan, "storage").needed, 40e9, 0.2e9);
+  EXPECT_NEAR(test::thing_of(plan, "storage").full_at_ranks.value(), 50, 0.5);
   EXPECT_NEAR(busy_of(plan.job().account), 0.5, 0.01);
   EXPECT_GT(busy_of(plan.sizes.front().account), 0.99);
 }
@@ -170,7 +164,7 @@ TEST(JobPlan, HostsThatDecodeDoSoForAllRanks) {
   question.decode = DecodeHosts{10, 4, 0};
   const JobPlan plan = plan_job(run_of(kFast), question);
   EXPECT_EQ(plan.first_full, "decode-hosts");
-  EXPECT_NEAR(thing_of(plan, "decode-hosts").needed, 80, 0.5);
+  EXPECT_NEAR(test::thing_of(plan, "decode-hosts").needed, 80, 0.5);
   EXPECT_NEAR(busy_of(plan.job().account), 0.5, 0.01);
   question.decode->count = 25;
   EXPECT_GT(busy_of(plan_job(run_of(kFast), question).job().account), 0.99);
