@@ -39,11 +39,9 @@ void check_source(const RunConfig& c) {
   }
 }
 
-// Of a storage that is only declared a worker reads a sample when it needs it, unless told.
+// Of reads that are only declared a worker begins one when it needs it, unless told.
 void fill_declared_depth(RunConfig& c) {
-  const DeclaredConfig& declared = c.declared;
-  const bool is_declared = declared.storage_latency > 0 || declared.storage_bandwidth > 0 ||
-                           declared.storage_concurrency > 0;
+  const bool is_declared = !c.has_data() && !is_guest_engine(c.engine.value);
   if (is_declared && !c.data.queue_depth.given) c.data.queue_depth.value = 0;
 }
 
