@@ -12,9 +12,15 @@ void forget_before(Fifo<PathChain>& chains, Nanos at) {
 
 // Their times only grow.
 const PathChain* last_until(const Fifo<PathChain>& chains, Nanos at) {
-  for (std::size_t i = chains.size(); i-- > 0;)
-    if (chains[i].end <= at) return &chains[i];
-  return nullptr;
+  std::size_t until = 0, later = chains.size();
+  while (until < later) {
+    const std::size_t middle = (until + later) / 2;
+    if (chains[middle].end <= at)
+      until = middle + 1;
+    else
+      later = middle;
+  }
+  return until == 0 ? nullptr : &chains[until - 1];
 }
 
 }  // namespace

@@ -131,11 +131,11 @@ TEST(Resolve, DeclaredReadsAheadNeedADeclaredStorage) {
     EXPECT_NE(error_of_given(given).find("queue-depth = 8: "), std::string::npos);
 }
 
-TEST(Resolve, OfADeclaredStorageNothingIsReadAheadUnlessGiven) {
+TEST(Resolve, OfDeclaredReadsNothingIsReadAheadUnlessGiven) {
   const auto depth = [](const Given& given) {
     return resolved(given).config.data.queue_depth.value;
   };
-  EXPECT_EQ(depth({{"cost", "read=1ms"}}), 8);
+  EXPECT_EQ(depth({{"cost", "read=1ms"}}), 0);
   EXPECT_EQ(depth({{"storage-latency", "1ms"}}), 0);
   EXPECT_EQ(depth({{"storage-concurrency", "2"}, {"cost", "decode=1ms"}}), 0);
   EXPECT_EQ(depth({{"storage-bandwidth", "1GB/s"}, {"queue-depth", "4"}}), 4);

@@ -75,6 +75,8 @@ Names named_by(const Changes& changes, const RunConfig& base, const RunConfig& c
   }
   // The window of sample tasks is what prefetch-factor is of whole batches.
   if (names.contains("task")) names.insert("prefetch-factor");
+  // What delays a worker that is not there any more goes with it.
+  if (changed.loader.num_workers < base.loader.num_workers) names.insert("inject");
   const bool workers_come_or_go =
       (base.loader.num_workers == 0) != (changed.loader.num_workers == 0);
   if (workers_come_or_go) names.insert(kOfWorkers.begin(), kOfWorkers.end());
