@@ -61,19 +61,20 @@ struct Folder::Impl {
     const std::size_t last = straggler();
     const StepView slowest = ranks[last].view();
     std::exception_ptr failure;
-    const auto end_step = [&](std::size_t rank, const StepView& own, const StepView* straggler,
-                              const RankFolder* of_straggler) {
+    const auto end_step = [&](std::size_t rank) {
       try {
-        booked(rank, ranks[rank].end_step(own, straggler, of_straggler));
+        booked(rank, rank == last
+                         ? ranks[rank].end_step(slowest)
+                         : ranks[rank].end_step(ranks[rank].view(), &slowest, &ranks[last]));
       } catch (...) {
         failure = std::current_exception();  // the others end this step too
       }
     };
     // The straggler forgets its spans only after the others have looked at them.
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      if (rank != last) end_step(rank, ranks[rank].view(), &slowest, &ranks[last]);
+      if (rank != last) end_step(rank);
     }
-    end_step(last, slowest, nullptr, nullptr);
+    end_step(last);
     if (failure) std::rethrow_exception(failure);
   }
 };

@@ -30,14 +30,7 @@ Simulation::Simulation(const Plan& plan, const EngineContext& context)
       auto trainer = std::make_unique<Trainer>(
           plan, group.world, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },
           [this, rank](const StepEvents& events) { step_done(rank, events); });
-      ranks_.push_back({&group,
-                        std::move(trainer),
-                        WindowKeeper(plan.config, plan.burst()),
-                        0,
-                        false,
-                        false,
-                        0,
-                        {}});
+      ranks_.push_back({&group, std::move(trainer), WindowKeeper(plan.config, plan.burst())});
     }
   }
   at_barrier_.resize(ranks_.size());
@@ -47,11 +40,12 @@ Simulation::Simulation(const Plan& plan, const EngineContext& context)
 void Simulation::run() {
   for (Rank& rank : ranks_) rank.trainer->start();
   while (!all_done()) {
-    const bool passes = pass_barrier();
-    bool happened = passes;
+    const std::optional<Nanos> goes_on = barrier();
+    bool happened = goes_on.has_value();
     for (RankGroup& group : groups_) {
+      if (goes_on) group.at_barrier = 0;
       if (group.is_done()) continue;
-      if (passes) release(group);
+      if (goes_on) release(group, *goes_on);
       if (run_round(group)) happened = true;
       if (interrupted_) return;
     }
@@ -59,6 +53,11 @@ void Simulation::run() {
       throw RunError(
           "model: nothing happens any more before the window is over; please report this");
   }
+}
+
+bool Simulation::all_done() const {
+  return std::all_of(groups_.begin(), groups_.end(),
+                     [](const RankGroup& group) { return group.is_done(); });
 }
 
 bool Simulation::round_is_over(const RankGroup& group) const {
@@ -80,18 +79,17 @@ bool Simulation::run_round(RankGroup& group) {
   return happened;
 }
 
-// Once all ranks wait there.
-bool Simulation::pass_barrier() {
-  if (waiting_at_barrier_ < plan_.ranks) return false;
-  waiting_at_barrier_ = 0;
-  barrier_ = *std::max_element(at_barrier_.begin(), at_barrier_.end());
-  return true;
+std::optional<Nanos> Simulation::barrier() const {
+  const bool all_wait = std::all_of(groups_.begin(), groups_.end(), [](const RankGroup& group) {
+    return group.at_barrier == group.ranks;
+  });
+  if (!all_wait) return std::nullopt;
+  return *std::max_element(at_barrier_.begin(), at_barrier_.end());
 }
 
-void Simulation::release(RankGroup& group) {
-  group.at_barrier = 0;
+void Simulation::release(const RankGroup& group, Nanos at) {
   for (std::int32_t rank = group.first_rank; rank < group.first_rank + group.ranks; ++rank)
-    ranks_[static_cast<std::size_t>(rank)].trainer->begin_compute(barrier_);
+    ranks_[static_cast<std::size_t>(rank)].trainer->begin_compute(at);
 }
 
 void Simulation::wake(std::uint64_t packed) {
@@ -124,7 +122,6 @@ void Simulation::ready(std::int32_t index, Nanos at) {
     return;
   }
   at_barrier_[static_cast<std::size_t>(index)] = at;
-  ++waiting_at_barrier_;
   ++rank.group->at_barrier;
 }
 
@@ -158,7 +155,6 @@ void Simulation::end_rank(std::int32_t index) {
   folder_.close(index);
   rank.done = true;
   rank.queue = rank.trainer->read_queue();
-  ++ranks_done_;
   ++rank.group->done;
 }
 

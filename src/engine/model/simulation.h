@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/model/rank_group.h"
@@ -37,21 +38,21 @@ class Simulation {
     bool window_open = false;
     bool done = false;
     Nanos get_wait = 0;  // of the steps of the window
-    QueueStats queue;
+    QueueStats queue{};
   };
 
   // Until every rank of the group waits at the barrier, or without one has made some steps. False
   // where nothing happened.
   bool run_round(RankGroup& group);
   bool round_is_over(const RankGroup& group) const;
-  bool pass_barrier();
-  void release(RankGroup& group);
+  std::optional<Nanos> barrier() const;  // once all ranks wait at it: when they go on
+  void release(const RankGroup& group, Nanos at);
   void wake(std::uint64_t who);
   void ready(std::int32_t rank, Nanos at);
   void step_done(std::int32_t rank, const StepEvents& events);
   void end_rank(std::int32_t rank);
   void end_if_exhausted(std::int32_t rank);
-  bool all_done() const { return ranks_done_ == plan_.ranks; }
+  bool all_done() const;
   void look_outside();  // a signal, the progress line
   Progress progress() const;
   void watch_for_standstill(RankGroup& group, bool window_over) const;
@@ -61,11 +62,7 @@ class Simulation {
   std::vector<RankGroup> groups_;  // in the order of their ranks
   Folder folder_;
   std::vector<Rank> ranks_;
-  std::int32_t ranks_done_ = 0;
-
-  std::vector<Nanos> at_barrier_;
-  std::int32_t waiting_at_barrier_ = 0;
-  Nanos barrier_ = 0;  // the last that was passed
+  std::vector<Nanos> at_barrier_;  // by rank: since when it waits
 
   std::int64_t events_ = 0;
   bool interrupted_ = false;
