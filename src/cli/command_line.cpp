@@ -55,12 +55,6 @@ std::string full_name(const CLI::App& app) {
   return parent ? full_name(*parent) + " " + app.get_name() : kProgram;
 }
 
-bool is_topic(const std::string& word) {
-  const auto topics = manual::topic_table();
-  return std::any_of(topics.begin(), topics.end(),
-                     [&](const manual::Topic& topic) { return topic.row.name == word; });
-}
-
 std::string see_help(const CLI::App& app) { return "; see " + full_name(app) + " --help"; }
 
 // The first word that nobody took.
@@ -78,7 +72,8 @@ std::string see_help(const CLI::App& app) { return "; see " + full_name(app) + "
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   if (names.empty()) throw UsageError(shown_text(word) + ": unexpected word" + see_help(app));
   std::string hint = suggestion(word, {names.begin(), names.end()});
-  if (is_topic(word) && app.get_parent() == nullptr) hint = "; see loaderscope help " + word;
+  if (manual::find_topic(word) != nullptr && app.get_parent() == nullptr)
+    hint = "; see loaderscope help " + word;
   throw UsageError(shown_text(word) + ": unknown command" + (hint.empty() ? see_help(app) : hint));
 }
 

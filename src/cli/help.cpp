@@ -20,13 +20,6 @@ const CLI::App* find_command(const CLI::App& parent, const std::string& name) {
   return nullptr;
 }
 
-const Topic* find_topic(const std::string& name) {
-  const std::span<const Topic> topics = manual::topic_table();
-  const auto found = std::find_if(topics.begin(), topics.end(),
-                                  [&](const Topic& topic) { return topic.row.name == name; });
-  return found == topics.end() ? nullptr : &*found;
-}
-
 [[noreturn]] void refuse(const std::string& name, const CLI::App& root) {
   std::vector<std::string_view> known;
   std::string expected;
@@ -70,7 +63,7 @@ ExitCode help(const std::vector<std::string>& words, const CLI::App& root) {
     list_topics(out.stream());
   } else if (const CLI::App* command = find_command(root, words.front())) {
     out.stream() << help_of_command(command, std::span(words).subspan(1));
-  } else if (const Topic* topic = find_topic(words.front()); topic && words.size() == 1) {
+  } else if (const Topic* topic = manual::find_topic(words.front()); topic && words.size() == 1) {
     out.stream() << topic->text;
   } else {
     refuse(topic ? words[1] : words.front(), root);

@@ -38,4 +38,11 @@ std::span<const Topic> topic_table() {
   return topics;
 }
 
+const Topic* find_topic(std::string_view name) {
+  const std::span<const Topic> topics = topic_table();
+  const auto found = std::find_if(topics.begin(), topics.end(),
+                                  [&](const Topic& topic) { return topic.row.name == name; });
+  return found == topics.end() ? nullptr : &*found;
+}
+
 }  // namespace loaderscope::manual

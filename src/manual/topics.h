@@ -16,7 +16,8 @@ struct Topic {
   std::string_view text;  // all of the file
 };
 
-std::span<const Topic> topic_table();  // by name
+std::span<const Topic> topic_table();            // by name
+const Topic* find_topic(std::string_view name);  // null: there is none
 
 // The first line of `text`, which is cut off it.
 std::string_view take_line(std::string_view& text);
