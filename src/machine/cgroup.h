@@ -13,15 +13,16 @@
 
 namespace loaderscope {
 
-// CPU quota in cores, the smallest of the cgroup and its parents; nothing when unlimited.
 struct CpuQuota {
   double cores = 0;
   // Of the cgroup that has it: the same text for all of its processes, in whatever container they
   // look. "": not known.
   std::string group;
 };
+// The smallest of the cgroup and its parents; nothing when unlimited.
 std::optional<CpuQuota> cgroup_quota(const std::filesystem::path& root,
                                      std::string_view process = "self");
+// Its cores.
 std::optional<double> cgroup_cores(const std::filesystem::path& root,
                                    std::string_view process = "self");
 

@@ -28,7 +28,7 @@ struct LoaderAlone {
   RunRecord record;
   // Bytes per second of the storage that all hosts of the job share; 0: each is answered as fast.
   double storage_rate = 0;
-  double storage_bytes = 0;  // that a sample takes of it
+  std::optional<double> request_bytes;  // that a sample takes of it; nothing: what is stored of it
 };
 
 // The model of a run. What the run declared is taken from its configuration, what it measured from
@@ -66,9 +66,9 @@ class FittedModel {
                            const Knockouts& knockouts = {}) const;
 
   // The same of a job over many machines; without a storage reads take what they took. Where an
-  // epoch has no more steps, or is no longer than that, whole epochs are run. Of a longer one the
-  // job's data has no end
-  // (`data.samples` of the prediction is 0): what its beginning takes is in none of the steps.
+  // epoch has no more than `steps`, or than `longest_epoch`, whole epochs are run. Of a longer one
+  // the job's data has no end (`data.samples` of the prediction is 0): what its beginning takes is
+  // in none of the steps.
   Prediction predict_job(const JobHosts& hosts, const std::optional<SharedStorage>& storage,
                          const Changes& changes, std::int64_t steps,
                          std::int64_t longest_epoch) const;

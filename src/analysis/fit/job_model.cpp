@@ -92,12 +92,7 @@ LoaderAlone FittedModel::loader_alone(const std::optional<SharedStorage>& storag
   set_window_behind_warmup(config, steps);
   run_whole_epochs_or_none(config, 0);
   alone.record = simulate(config, costs, {Stage::compute});
-  double bytes = 0, samples = 0;
-  for (const RankRecord& rank : alone.record.ranks) {
-    bytes += static_cast<double>(rank.read_bytes);
-    samples += static_cast<double>(rank.samples);
-  }
-  alone.storage_bytes = model::bytes_over_storage(costs, samples > 0 ? bytes / samples : 0);
+  alone.request_bytes = model::bytes_in_requests(costs);
   return alone;
 }
 

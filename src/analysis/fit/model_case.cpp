@@ -17,25 +17,24 @@ namespace {
 constexpr std::uint32_t kUnknownOfData = about::kWhichData | about::kStored | about::kImage;
 
 // Injections of the run are in what was measured.
+bool is_among(const std::vector<Injection>& injections, const Injection& one) {
+  return std::any_of(injections.begin(), injections.end(),
+                     [&](const Injection& other) { return other.text == one.text; });
+}
+
 void drop_measured_injections(RunConfig& config, const RunConfig& measured,
                               const FittedCosts& costs) {
   std::erase_if(config.declared.inject.value, [&](const Injection& injection) {
-    const auto& known = measured.declared.inject.value;
-    return costs.knows(injection.stage) &&
-           std::any_of(known.begin(), known.end(),
-                       [&](const Injection& k) { return k.text == injection.text; });
+    return costs.knows(injection.stage) && is_among(measured.declared.inject, injection);
   });
 }
 
 // Those of ranks and workers that are not there.
 void note_lost_injections(const RunConfig& measured, const Changes& changes,
                           const RunConfig& config, std::vector<std::string>& notes) {
-  const std::vector<Injection>& kept = config.declared.inject;
   if (change_setting(changes, "inject")) return;
   for (const Injection& injection : measured.declared.inject.value) {
-    const bool is_kept = std::any_of(
-        kept.begin(), kept.end(), [&](const Injection& one) { return one.text == injection.text; });
-    if (!is_kept)
+    if (!is_among(config.declared.inject, injection))
       notes.push_back("inject = " + shown_text(injection.text) +
                       " is left out: what it delays is not there");
   }

@@ -31,8 +31,8 @@ double shared_storage_rate(const FittedCosts& costs, const RunConfig& config) {
   return costs.storage_streams * bytes_per_transfer_ns(costs) * kNanosOfSecond;
 }
 
-double bytes_over_storage(const FittedCosts& costs, double stored_bytes) {
-  if (!costs.requests || costs.requests->samples <= 0) return stored_bytes;
+std::optional<double> bytes_in_requests(const FittedCosts& costs) {
+  if (!costs.requests || costs.requests->samples <= 0) return std::nullopt;
   const FittedCosts::Requests& requests = *costs.requests;
   return static_cast<double>(requests.bytes) / requests.samples * (1 - requests.hit_rate);
 }

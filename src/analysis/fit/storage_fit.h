@@ -33,8 +33,8 @@ void change_storage(FittedCosts& costs, const WorldChange& change, const std::st
 void replace_storage(FittedCosts& costs, RunConfig& config, const SharedStorage& storage);
 // Bytes per second that all readers of a job share in the model; 0: each is answered as fast.
 double shared_storage_rate(const FittedCosts& costs, const RunConfig& config);
-// That a sample takes of it.
-double bytes_over_storage(const FittedCosts& costs, double stored_bytes);
+// That requests bring of it for a sample; nothing where reads are none.
+std::optional<double> bytes_in_requests(const FittedCosts& costs);
 // What a read takes stays, and no reader waits for another.
 void read_alone(FittedCosts& costs, RunConfig& config);
 // A prediction may take more bytes per second of the storage than the run has seen of it: then it

@@ -17,7 +17,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kMostSamples = 4'000'000;  // of all ranks, that a size runs in the model
-constexpr std::int64_t kFewestSteps = 20, kMostSteps = 200;
+constexpr std::int64_t kMostSteps = 200;
 constexpr std::size_t kMostSizes = 8;
 constexpr std::int64_t kMostRanks = 32'768;  // more take the model hours and tens of gigabytes
 
@@ -72,7 +72,7 @@ Changes changes_for(const JobQuestion& question, std::int64_t ranks) {
 
 std::int64_t steps_for(const RunConfig& config, std::int64_t ranks) {
   const std::int64_t samples = std::max<std::int64_t>(config.loader.batch_size, 1) * ranks;
-  return std::clamp(kMostSamples / samples, kFewestSteps, kMostSteps);
+  return std::clamp(kMostSamples / samples, kFewestStepsOfSize, kMostSteps);
 }
 
 // Where the job runs whole epochs, its sizes do, if these are not too long: their rates are then of
@@ -160,7 +160,8 @@ JobNeeds needs_of(const FittedModel& model, const RunRecord& record, const JobQu
   const LoaderAlone alone =
       model.loader_alone(question.storage, question.changes,
                          steps_for(record.config, sane_count(record.config.trainer.ranks)));
-  JobNeeds needs{needs_of_sample(alone.record), alone.storage_rate, alone.storage_bytes};
+  JobNeeds needs{needs_of_sample(alone.record), alone.storage_rate};
+  needs.storage_bytes = alone.request_bytes.value_or(needs.sample.stored_bytes);
   if (question.decode && needs.sample.decode_cpu_ns <= 0)
     throw RunError(
         "the run does not tell what decoding takes, so --decode-hosts cannot be answered; measure "
@@ -208,8 +209,7 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
   const std::vector<std::int64_t> counts = host_counts(question.hosts);
   std::vector<std::future<Prediction>> running(counts.size());
   for (std::size_t i = counts.size(); i-- > 0;) {  // the largest, which takes longest, first
-    const std::int64_t ranks =
-        i + 1 == counts.size() ? question.ranks : std::min(of_host * counts[i], question.ranks);
+    const std::int64_t ranks = std::min(of_host * counts[i], question.ranks);
     running[i] = std::async(std::launch::async, [&, hosts = counts[i], ranks] {
       return model.predict_job(hosts_for(question, hosts, apart), question.storage,
                                changes_for(question, ranks), steps_for(record.config, ranks),

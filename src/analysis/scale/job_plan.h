@@ -29,6 +29,8 @@ struct JobEpoch {
   std::optional<double> price, price_of_waiting;
 };
 
+inline constexpr std::int64_t kFewestStepsOfSize = 20;  // of each rank, in the model
+
 struct JobPlan {
   JobQuestion question;
   JobSize measured;  // the run itself; its hosts are 1

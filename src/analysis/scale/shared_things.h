@@ -62,7 +62,8 @@ std::span<const SharedThingRow> shared_things();
 // What the loader of the job takes, by its model.
 struct JobNeeds {
   SampleNeeds sample;
-  double storage_rate = 0, storage_bytes = 0;  // as LoaderAlone has them
+  double storage_rate = 0;   // as LoaderAlone has it
+  double storage_bytes = 0;  // that a sample takes of that storage
 };
 
 // For the GPUs of the job to compute all of the time: a step of `step_ns`. `config`: of the job, in
