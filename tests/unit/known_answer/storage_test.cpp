@@ -11,6 +11,13 @@ Answer waits_6_of_10_for_read() {
           .why = {{Why::capacity, 180_ms}}};
 }
 
+Answer waits_1_of_5_for_read() {
+  return {.window = 200_ms,
+          .compute = 160_ms,
+          .stall = {{Cause::read, 40_ms}},
+          .why = {{Why::capacity, 40_ms}}};
+}
+
 const Case kStorage[] = {
     // One worker, 10 ms a sample in three ways; C = 4.
     {"latency",
@@ -59,28 +66,19 @@ const Case kStorage[] = {
     {"four_with_a_link_that_is_wide",
      "workers=4 batch=4 stored-bytes=1 storage-latency=10ms storage-bandwidth=1000GB/s "
      "queue-depth=2 compute=4ms warmup=4 steps=40",
-     {{.window = 200_ms,
-       .compute = 160_ms,
-       .stall = {{Cause::read, 40_ms}},
-       .why = {{Why::capacity, 40_ms}}}},
+     {waits_1_of_5_for_read()},
      "read"},
     // Four under way of two fill it, 2.5 ms each: a batch of two every 5.
     {"two_fill_the_link",
      "workers=2 batch=2 stored-bytes=1MB storage-latency=5ms storage-bandwidth=400MB/s "
      "queue-depth=2 compute=4ms warmup=4 steps=40",
-     {{.window = 200_ms,
-       .compute = 160_ms,
-       .stall = {{Cause::read, 40_ms}},
-       .why = {{Why::capacity, 40_ms}}}},
+     {waits_1_of_5_for_read()},
      "read"},
 
     // Latency is not shared: two workers give two batches every 10 ms, C = 4: 2 ms idle.
     {"latency_of_two",
      "workers=2 batch=1 storage-latency=10ms compute=4ms warmup=2 steps=40",
-     {{.window = 200_ms,
-       .compute = 160_ms,
-       .stall = {{Cause::read, 40_ms}},
-       .why = {{Why::capacity, 40_ms}}}},
+     {waits_1_of_5_for_read()},
      "read"},
     // Bandwidth is: two reads at once take 20 ms. Two batches every 20, C = 4: 12 idle.
     {"bandwidth_of_two",
@@ -103,10 +101,7 @@ const Case kStorage[] = {
     // batches every 10 ms, C = 4: 2 ms idle.
     {"two_places_for_four",
      "workers=4 batch=1 storage-latency=10ms storage-concurrency=2 compute=4ms warmup=4 steps=40",
-     {{.window = 200_ms,
-       .compute = 160_ms,
-       .stall = {{Cause::read, 40_ms}},
-       .why = {{Why::capacity, 40_ms}}}},
+     {waits_1_of_5_for_read()},
      "read"},
 
     // Both read in [0, 20] and decode in [20, 30], in step: two batches every 30 ms, C = 4. Idle
