@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Jobs, TorchBadEnds,
                                            BadEnd{"no_loader", "without taking a batch"}),
                          [](const auto& of) { return std::string(of.param.job); });
 
-// It is told after ten seconds, as --duration would end nothing, and goes on to its own end.
+// It is told after twenty seconds, as --duration would end nothing, and goes on to its own end.
 TEST_F(TorchJobs, AProgramWithoutALoaderGoesOnAndTheUserIsTold) {
   measured("trains_without_a_loader", 0, {"--duration", "1s"});
   EXPECT_EQ(ended_.exit_code, 1);

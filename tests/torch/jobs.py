@@ -197,7 +197,7 @@ def no_loader(workers):
 
 
 def trains_without_a_loader(workers):
-    for _ in range(25):
+    for _ in range(45):
         time.sleep(0.5)
     print("went on to its end", flush=True)
 

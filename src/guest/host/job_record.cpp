@@ -39,7 +39,7 @@ void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
   if (late > 0)
     record.notes.push_back(fmt::format("{} kernels or copies came too late to be counted", late));
   record.metrics.push_back(adds_up(
-      {"gpu.h2d_s", "s", "copies from the host to the GPUs that were seen, outside the window too",
+      {"gpu.h2d_s", "s", "copies from the host to the GPUs that were seen, before the window too",
        seconds(copied)}));
   record.metrics.push_back(
       adds_up({"gpu.h2d_bytes", "bytes", "that these copies had", static_cast<double>(bytes)}));

@@ -81,7 +81,7 @@ void LoaderHistory::take_of_batch(const Fact& fact, Epoch& epoch) {
 }
 
 void LoaderHistory::gpu_did(const GpuRecord& record) {
-  if (!gpu_) return;
+  if (!gpu_ || window_->ended()) return;  // its last step was folded with all that belongs to it
   if (record.copy) {
     gpu_->copy(record.begin, record.end, record.bytes);
   } else {

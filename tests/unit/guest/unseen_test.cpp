@@ -22,8 +22,8 @@ TEST(Unseen, IsSaidAtLongerAndLongerIntervals) {
 TEST(Unseen, IsSaidEarlierWhereAShortWindowIsWanted) {
   RunConfig config;
   config.measure.duration.set(kSecond);
-  EXPECT_FALSE(Unseen(config).is_due(9 * kSecond));
-  EXPECT_TRUE(Unseen(config).is_due(10 * kSecond));
+  EXPECT_FALSE(Unseen(config).is_due(19 * kSecond));
+  EXPECT_TRUE(Unseen(config).is_due(20 * kSecond));
   config.measure.duration.set(3600 * kSecond);
   EXPECT_TRUE(Unseen(config).is_due(30 * kSecond));
 }
