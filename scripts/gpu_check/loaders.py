@@ -14,7 +14,7 @@ def loader(part):
 def loader_with(part, name, compute):
     result = part.run_json(
         part.program("run", "--loader", "torch:pillow", "--data", data(part), "--python", part.visit.python,
-                     "--device", "cuda", "--batch", "32", "--compute", compute, "--steps", "60", "--json", "-"), 25)
+                     "--device", "cuda", "--batch", "32", "--compute", compute, "--steps", "60", "--json", "-"), 40)
     step_s = result["account"]["compute_s"] / result["window"]["steps"]
     problems = wrong_with(result)
     if abs(step_s / 0.020 - 1) > COMPUTE_MOST:
