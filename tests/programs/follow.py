@@ -26,9 +26,10 @@ class Failed(Exception):
     """A program that did not run, or was not measured."""
 
 
-def _flags(names: List[str]) -> argparse.Namespace:
+def _flags(rows: List[Dict[str, Any]]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/follow-advice", description=__doc__)
-    parser.add_argument("--only", default=",".join(names), help="Programs, with commas between them. Default: all.")
+    parser.add_argument("--only", help="Programs, with commas between them. Default: all that train on the CPU.")
+    parser.add_argument("--gpu", action="store_true", help="Default of --only: all that train on a GPU.")
     parser.add_argument("--programs", type=pathlib.Path, default=_ROOT / "build/follow-advice/programs",
                         help="Clones, as OWNER/NAME; what is missing is cloned from GitHub.")
     parser.add_argument("--work", type=pathlib.Path, default=_ROOT / "build/follow-advice", help="Data and results.")
@@ -43,7 +44,9 @@ def _flags(names: List[str]) -> argparse.Namespace:
     flags = parser.parse_args()
     for name in ("programs", "work", "loaderscope", "python"):
         setattr(flags, name, pathlib.Path(os.path.abspath(getattr(flags, name))))
-    unknown = set(flags.only.split(",")) - set(names)
+    names = [row["name"] for row in rows if row.get("gpu", False) == flags.gpu]
+    flags.only = flags.only.split(",") if flags.only else names
+    unknown = set(flags.only) - {row["name"] for row in rows}
     if unknown:
         parser.error(f"no program {', '.join(sorted(unknown))}")
     return flags
@@ -171,14 +174,20 @@ def follow(program: Program, pairs: int, try_it: bool) -> Dict[str, Any]:
     return row
 
 
+def _gpu() -> Optional[str]:
+    try:
+        return subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True,
+                              check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
 def _facts(flags: argparse.Namespace) -> Dict[str, Any]:
     version = subprocess.run([flags.loaderscope, "--version"], capture_output=True, text=True, check=True).stdout
     lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=_ROOT, capture_output=True, text=True,
-                            check=True).stdout.strip()
     return {"date": datetime.date.today().isoformat(), "loaderscope": version.split(",")[0].replace("(", "").strip(),
-            "commit": commit, "cpu": model, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),
+            "gpu": _gpu(), "cpu": model, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),
             "command": "scripts/follow-advice"}
 
 
@@ -192,12 +201,12 @@ def _listed() -> Dict[str, Any]:
 
 def main() -> None:
     listed = _listed()
-    flags = _flags([row["name"] for row in listed["program"]])
+    flags = _flags(listed["program"])
     if not flags.complete:
         packages = {package for row in listed["program"] for package in row.get("packages", [])}
         flags.python = prepare.python_with(flags.python, packages, flags.work / "python")
     for row in listed["program"]:
-        if flags.report or row["name"] not in flags.only.split(","):
+        if flags.report or row["name"] not in flags.only:
             continue
         try:
             answer = follow(Program(row, listed["repositories"], flags), flags.pairs, flags.try_it)
@@ -207,7 +216,8 @@ def main() -> None:
         saved.parent.mkdir(parents=True, exist_ok=True)
         saved.write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
         print(table.line(answer), file=sys.stderr)
-    rows = [json.loads(file.read_text(encoding="utf-8")) for name in (row["name"] for row in listed["program"])
+    of_report = [row["name"] for row in listed["program"] if row.get("gpu", False) == flags.gpu]
+    rows = [json.loads(file.read_text(encoding="utf-8")) for name in of_report
             for file in [flags.work / "results" / f"{name}.json"] if file.exists()]
     result = {"schema": "loaderscope.advice/1", **_facts(flags), "programs": rows}
     flags.output.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

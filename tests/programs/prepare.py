@@ -50,6 +50,11 @@ def _photos(folder: pathlib.Path, loaderscope: pathlib.Path) -> None:
     _make(loaderscope, folder / "val", 100)
 
 
+def _many_photos(folder: pathlib.Path, loaderscope: pathlib.Path) -> None:
+    _make(loaderscope, folder / "train", 12_000)  # an epoch of some seconds where a GPU trains
+    _make(loaderscope, folder / "val", 500)
+
+
 def _flat(folder: pathlib.Path, loaderscope: pathlib.Path) -> None:
     _make(loaderscope, folder, 500)
     for number, file in enumerate(sorted(folder.rglob("*.jpg"))):
@@ -75,7 +80,7 @@ def _text(file: pathlib.Path, _: pathlib.Path) -> None:
     file.write_text("".join(random.Random(0).choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ,.!", k=1_000_000)), encoding="utf-8")
 
 
-_MAKERS = {"mnist": _mnist, "photos": _photos, "flat": _flat, "shards": _shards, "text": _text}
+_MAKERS = {"mnist": _mnist, "photos": _photos, "many-photos": _many_photos, "flat": _flat, "shards": _shards, "text": _text}
 
 
 def data(name: str, folder: pathlib.Path, loaderscope: pathlib.Path) -> pathlib.Path:

@@ -57,8 +57,8 @@ Of {len(ran)} training programs of others, {len(promised)} were promised a rate,
 got it within {_KEPT:.0%}; with what the programs do between their epochs {_share(sum(_is_near(row["ratio_got"], row) for row in promised), len(promised))}. With the setting that had figures {_share(sum(map(is_slower, promised)), len(promised))} became slower, with the one that was
 given without figures {_share(sum(map(is_slower, directed)), len(directed))}. {len(ran) - len(promised) - len(directed)} were given no setting.
 
-{result["cpu"]}, {result["cores"]} cores of a virtual machine that others use, Linux {result["kernel"]}; {result["date"]}, {result["loaderscope"]};
-repository at {result["commit"]}, `{result["command"]}`, windows of {min(row["window_s"] for row in ran):.0f} to {max(row["window_s"] for row in ran):.0f} s. Each row: the program as it is and with the advised setting, in its
+{result["gpu"] + ", " if result["gpu"] else ""}{result["cpu"]}, {result["cores"]} cores of a virtual machine, Linux {result["kernel"]}; {result["date"]}, {result["loaderscope"]};
+`{result["command"]}`, windows of {min(row["window_s"] for row in ran):.0f} to {max(row["window_s"] for row in ran):.0f} s. Each row: the program as it is and with the advised setting, in its
 own words where it has a flag for it, in turns, each a fresh run; rates are samples/s of the measured windows, their mean and each.
 `in epochs`: where the window before lay within one epoch, what the loader gives over whole epochs, without what the program does
 between two, such as a validation, which the promise does not hold either (it says so). `slower`: below {_SLOWER:.0%} of the rate before. The programs are listed in `tests/programs/programs.toml`.

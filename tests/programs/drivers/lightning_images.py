@@ -1,4 +1,4 @@
-"""lightning's Trainer with a folder of images, as its documentation begins."""
+"""lightning's Trainer with a folder of images, as its documentation begins: FOLDER cpu|gpu."""
 import sys
 
 import lightning
@@ -22,4 +22,5 @@ class Classifier(lightning.LightningModule):
 
 crop = transforms.Compose([transforms.RandomResizedCrop(128), transforms.ToTensor()])
 loader = torch.utils.data.DataLoader(datasets.ImageFolder(f"{sys.argv[1]}/train", crop), 32, shuffle=True)
-lightning.Trainer(max_epochs=100, logger=False, enable_checkpointing=False, accelerator="cpu").fit(Classifier(), loader)
+lightning.Trainer(max_epochs=100, logger=False, enable_checkpointing=False, accelerator=sys.argv[2]).fit(
+    Classifier(), loader)
