@@ -44,7 +44,10 @@ std::string straggler_words(const RunRecord& record, const Analysis& analysis) {
     for (const RankRecord& rank : record.ranks)
       rates.push_back(rate_of(rank, &RankRecord::samples));
     const std::vector<std::size_t> slow = slowest_ranks(rates);
-    const std::string alone = "ranks do not wait for each other";
+    // A program's may: in collectives that run on the host while the GPU is idle.
+    const std::string alone = is_guest_engine(record.config.engine.value)
+                                  ? "no wait of ranks for each other was seen"
+                                  : "ranks do not wait for each other";
     if (slow.empty()) return "; " + alone;
     return fmt::format("; {} {} the slowest, {}", words_of_ranks(slow),
                        slow.size() == 1 ? "is" : "are", alone);

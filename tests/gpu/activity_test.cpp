@@ -1,6 +1,14 @@
 // What CUPTI says of kernels and copies of known lengths, on the host's clock.
-#include <cstdlib>
+#include <dlfcn.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/quantiles.h"
+#include "base/symbol.h"
 #include "base/thread_meter.h"
 #include "gpu/gpu_test.h"
 #include "guest/host/gpu_timeline.h"
@@ -58,6 +66,47 @@ TEST_F(GpuTest, CuptiSaysWhatTheGpuDid) {
   const auto work = timeline.take(begin - kNear, end + kNear);
   ASSERT_TRUE(work);
   EXPECT_NEAR(static_cast<double>(work->compute.wall()), 3 * kSpin, 3 * kNear);
+}
+
+// The kinds of CUPTI's that gpu_activity records.
+constexpr int kMemcpy = 1, kKernels = 10;
+
+// A program that its launches hold up pays for each. Figures, of the host's time: what a launch
+// takes without records, with those of each kind, and with both. By turns, as the host's speed
+// changes.
+TEST_F(GpuTest, WhatRecordingAddsToALaunch) {
+  constexpr int kRounds = 15, kLaunches = 800;  // fewer than a GPU queues
+  const char* given = std::getenv("LOADERSCOPE_CUPTI");
+  void* library = given != nullptr ? ::dlopen(given, RTLD_NOW) : nullptr;
+  if (library == nullptr) GTEST_SKIP() << "LOADERSCOPE_CUPTI names no libcupti";
+  int (*enable)(int) = nullptr;
+  ASSERT_TRUE(find_symbol(enable, library, "cuptiActivityEnable"));
+  const Stream stream = objects_->stream();
+  ASSERT_TRUE(runtime_->spin(Spin{}, stream).ok());
+  const char* refusal = guest::gpu_activity::watch([](const guest::GpuRecord&) {});
+  ASSERT_EQ(refusal, nullptr) << refusal;
+
+  const std::map<std::string, std::vector<int>> cases = {{"without", {}},
+                                                         {"kernels", {kKernels}},
+                                                         {"copies", {kMemcpy}},
+                                                         {"both", {kKernels, kMemcpy}}};
+  std::map<std::string, std::vector<double>> launch_ns;
+  for (int round = 0; round < kRounds; ++round) {
+    for (const auto& [name, kinds] : cases) {
+      guest::gpu_activity::record(false);
+      for (const int kind : kinds) ASSERT_EQ(enable(kind), 0);
+      ASSERT_TRUE(runtime_->spin(Spin{}, stream).ok());  // the first of a kind prepares it
+      ASSERT_TRUE(runtime_->synchronise_device().ok());
+      const Nanos begin = monotonic_now();
+      for (int i = 0; i < kLaunches; ++i) ASSERT_TRUE(runtime_->spin(Spin{}, stream).ok());
+      launch_ns[name].push_back(static_cast<double>(monotonic_now() - begin) / kLaunches);
+      ASSERT_TRUE(runtime_->synchronise_device().ok());
+    }
+  }
+  guest::gpu_activity::stop();
+  for (const auto& [name, times] : launch_ns)
+    std::printf("figure launch_%s_ns=%g\n", name.c_str(), median_of(times));
+  EXPECT_LT(median_of(launch_ns["both"]), median_of(launch_ns["without"]) + 20'000);
 }
 
 }  // namespace

@@ -71,6 +71,8 @@ TEST(Table, OfTwoRanksNamesTheStraggler) {
   alike.ranks.push_back(rank_of(4, 40, usual_step));
   EXPECT_THAT(table_of(alike),
               HasSubstr("\n2 ranks: busy 25.0 %; ranks do not wait for each other\n"));
+  alike.config.engine.set("torch");
+  EXPECT_THAT(table_of(alike), HasSubstr("; no wait of ranks for each other was seen\n"));
   alike.config.trainer.sync_ranks.set(true);
   EXPECT_THAT(table_of(alike), HasSubstr("\n2 ranks: busy 25.0 %, no straggler\n"));
 }
