@@ -69,7 +69,7 @@ ExitCode diagnose(const DiagnoseFlags& flags) {
   record.config.answer.json.value = flags.answer.json;
   record.config.answer.html.value = flags.answer.html;
   const AnyResult result = result_of(record, analysis);
-  keep_last_result(result);
+  keep_last_result(record, result);
   write_answer(places, result, standard_output_style(flags.verbose));
   return judge_requirements(flags.require, record, analysis);
 }

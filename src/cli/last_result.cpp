@@ -1,5 +1,6 @@
 #include "cli/last_result.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -12,6 +13,13 @@ namespace loaderscope {
 namespace {
 
 constexpr const char* kLast = "last";
+constexpr std::int64_t kMostSteps = 1'000'000;
+
+std::int64_t steps_of(const RunRecord& record) {
+  std::int64_t steps = 0;
+  for (const RankRecord& rank : record.ranks) steps += rank.rows.size();
+  return steps;
+}
 
 std::string kept_at() {
   const std::string folder = source::user_cache_folder();
@@ -20,9 +28,16 @@ std::string kept_at() {
 
 }  // namespace
 
-void keep_last_result(const AnyResult& result) {
+void keep_last_result(const RunRecord& record, const AnyResult& result) {
   const std::string place = kept_at();
   if (place.empty()) return;
+  if (steps_of(record) > kMostSteps) {
+    if (record.config.answer.json.value.empty())
+      std::fputs(
+          "loaderscope: the result is too large to be kept as 'last'; --json FILE saves it\n",
+          stderr);
+    return;
+  }
   std::error_code error;
   std::filesystem::create_directories(source::user_cache_folder(), error);
   if (error) return;

@@ -66,16 +66,6 @@ RunRecord merged(const std::vector<std::string>& results) {
   return job;
 }
 
-// What is gigabytes long is saved only where it is asked for.
-void keep_as_last(const RunRecord& record, const AnyResult& result) {
-  constexpr std::int64_t kMostSteps = 1'000'000;
-  std::int64_t steps = 0;
-  for (const RankRecord& rank : record.ranks) steps += rank.rows.size();
-  if (steps <= kMostSteps) return keep_last_result(result);
-  std::fputs("loaderscope: the result is too large to be kept as 'last'; --json FILE saves it\n",
-             stderr);
-}
-
 ExitCode merge(const MergeFlags& flags) {
   if (flags.results.size() < 2)
     throw UsageError(std::string("merge: ") +
@@ -93,7 +83,7 @@ ExitCode merge(const MergeFlags& flags) {
   record.config.answer.require.value = flags.require;
   const Analysis analysis = analysed(record);
   const AnyResult result = result_of(record, analysis);
-  keep_as_last(record, result);
+  keep_last_result(record, result);
   write_answer(places, result, standard_output_style(flags.verbose));
   return judge_requirements(flags.require, record, analysis);
 }

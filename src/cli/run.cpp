@@ -88,7 +88,7 @@ Places all_places(const RunConfig& config, const OwnFlags& own) {
 void write_results(const Places& places, const ReportStyle& style, const RunRecord& record,
                    const Analysis& analysis) {
   const AnyResult result = result_of(record, analysis);
-  keep_last_result(result);
+  keep_last_result(record, result);
   write_answer(places, result, style);
 }
 

@@ -13,14 +13,18 @@ struct Folder::Impl {
   FoldOptions options;
   StepObserver* step_observer;  // null: there is none
   std::vector<RankFolder> ranks;
+  struct Waiting {
+    StepEvents events;
+    Nanos moved_by = 0;
+  };
   // With a barrier: steps whose other ranks are not known yet.
-  std::vector<Fifo<StepEvents>> waiting;
+  std::vector<Fifo<Waiting>> waiting;
   std::size_t ranks_waiting = 0;  // that have one
 
   explicit Impl(const FoldOptions& given)
       : options(given),
         step_observer(dynamic_cast<StepObserver*>(given.observer)),
-        waiting(static_cast<std::size_t>(given.ranks)) {
+        waiting(static_cast<std::size_t>(given.ranks), Fifo<Waiting>(1)) {
     const FoldOptions each = share_of_one_rank(given);
     ranks.reserve(waiting.size());
     for (std::int32_t rank = 0; rank < given.ranks; ++rank) ranks.emplace_back(each, rank);
@@ -40,12 +44,21 @@ struct Folder::Impl {
   bool all_ranks_wait() const { return ranks_waiting == ranks.size(); }
 
   // The rank that all others waited for: the last to be ready, of equals the first.
-  std::size_t straggler() const {
+  std::size_t straggler() {
     std::size_t last = 0;
-    for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
-      if (ranks[rank].current().ready > ranks[last].current().ready) last = rank;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      Waiting& next = waiting[rank].front();
+      next.moved_by = ranks[rank].put_in_order(next.events);
+      if (next.events.ready > waiting[last].front().events.ready) last = rank;
     }
     return last;
+  }
+
+  void begin_step(std::size_t rank) {
+    const Waiting& next = waiting[rank].front();
+    ranks[rank].begin_step(next.events, next.moved_by);
+    waiting[rank].pop_front();
+    if (waiting[rank].empty()) --ranks_waiting;
   }
 
   void booked(std::size_t rank, const StepRow& row) const {
@@ -53,12 +66,8 @@ struct Folder::Impl {
   }
 
   void fold_together() {
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      ranks[rank].begin_step(waiting[rank].front());
-      waiting[rank].pop_front();
-      if (waiting[rank].empty()) --ranks_waiting;
-    }
     const std::size_t last = straggler();
+    begin_step(last);
     const StepView slowest = ranks[last].view();
     std::exception_ptr failure;
     const auto end_step = [&](std::size_t rank) {
@@ -72,7 +81,9 @@ struct Folder::Impl {
     };
     // The straggler forgets its spans only after the others have looked at them.
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      if (rank != last) end_step(rank);
+      if (rank == last) continue;
+      begin_step(rank);
+      end_step(rank);
     }
     end_step(last);
     if (failure) std::rethrow_exception(failure);
@@ -103,12 +114,14 @@ void Folder::step(std::int32_t rank, const StepEvents& events) {
   const auto index = static_cast<std::size_t>(rank);
   if (!impl.options.sync_ranks || impl.ranks.size() == 1) {
     RankFolder& folder = impl.ranks[index];
-    folder.begin_step(events);
+    StepEvents ordered = events;
+    const Nanos moved_by = folder.put_in_order(ordered);
+    folder.begin_step(ordered, moved_by);
     impl.booked(index, folder.end_step(folder.view()));
     return;
   }
   if (impl.waiting[index].empty()) ++impl.ranks_waiting;
-  impl.waiting[index].push_back(events);
+  impl.waiting[index].push_back({events});
   while (impl.all_ranks_wait()) impl.fold_together();
 }
 

@@ -14,6 +14,7 @@ namespace loaderscope {
 class Histogram {
  public:
   void add(Nanos value, std::int64_t times = 1);
+  void expect(Nanos value) const;  // is about to be added: fetches its bucket ahead
   void merge(const Histogram& other);
   std::int64_t count() const { return count_; }
   Nanos quantile(double q) const;  // 0 when empty

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 
 namespace loaderscope {
 
@@ -9,56 +10,68 @@ PartsInFlight::PartsInFlight(std::int32_t workers)
     : latest_(static_cast<std::size_t>(std::max(workers, 1))) {}
 
 void PartsInFlight::add(std::int32_t worker, const Span& span) {
-  part_of(worker, span.batch).push_back(span);
-}
-
-PartsInFlight::Part& PartsInFlight::part_of(std::int32_t worker, std::int64_t batch) {
   Latest& latest = of_worker(latest_, worker);
-  if (latest.part == nullptr || latest.batch != batch) {
-    latest.batch = batch;
-    const auto found = in_flight_.find({batch, worker});
-    latest.part = found != in_flight_.end() ? &found->second : &add_part({batch, worker});
+  if (latest.place == kNowhere || latest.batch != span.batch)
+    latest = {span.batch, place_of(worker, span.batch)};
+  part_at(latest.place).push_back(span);
+}
+
+PartsInFlight::Place PartsInFlight::place_of(std::int32_t worker, std::int64_t batch) {
+  const auto at = std::lower_bound(in_flight_.begin(), in_flight_.end(), std::tie(batch, worker),
+                                   [](const Entry& entry, const auto& key) {
+                                     return std::tie(entry.batch, entry.worker) < key;
+                                   });
+  if (at != in_flight_.end() && at->batch == batch && at->worker == worker) return at->place;
+  return in_flight_.insert(at, {batch, worker, new_place()})->place;
+}
+
+PartsInFlight::Place PartsInFlight::new_place() {
+  if (spare_.empty()) {
+    parts_.emplace_back();
+    return static_cast<Place>(parts_.size() - 1);
   }
-  return *latest.part;
-}
-
-PartsInFlight::Part& PartsInFlight::add_part(const InFlight::key_type& key) {
-  if (spare_.empty()) return in_flight_[key];
-  InFlight::node_type part = std::move(spare_.back());
+  const Place place = spare_.back();
   spare_.pop_back();
-  part.key() = key;
-  return in_flight_.insert(std::move(part)).position->second;
+  return place;
 }
 
-void PartsInFlight::forget_latest(const InFlight::key_type& key) {
-  Latest& latest = of_worker(latest_, key.second);
-  if (latest.batch == key.first) latest.part = nullptr;
+void PartsInFlight::free(Place place) {
+  part_at(place).clear();
+  spare_.push_back(place);
+}
+
+void PartsInFlight::forget_latest(const Entry& entry) {
+  Latest& latest = of_worker(latest_, entry.worker);
+  if (latest.batch == entry.batch) latest.place = kNowhere;
 }
 
 void PartsInFlight::begin_step(std::int64_t batch, bool in_order) {
   // Samples of those before it were left out at the end of a stream.
-  while (in_order && !in_flight_.empty() && in_flight_.begin()->first.first < batch) {
-    forget_latest(in_flight_.begin()->first);
-    in_flight_.erase(in_flight_.begin());
+  const auto first = in_order ? in_flight_.begin()
+                              : std::lower_bound(in_flight_.begin(), in_flight_.end(), batch,
+                                                 [](const Entry& entry, std::int64_t wanted) {
+                                                   return entry.batch < wanted;
+                                                 });
+  auto at = first;
+  for (; at != in_flight_.end() && at->batch <= batch; ++at) {
+    forget_latest(*at);
+    if (at->batch == batch) {
+      step_.push_back(*at);
+    } else {
+      free(at->place);
+    }
   }
-  auto at = in_flight_.lower_bound({batch, 0});
-  while (at != in_flight_.end() && at->first.first == batch) {
-    forget_latest(at->first);
-    step_.push_back(in_flight_.extract(at++));
-  }
+  in_flight_.erase(first, at);
 }
 
 void PartsInFlight::end_step() {
-  for (auto& part : step_) {
-    part.mapped().clear();
-    spare_.push_back(std::move(part));
-  }
+  for (const Entry& entry : step_) free(entry.place);
   step_.clear();
 }
 
 std::int64_t PartsInFlight::spans_held() const {
   std::int64_t held = 0;
-  for (const auto& [key, part] : in_flight_) held += std::ssize(part);
+  for (const Entry& entry : in_flight_) held += std::ssize(part_at(entry.place));
   return held;
 }
 

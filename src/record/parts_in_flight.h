@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "loaderscope/events.h"
@@ -23,28 +21,38 @@ class PartsInFlight {
   void begin_step(std::int64_t batch, bool in_order);
   template <class See>
   void each_of_step(const See& see) const {  // see(worker, part)
-    for (const auto& part : step_) see(part.key().second, part.mapped());
+    for (const Entry& entry : step_) see(entry.worker, part_at(entry.place));
   }
   void end_step();
 
   std::int64_t spans_held() const;
 
  private:
-  using InFlight = std::map<std::pair<std::int64_t, std::int32_t>, Part>;  // by batch and worker
-  using Parts = std::vector<InFlight::node_type>;
+  using Place = std::int32_t;  // in parts_
+  static constexpr Place kNowhere = -1;
+  struct Entry {
+    std::int64_t batch;
+    std::int32_t worker;
+    Place place;
+  };
   struct Latest {
     std::int64_t batch = -1;
-    Part* part = nullptr;  // of `batch`
+    Place place = kNowhere;  // of its part of `batch`
   };
 
-  Part& part_of(std::int32_t worker, std::int64_t batch);
-  Part& add_part(const InFlight::key_type& key);
-  void forget_latest(const InFlight::key_type& key);
+  const Part& part_at(Place place) const { return parts_[static_cast<std::size_t>(place)]; }
+  Part& part_at(Place place) { return parts_[static_cast<std::size_t>(place)]; }
+  Place place_of(std::int32_t worker, std::int64_t batch);
+  Place new_place();
+  void free(Place place);
+  void forget_latest(const Entry& entry);
 
-  InFlight in_flight_;
+  // A rank has few in flight, and a job has many ranks: what is looked through lies together.
+  std::vector<Entry> in_flight_;  // by batch and worker
+  std::vector<Entry> step_;
   std::vector<Latest> latest_;  // by worker
-  Parts step_;
-  Parts spare_;  // empty ones, kept for their memory
+  std::vector<Part> parts_;     // those that nothing has are empty, and keep their memory
+  std::vector<Place> spare_;    // of these
 };
 
 }  // namespace loaderscope

@@ -46,9 +46,13 @@ Nanos RankFolder::later_ready(std::int64_t batch) {
   return ready_.empty() ? kNever : ready_.top().at;
 }
 
-void RankFolder::begin_step(const StepEvents& events) {
+Nanos RankFolder::put_in_order(StepEvents& next) const {
+  return clamp_into_order(next, last_end_);
+}
+
+void RankFolder::begin_step(const StepEvents& events, Nanos moved_by) {
   current_ = events;
-  current_clamped_ = clamp_into_order(current_, last_end_);
+  current_clamped_ = moved_by;
   parts_.begin_step(current_.batch, options_.in_order);
   maker_ = chief_maker();
   if (options_.only_account) return;

@@ -25,9 +25,10 @@ class RankFolder {
   void span(std::int32_t index, const Span& span);  // of that worker
   void deliverable(std::int64_t batch, Nanos at);
 
-  // A step is folded in three moves, so that with a barrier all ranks can look at each other in
+  // A step is folded in four moves, so that with a barrier all ranks can look at each other in
   // between.
-  void begin_step(const StepEvents& events);  // brings its times into order
+  Nanos put_in_order(StepEvents& next) const;  // what its times were moved by
+  void begin_step(const StepEvents& events, Nanos moved_by);
   StepView view();                            // of the step begun
   // Books it, writes the row that it returns, forgets its spans. `slowest`: the rank that
   // `straggler` is a view of.
@@ -36,7 +37,6 @@ class RankFolder {
 
   void close() { closed_ = true; }  // nothing is kept any more
 
-  const StepEvents& current() const { return current_; }
   const PathChain& path_to_ready() const { return path_.ready(); }
   RankRecord finish();
   std::int64_t spans_held() const;

@@ -16,7 +16,7 @@ class SpanQueue {
     ++head_;
     dropped_ = true;
     // Moving the rest to the front costs each span less than one move on average.
-    if (head_ >= 64 && head_ * 2 >= spans_.size()) {
+    if (head_ >= 16 && head_ * 2 >= spans_.size()) {
       spans_.erase(spans_.begin(), spans_.begin() + static_cast<std::ptrdiff_t>(head_));
       head_ = 0;
     }

@@ -5,6 +5,7 @@
 namespace loaderscope {
 
 void StageTotals::add_spans(const std::vector<Span>& part) {
+  for (const Span& span : part) stages[span.stage].wall_histogram.expect(span.end - span.begin);
   for (auto at = part.begin(); at != part.end();) {
     if (at->sample < 0) {
       stages[at->stage].add(at->end - at->begin, at->cpu, at->queued, at->bytes);

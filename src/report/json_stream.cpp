@@ -15,14 +15,22 @@ bool is_plain(char c) {
   return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
 }
 
+template <class Integer>
+void append_integer(fmt::memory_buffer& out, Integer value) {
+  const fmt::format_int digits(value);
+  out.append(digits.data(), digits.data() + digits.size());
+}
+
 // Through integers: a double would not keep nine decimals.
 void append_seconds(fmt::memory_buffer& out, Nanos ns) {
-  const bool negative = ns < 0;
   const auto bits = static_cast<std::uint64_t>(ns);
-  const std::uint64_t size = negative ? ~bits + 1 : bits;
+  const std::uint64_t size = ns < 0 ? ~bits + 1 : bits;
   constexpr std::uint64_t kPerSecond = 1'000'000'000;
-  fmt::format_to(std::back_inserter(out), "{}{}.{:09}", negative ? "-" : "", size / kPerSecond,
-                 size % kPerSecond);
+  if (ns < 0) out.push_back('-');
+  append_integer(out, size / kPerSecond);
+  const std::size_t point = out.size();
+  append_integer(out, kPerSecond + size % kPerSecond);  // its leading 1 is where the point belongs
+  out[point] = '.';
 }
 
 }  // namespace
@@ -35,7 +43,7 @@ std::string seconds_text(Nanos ns) {
 
 void JsonStream::member(std::string_view key, std::int64_t value) {
   start(key);
-  fmt::format_to(std::back_inserter(buffer_), "{}", value);
+  append_integer(buffer_, value);
 }
 
 void JsonStream::member(std::string_view key, double value) {
