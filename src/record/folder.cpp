@@ -43,8 +43,9 @@ struct Folder::Impl {
 
   bool all_ranks_wait() const { return ranks_waiting == ranks.size(); }
 
-  // The rank that all others waited for: the last to be ready, of equals the first.
-  std::size_t straggler() {
+  // Brings the times of the step into order. The rank that all others waited for: the last to be
+  // ready, of equals the first.
+  std::size_t order_and_find_straggler() {
     std::size_t last = 0;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       Waiting& next = waiting[rank].front();
@@ -66,7 +67,7 @@ struct Folder::Impl {
   }
 
   void fold_together() {
-    const std::size_t last = straggler();
+    const std::size_t last = order_and_find_straggler();
     begin_step(last);
     const StepView slowest = ranks[last].view();
     std::exception_ptr failure;
