@@ -46,9 +46,7 @@ Nanos RankFolder::later_ready(std::int64_t batch) {
   return ready_.empty() ? kNever : ready_.top().at;
 }
 
-Nanos RankFolder::put_in_order(StepEvents& next) const {
-  return clamp_into_order(next, last_end_);
-}
+Nanos RankFolder::put_in_order(StepEvents& next) const { return clamp_into_order(next, last_end_); }
 
 void RankFolder::begin_step(const StepEvents& events, Nanos moved_by) {
   current_ = events;

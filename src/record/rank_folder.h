@@ -29,7 +29,7 @@ class RankFolder {
   // between.
   Nanos put_in_order(StepEvents& next) const;  // what its times were moved by
   void begin_step(const StepEvents& events, Nanos moved_by);
-  StepView view();                            // of the step begun
+  StepView view();  // of the step begun
   // Books it, writes the row that it returns, forgets its spans. `slowest`: the rank that
   // `straggler` is a view of.
   StepRow end_step(const StepView& own, const StepView* straggler = nullptr,

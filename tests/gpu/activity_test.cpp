@@ -68,6 +68,13 @@ TEST_F(GpuTest, CuptiSaysWhatTheGpuDid) {
   EXPECT_NEAR(static_cast<double>(work->compute.wall()), 3 * kSpin, 3 * kNear);
 }
 
+TEST(GpuActivity, IsLeftOutWhereThatIsAskedFor) {
+  ASSERT_EQ(::setenv("LOADERSCOPE_CUPTI", "off", 1), 0);
+  const std::string refusal = guest::gpu_activity::watch([](const guest::GpuRecord&) {});
+  if (refusal.find("built without CUPTI") != std::string::npos) GTEST_SKIP() << refusal;
+  EXPECT_EQ(refusal, "LOADERSCOPE_CUPTI is off");
+}
+
 // The kinds of CUPTI's that gpu_activity records.
 constexpr int kMemcpy = 1, kKernels = 10;
 

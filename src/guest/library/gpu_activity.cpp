@@ -11,6 +11,7 @@
 #include <new>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/symbol.h"
@@ -25,7 +26,8 @@ constexpr std::size_t kAlignment = 8;      // that CUPTI asks for
 constexpr std::size_t kMostRecords = 256;  // of a buffer
 constexpr std::chrono::milliseconds kFlushEvery(100);
 
-constexpr const char* kGiven = "LOADERSCOPE_CUPTI";  // environment variable: the path of one
+constexpr const char* kGiven = "LOADERSCOPE_CUPTI";  // environment variable: a path, or kOff
+constexpr std::string_view kOff = "off";
 
 // The records of these begin with the fields of the header's. The one that is loaded already comes
 // first: two in one process do not work.
@@ -185,6 +187,8 @@ void set_flag(CUpti_ActivityAttribute attribute, std::uint8_t value) {
 }  // namespace
 
 const char* watch(Write write) {
+  const char* given = std::getenv(kGiven);
+  if (given != nullptr && given == kOff) return "LOADERSCOPE_CUPTI is off";
   void* library = find_library();
   if (library == nullptr) return "there is no libcupti.so.13 or libcupti.so.12";
   if (!cupti.load(library)) return "its libcupti is too old";
