@@ -187,8 +187,8 @@ void set_flag(CUpti_ActivityAttribute attribute, std::uint8_t value) {
 }  // namespace
 
 const char* watch(Write write) {
-  const char* given = std::getenv(kGiven);
-  if (given != nullptr && given == kOff) return "LOADERSCOPE_CUPTI is off";
+  const char* wanted = std::getenv(kGiven);
+  if (wanted != nullptr && wanted == kOff) return "LOADERSCOPE_CUPTI is off";
   void* library = find_library();
   if (library == nullptr) return "there is no libcupti.so.13 or libcupti.so.12";
   if (!cupti.load(library)) return "its libcupti is too old";
