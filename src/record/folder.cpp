@@ -115,9 +115,7 @@ void Folder::step(std::int32_t rank, const StepEvents& events) {
   const auto index = static_cast<std::size_t>(rank);
   if (!impl.options.sync_ranks || impl.ranks.size() == 1) {
     RankFolder& folder = impl.ranks[index];
-    StepEvents ordered = events;
-    const Nanos moved_by = folder.put_in_order(ordered);
-    folder.begin_step(ordered, moved_by);
+    folder.begin_step(events);
     impl.booked(index, folder.end_step(folder.view()));
     return;
   }

@@ -16,11 +16,16 @@ void PartsInFlight::add(std::int32_t worker, const Span& span) {
   part_at(latest.place).push_back(span);
 }
 
+std::vector<PartsInFlight::Entry>::iterator PartsInFlight::first_from(std::int64_t batch,
+                                                                      std::int32_t worker) {
+  return std::lower_bound(in_flight_.begin(), in_flight_.end(), std::tie(batch, worker),
+                          [](const Entry& entry, const auto& key) {
+                            return std::tie(entry.batch, entry.worker) < key;
+                          });
+}
+
 PartsInFlight::Place PartsInFlight::place_of(std::int32_t worker, std::int64_t batch) {
-  const auto at = std::lower_bound(in_flight_.begin(), in_flight_.end(), std::tie(batch, worker),
-                                   [](const Entry& entry, const auto& key) {
-                                     return std::tie(entry.batch, entry.worker) < key;
-                                   });
+  const auto at = first_from(batch, worker);
   if (at != in_flight_.end() && at->batch == batch && at->worker == worker) return at->place;
   return in_flight_.insert(at, {batch, worker, new_place()})->place;
 }
@@ -47,11 +52,7 @@ void PartsInFlight::forget_latest(const Entry& entry) {
 
 void PartsInFlight::begin_step(std::int64_t batch, bool in_order) {
   // Samples of those before it were left out at the end of a stream.
-  const auto first = in_order ? in_flight_.begin()
-                              : std::lower_bound(in_flight_.begin(), in_flight_.end(), batch,
-                                                 [](const Entry& entry, std::int64_t wanted) {
-                                                   return entry.batch < wanted;
-                                                 });
+  const auto first = in_order ? in_flight_.begin() : first_from(batch, 0);
   auto at = first;
   for (; at != in_flight_.end() && at->batch <= batch; ++at) {
     forget_latest(*at);

@@ -42,6 +42,7 @@ class PartsInFlight {
 
   const Part& part_at(Place place) const { return parts_[static_cast<std::size_t>(place)]; }
   Part& part_at(Place place) { return parts_[static_cast<std::size_t>(place)]; }
+  std::vector<Entry>::iterator first_from(std::int64_t batch, std::int32_t worker);
   Place place_of(std::int32_t worker, std::int64_t batch);
   Place new_place();
   void free(Place place);

@@ -48,9 +48,9 @@ Nanos RankFolder::later_ready(std::int64_t batch) {
 
 Nanos RankFolder::put_in_order(StepEvents& next) const { return clamp_into_order(next, last_end_); }
 
-void RankFolder::begin_step(const StepEvents& events, Nanos moved_by) {
+void RankFolder::begin_step(const StepEvents& events, Nanos moved_before) {
   current_ = events;
-  current_clamped_ = moved_by;
+  current_clamped_ = moved_before + put_in_order(current_);
   parts_.begin_step(current_.batch, options_.in_order);
   maker_ = chief_maker();
   if (options_.only_account) return;

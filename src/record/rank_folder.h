@@ -28,7 +28,7 @@ class RankFolder {
   // A step is folded in four moves, so that with a barrier all ranks can look at each other in
   // between.
   Nanos put_in_order(StepEvents& next) const;  // what its times were moved by
-  void begin_step(const StepEvents& events, Nanos moved_by);
+  void begin_step(const StepEvents& events, Nanos moved_before = 0);
   StepView view();  // of the step begun
   // Books it, writes the row that it returns, forgets its spans. `slowest`: the rank that
   // `straggler` is a view of.
