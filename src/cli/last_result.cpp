@@ -31,14 +31,15 @@ std::string kept_at() {
 void keep_last_result(const RunRecord& record, const AnyResult& result) {
   const std::string place = kept_at();
   if (place.empty()) return;
+  std::error_code error;
   if (steps_of(record) > kMostSteps) {
+    std::filesystem::remove(place, error);  // it is another run's
     if (record.config.answer.json.value.empty())
       std::fputs(
           "loaderscope: the result is too large to be kept as 'last'; --json FILE saves it\n",
           stderr);
     return;
   }
-  std::error_code error;
   std::filesystem::create_directories(source::user_cache_folder(), error);
   if (error) return;
   try {

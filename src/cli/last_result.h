@@ -8,7 +8,8 @@
 namespace loaderscope {
 
 // `result` of `record`. Where it cannot be kept the one before stays: a run never fails of it. What
-// would be gigabytes is not kept, and unless it is saved elsewhere that is said.
+// would be gigabytes is not kept, nor is what then was the last but one; unless it is saved
+// elsewhere that is said.
 void keep_last_result(const RunRecord& record, const AnyResult& result);
 
 // Where a command finds the saved result that it was given: "last" is the one that is kept, unless
