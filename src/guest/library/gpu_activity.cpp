@@ -35,8 +35,9 @@ constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12"};
 constexpr const char* kElsewhere[] = {"/usr/local/cuda/lib64/libcupti.so",
                                       "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"};
 
-void* find_library() {
-  if (const char* given = std::getenv(kGiven)) return ::dlopen(given, RTLD_NOW);
+// `named`: the one that is wanted; null: any.
+void* find_library(const char* named) {
+  if (named != nullptr) return ::dlopen(named, RTLD_NOW);
   for (const char* name : kNames) {
     if (void* library = ::dlopen(name, RTLD_NOW | RTLD_NOLOAD)) return library;
   }
@@ -187,9 +188,9 @@ void set_flag(CUpti_ActivityAttribute attribute, std::uint8_t value) {
 }  // namespace
 
 const char* watch(Write write) {
-  const char* wanted = std::getenv(kGiven);
-  if (wanted != nullptr && wanted == kOff) return "LOADERSCOPE_CUPTI is off";
-  void* library = find_library();
+  const char* named = std::getenv(kGiven);
+  if (named != nullptr && named == kOff) return "LOADERSCOPE_CUPTI is off";
+  void* library = find_library(named);
   if (library == nullptr) return "there is no libcupti.so.13 or libcupti.so.12";
   if (!cupti.load(library)) return "its libcupti is too old";
   CUptiResult result = look_for_another();
