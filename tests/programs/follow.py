@@ -40,12 +40,14 @@ def _flags(rows: List[Dict[str, Any]]) -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=2, help="Runs before and after, in turns. Default: 2.")
     parser.add_argument("--try", dest="try_it", action="store_true", help="Also what 'run --try' says of it.")
     parser.add_argument("--report", action="store_true", help="Runs nothing: writes the report of what has run.")
-    parser.add_argument("--output", type=pathlib.Path, default=_ROOT / "reports/advice.md")
+    parser.add_argument("--output", type=pathlib.Path,
+                        help="The report. Default: reports/advice.md; with --gpu advice.md in the --work folder.")
     flags = parser.parse_args()
     for name in ("programs", "work", "loaderscope", "python"):
         setattr(flags, name, pathlib.Path(os.path.abspath(getattr(flags, name))))
-    names = [row["name"] for row in rows if row.get("gpu", False) == flags.gpu]
-    flags.only = flags.only.split(",") if flags.only else names
+    flags.of_kind = [row["name"] for row in rows if row.get("gpu", False) == flags.gpu]
+    flags.only = flags.only.split(",") if flags.only else flags.of_kind
+    flags.output = flags.output or (flags.work if flags.gpu else _ROOT / "reports") / "advice.md"
     unknown = set(flags.only) - {row["name"] for row in rows}
     if unknown:
         parser.error(f"no program {', '.join(sorted(unknown))}")
@@ -188,7 +190,7 @@ def _facts(flags: argparse.Namespace) -> Dict[str, Any]:
     model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
     return {"date": datetime.date.today().isoformat(), "loaderscope": version.split(",")[0].replace("(", "").strip(),
             "gpu": _gpu(), "cpu": model, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),
-            "command": "scripts/follow-advice"}
+            "command": "scripts/follow-advice" + " --gpu" * flags.gpu}
 
 
 def _listed() -> Dict[str, Any]:
@@ -216,8 +218,7 @@ def main() -> None:
         saved.parent.mkdir(parents=True, exist_ok=True)
         saved.write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
         print(table.line(answer), file=sys.stderr)
-    of_report = [row["name"] for row in listed["program"] if row.get("gpu", False) == flags.gpu]
-    rows = [json.loads(file.read_text(encoding="utf-8")) for name in of_report
+    rows = [json.loads(file.read_text(encoding="utf-8")) for name in flags.of_kind
             for file in [flags.work / "results" / f"{name}.json"] if file.exists()]
     result = {"schema": "loaderscope.advice/1", **_facts(flags), "programs": rows}
     flags.output.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
