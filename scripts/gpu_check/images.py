@@ -5,9 +5,7 @@ from gpu_check import link
 from gpu_check.programs import Failure
 from gpu_check.runner import NOT_REACHED
 
-# Of the rate that the probe has seen beside workers, who were others then: two GPUs gave 0.81 and more. What falls back
-# to pageable memory has 0.15.
-COPY_LEAST = 0.75
+COPY_LEAST = 0.9  # of the rate that the probe has seen beside workers
 EACH_S = 12
 TYPES = ("f32", "u8")
 REFUSED = ("write-combined", "processes")  # the driver makes such memory for one process
