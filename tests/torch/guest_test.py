@@ -1556,6 +1556,23 @@ class TorchDevice(unittest.TestCase):
         self.assertEqual(self.trained(2, own_copy_stream=1),
                          [(12, 0, 0, 3), (13, 0, 3, 7), (12, 1, 3, 6), (13, 1, 7, 13)])
 
+    def test_products_are_as_large_as_leaves_a_step_enough_of_them(self):
+        shapes = []
+
+        def multiply(left, right, out):
+            shapes.append(left)
+            self.cuda.run(left ** 3 * 1e-3)  # ns
+
+        torch = types.SimpleNamespace(cuda=self.cuda, __version__="2.0", bfloat16=2, mm=multiply,
+                                      ones=lambda rows, columns, device, dtype: rows, empty_like=lambda matrix: matrix)
+        for step_ms, rows in ((1, 512), (10, 512), (100, 1024), (600, 2048), (60_000, 8192)):
+            compute = self.module._Compute(torch, True, step_ms * self.MS)
+            begin = self.cuda.current.free
+            shapes.clear()
+            compute.launch(step_ms * self.MS)
+            self.assertEqual(set(shapes), {rows})
+            self.assertAlmostEqual((self.cuda.current.free - begin) / self.MS / step_ms, 1, delta=0.08)
+
     def test_batches_that_are_there_already_are_not_copied(self):
         on = self.module.TorchDevice({"products": False, "own_copy_stream": 0, "in_flight": 2, "sync_copies": 0,
                                       "compute": [self.MS]},

@@ -1,6 +1,7 @@
 """The GPU of our trainer, by the program's own PyTorch: batches are copied by Tensor.to, steps computed for as long as
 --compute says, and the times are those of CUDA events."""
 
+import math
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
@@ -9,10 +10,13 @@ from loaderscope_guest import inject, library, messages, moving
 from loaderscope_guest.delivered import delivered, device_of
 from loaderscope_guest.library import FACT
 
-_MATRIX = 2048  # rows of what is multiplied
+_SMALLEST, _LARGEST = 512, 8192  # rows of what is multiplied
+_PRODUCTS = 64  # at least so many make a step
 _CALIBRATED_MS = 20.0
+_AGREE = 0.01  # of two timings: an idle GPU has a fraction of its clock rate
 _ANCHOR_EVERY = 1_000_000_000  # ns: clocks drift apart by some 10 us in a second
 _TRIES = 5
+_MOST_TIMINGS = 25
 
 
 def refuse_without_gpu() -> None:
@@ -66,13 +70,29 @@ class _Clock:
 class _Compute:
     """Work of a given time on the current stream: a kernel that spins, or products of matrices."""
 
-    def __init__(self, torch: Any, products: bool) -> None:
+    def __init__(self, torch: Any, products: bool, step_ns: float = 0) -> None:
         self._torch = torch
         self._products = products
         if products:
-            self._matrix = torch.ones(_MATRIX, _MATRIX, device="cuda", dtype=torch.bfloat16)
-            self._result = torch.empty_like(self._matrix)
+            self._choose_matrices(step_ns)
         self._per_ns = self._calibrated()  # cycles or products
+
+    def _make_matrices(self, rows: int) -> None:
+        self._matrix = self._torch.ones(rows, rows, device="cuda", dtype=self._torch.bfloat16)
+        self._result = self._torch.empty_like(self._matrix)
+
+    def _choose_matrices(self, step_ns: float) -> None:
+        """The largest of which enough make a step: the GPU goes on with what it has while launching waits for Python's
+        lock."""
+        rows = _SMALLEST
+        self._make_matrices(rows)
+        while rows < _LARGEST:
+            self._make_matrices(2 * rows)
+            self._time(1)
+            if self._time(_TRIES) / _TRIES * 1e6 * _PRODUCTS > step_ns:
+                self._make_matrices(rows)
+                return
+            rows *= 2
 
     def _run(self, amount: float) -> None:
         if self._products:
@@ -90,14 +110,19 @@ class _Compute:
         return begin.elapsed_time(end)
 
     def _calibrated(self) -> float:
-        """The first run wakes the GPU; more and more, until it takes long enough to be measured."""
-        amount = 1.0 if self._products else 1e5
+        """The first run wakes the GPU; more and more, until it takes long enough to be measured, and as long again."""
+        amount = 1 if self._products else 100_000
         self._time(amount)
         while True:
             ms = self._time(amount)
             if ms >= _CALIBRATED_MS:
-                return amount / (ms * 1e6)
-            amount *= 2 if ms < _CALIBRATED_MS / 2 else _CALIBRATED_MS / ms * 1.1
+                break
+            amount = math.ceil(amount * (2 if ms < _CALIBRATED_MS / 2 else _CALIBRATED_MS / ms * 1.1))
+        for _ in range(_MOST_TIMINGS):
+            before, ms = ms, self._time(amount)
+            if abs(ms / before - 1) <= _AGREE:
+                break
+        return amount / (ms * 1e6)
 
     def launch(self, ns: float) -> None:
         if ns > 0:
@@ -118,7 +143,8 @@ class TorchDevice:
         self._trainer = trainer
         self._cuda = torch.cuda
         self._clock = _Clock(torch.cuda, now)
-        self._compute = _Compute(torch, trainer["products"])
+        times = trainer["compute"]
+        self._compute = _Compute(torch, trainer["products"], sum(times) / len(times))
         self._spin = _Compute(torch, False) if trainer["products"] else self._compute
         self._copy_stream = torch.cuda.Stream() if trainer["own_copy_stream"] else torch.cuda.current_stream()
         self._steps: Deque[_Step] = deque()
