@@ -2,6 +2,7 @@
 --compute says, and the times are those of CUDA events."""
 
 import math
+import statistics
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
@@ -13,10 +14,9 @@ from loaderscope_guest.library import FACT
 _SMALLEST, _LARGEST = 512, 8192  # rows of what is multiplied
 _PRODUCTS = 64  # at least so many make a step
 _CALIBRATED_MS = 20.0
-_AGREE = 0.01  # of two timings: an idle GPU has a fraction of its clock rate
+_SETTLES_MS = 500.0  # an idle GPU has a fraction of its clock rate
 _ANCHOR_EVERY = 1_000_000_000  # ns: clocks drift apart by some 10 us in a second
 _TRIES = 5
-_MOST_TIMINGS = 25
 
 
 def refuse_without_gpu() -> None:
@@ -110,7 +110,8 @@ class _Compute:
         return begin.elapsed_time(end)
 
     def _calibrated(self) -> float:
-        """The first run wakes the GPU; more and more, until it takes long enough to be measured, and as long again."""
+        """The first run wakes the GPU; more and more, until it takes long enough to be measured, and as often as lets
+        its clock settle."""
         amount = 1 if self._products else 100_000
         self._time(amount)
         while True:
@@ -118,11 +119,8 @@ class _Compute:
             if ms >= _CALIBRATED_MS:
                 break
             amount = math.ceil(amount * (2 if ms < _CALIBRATED_MS / 2 else _CALIBRATED_MS / ms * 1.1))
-        for _ in range(_MOST_TIMINGS):
-            before, ms = ms, self._time(amount)
-            if abs(ms / before - 1) <= _AGREE:
-                break
-        return amount / (ms * 1e6)
+        times = [self._time(amount) for _ in range(math.ceil(_SETTLES_MS / ms))]
+        return amount / (statistics.median(times[-_TRIES:]) * 1e6)
 
     def launch(self, ns: float) -> None:
         if ns > 0:
