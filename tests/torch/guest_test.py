@@ -1566,12 +1566,29 @@ class TorchDevice(unittest.TestCase):
         torch = types.SimpleNamespace(cuda=self.cuda, __version__="2.0", bfloat16=2, mm=multiply,
                                       ones=lambda rows, columns, device, dtype: rows, empty_like=lambda matrix: matrix)
         for step_ms, rows in ((1, 512), (10, 512), (100, 1024), (600, 2048), (60_000, 8192)):
-            compute = self.module._Compute(torch, True, step_ms * self.MS)
+            compute = self.module.Compute(torch, True, step_ms * self.MS)
             begin = self.cuda.current.free
             shapes.clear()
             compute.launch(step_ms * self.MS)
             self.assertEqual(set(shapes), {rows})
             self.assertAlmostEqual((self.cuda.current.free - begin) / self.MS / step_ms, 1, delta=0.08)
+
+    def test_products_are_corrected_by_the_first_steps(self):
+        slow = [1.0]
+        torch = types.SimpleNamespace(cuda=self.cuda, __version__="2.0", bfloat16=2,
+                                      mm=lambda left, right, out: self.cuda.run(left ** 3 * 1e-6 * slow[0]),
+                                      ones=lambda rows, columns, device, dtype: rows, empty_like=lambda matrix: matrix)
+        on = self.module.TorchDevice({"products": True, "own_copy_stream": 0, "in_flight": 2, "sync_copies": 0,
+                                      "compute": [20 * self.MS]}, torch, self.cuda.now)
+        slow[0] = 0.8
+        for taken in range(30):
+            self.module.delivered.count = taken + 1
+            on.wait_for_room()
+            on.train([Tensor("cuda")], 0)
+        on.finish()
+        took = [(end - begin) / self.MS for _, _, begin, end in self.facts]
+        self.assertAlmostEqual(took[0], 16, delta=0.2)
+        self.assertAlmostEqual(took[-1], 20, delta=0.2)
 
     def test_batches_that_are_there_already_are_not_copied(self):
         on = self.module.TorchDevice({"products": False, "own_copy_stream": 0, "in_flight": 2, "sync_copies": 0,

@@ -1,8 +1,6 @@
 """The GPU of our trainer, by the program's own PyTorch: batches are copied by Tensor.to, steps computed for as long as
 --compute says, and the times are those of CUDA events."""
 
-import math
-import statistics
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
@@ -10,11 +8,8 @@ from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 from loaderscope_guest import inject, library, messages, moving
 from loaderscope_guest.delivered import delivered, device_of
 from loaderscope_guest.library import FACT
+from loaderscope_guest.torch_compute import Compute
 
-_SMALLEST, _LARGEST = 512, 8192  # rows of what is multiplied
-_PRODUCTS = 64  # at least so many make a step
-_CALIBRATED_MS = 20.0
-_SETTLES_MS = 500.0  # an idle GPU has a fraction of its clock rate
 _ANCHOR_EVERY = 1_000_000_000  # ns: clocks drift apart by some 10 us in a second
 _TRIES = 5
 
@@ -67,70 +62,11 @@ class _Clock:
         return self._at + round(self._event.elapsed_time(event) * 1e6)
 
 
-class _Compute:
-    """Work of a given time on the current stream: a kernel that spins, or products of matrices."""
-
-    def __init__(self, torch: Any, products: bool, step_ns: float = 0) -> None:
-        self._torch = torch
-        self._products = products
-        if products:
-            self._choose_matrices(step_ns)
-        self._per_ns = self._calibrated()  # cycles or products
-
-    def _make_matrices(self, rows: int) -> None:
-        self._matrix = self._torch.ones(rows, rows, device="cuda", dtype=self._torch.bfloat16)
-        self._result = self._torch.empty_like(self._matrix)
-
-    def _choose_matrices(self, step_ns: float) -> None:
-        """The largest of which enough make a step: the GPU goes on with what it has while launching waits for Python's
-        lock."""
-        rows = _SMALLEST
-        self._make_matrices(rows)
-        while rows < _LARGEST:
-            self._make_matrices(2 * rows)
-            self._time(1)
-            if self._time(_TRIES) / _TRIES * 1e6 * _PRODUCTS > step_ns:
-                self._make_matrices(rows)
-                return
-            rows *= 2
-
-    def _run(self, amount: float) -> None:
-        if self._products:
-            for _ in range(max(1, round(amount))):
-                self._torch.mm(self._matrix, self._matrix, out=self._result)
-        else:
-            self._torch.cuda._sleep(max(1, round(amount)))
-
-    def _time(self, amount: float) -> float:
-        begin, end = (self._torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        self._run(amount)
-        end.record()
-        end.synchronize()
-        return begin.elapsed_time(end)
-
-    def _calibrated(self) -> float:
-        """The first run wakes the GPU; more and more, until it takes long enough to be measured, and as often as lets
-        its clock settle."""
-        amount = 1 if self._products else 100_000
-        self._time(amount)
-        while True:
-            ms = self._time(amount)
-            if ms >= _CALIBRATED_MS:
-                break
-            amount = math.ceil(amount * (2 if ms < _CALIBRATED_MS / 2 else _CALIBRATED_MS / ms * 1.1))
-        times = [self._time(amount) for _ in range(math.ceil(_SETTLES_MS / ms))]
-        return amount / (statistics.median(times[-_TRIES:]) * 1e6)
-
-    def launch(self, ns: float) -> None:
-        if ns > 0:
-            self._run(ns * self._per_ns)
-
-
 class _Step(NamedTuple):
     taken: int
     copy: Optional[Tuple[Any, Any]]  # events
     compute: Tuple[Any, Any]
+    amount: int  # of what is computed
     held: Any  # the batch, here and there, until it is computed
 
 
@@ -142,8 +78,8 @@ class TorchDevice:
         self._cuda = torch.cuda
         self._clock = _Clock(torch.cuda, now)
         times = trainer["compute"]
-        self._compute = _Compute(torch, trainer["products"], sum(times) / len(times))
-        self._spin = _Compute(torch, False) if trainer["products"] else self._compute
+        self._compute = Compute(torch, trainer["products"], sum(times) / len(times))
+        self._spin = Compute(torch, False) if trainer["products"] else self._compute
         self._copy_stream = torch.cuda.Stream() if trainer["own_copy_stream"] else torch.cuda.current_stream()
         self._steps: Deque[_Step] = deque()
         self._count = 0
@@ -163,9 +99,9 @@ class TorchDevice:
             self._cuda.current_stream().wait_event(copy[1])
         begin = self._mark()
         times: List[int] = self._trainer["compute"]
-        self._compute.launch(times[self._count % len(times)])
+        amount = self._compute.launch(times[self._count % len(times)])
         end = self._mark()
-        self._steps.append(_Step(delivered.count - 1, copy, (begin, end), (batch, there)))
+        self._steps.append(_Step(delivered.count - 1, copy, (begin, end), amount, (batch, there)))
         self._count += 1
         self._collect()
 
@@ -190,11 +126,13 @@ class TorchDevice:
             step = self._steps.popleft()
             if step.copy is not None:
                 self._report(FACT.copied, step.taken, step.copy)
-            self._report(FACT.computed, step.taken, step.compute)
+            self._compute.correct(step.amount, self._report(FACT.computed, step.taken, step.compute))
 
-    def _report(self, kind: int, taken: int, events: Tuple[Any, Any]) -> None:
+    def _report(self, kind: int, taken: int, events: Tuple[Any, Any]) -> int:
+        """How long it took, in ns."""
         begin, end = (self._clock.time_of(event) for event in events)
         library.fact(kind, 0, 0, 0, -1, begin, max(begin, end), 0, taken, 0)
+        return max(0, end - begin)
 
     def finish(self) -> None:
         while self._steps:
