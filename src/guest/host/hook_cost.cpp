@@ -10,7 +10,7 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kMostSettling = 40 * kSecond;
+constexpr Nanos kMostSettling = 20 * kSecond;
 // Of a window: what is spent behind it, and within it, where half of it is not timed.
 constexpr Nanos kBehind = 5, kWithin = 20;
 constexpr Nanos kLater = 4;  // times as late, and as long
@@ -55,7 +55,8 @@ bool HookSeries::begin(const Seen& seen, Nanos length) {
     why_not_ = "its steps take too long for turns";
     return false;
   }
-  series_.emplace(seen.clock, seen.taken, length, seen.ahead);
+  // Batches come as many at once as there are workers: a turn has as many as are made ahead.
+  series_.emplace(seen.clock, seen.taken, std::max(length, settling), seen.ahead);
   return true;
 }
 

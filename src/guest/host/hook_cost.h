@@ -25,8 +25,9 @@ class HookCost {
   // Of the step rate; nothing before every turn was had.
   struct Share {
     double median, low, high;
-    // Turns that differ by more than a cost may are no measurement of it.
-    bool is_known() const { return low > 0 || high - low <= 0.05; }
+    // Turns that differ by more than a cost may, or than it seems to be, are no measurement of it:
+    // of four pairs that differ by chance one in sixteen times all are above none.
+    bool is_known() const { return high - low <= 0.05 || high - low < low; }
   };
   std::optional<Share> share() const;
   Nanos length() const { return turn_ * static_cast<Nanos>(kTurns); }

@@ -101,6 +101,28 @@ TEST_F(HookSeriesTest, TurnsThatDifferByMoreThanAnyCostTellNothing) {
   EXPECT_TRUE(record.metrics.empty());
 }
 
+// Of four pairs of turns that differ by chance all may seem to cost something.
+TEST(HookCost, IsNotKnownWherePairsDifferByMoreThanTheLeast) {
+  EXPECT_TRUE((HookCost::Share{0.09, 0.08, 0.11}).is_known());
+  EXPECT_TRUE((HookCost::Share{0.01, -0.02, 0.02}).is_known());
+  EXPECT_TRUE((HookCost::Share{0.3, 0.25, 0.4}).is_known());
+  EXPECT_FALSE((HookCost::Share{0.32, 0.02, 0.47}).is_known());
+  EXPECT_FALSE((HookCost::Share{0.05, -0.05, 0.06}).is_known());
+}
+
+// Two workers give their batches at once: in turns of a second, so many more or fewer.
+TEST_F(HookSeriesTest, ATurnHasAsManyStepsAsAreMadeAhead) {
+  HookSeries::Seen seen;
+  seen.window = 5 * kSecond;
+  seen.taken = seen.steps = 40;
+  seen.ahead = 8;
+  for (seen.clock = seen.window; !series_.behind_window(seen);) {
+    ++seen.taken;
+    seen.clock += 125 * kMillisecond;
+  }
+  EXPECT_EQ(seen.taken - seen.steps, 8 * (8 + 8));
+}
+
 TEST_F(HookSeriesTest, WhatTakesTooLongIsNotWaitedFor) {
   HookSeries::Seen slow;
   slow.window = 100 * kSecond;
