@@ -28,7 +28,11 @@ void AccountSoFar::add(const AccountSoFar& of_others) {
 void BookedSoFar::booked(std::int32_t rank, const StepRow& row) {
   if (row.warmup) return;
   account_.ranks = std::max(account_.ranks, rank + 1);
-  account_.add(row, window_begins_.emplace(rank, row.idle_begin).first->second);
+  const auto index = static_cast<std::size_t>(rank);
+  if (index >= window_begins_.size()) window_begins_.resize(index + 1, kNever);
+  Nanos& window_begin = window_begins_[index];
+  if (window_begin == kNever) window_begin = row.idle_begin;
+  account_.add(row, window_begin);
 }
 
 }  // namespace loaderscope

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <vector>
 
 #include "record/step_observer.h"
 
@@ -33,7 +33,7 @@ class BookedSoFar final : public StepObserver {
 
  private:
   AccountSoFar account_;
-  std::map<std::int32_t, Nanos> window_begins_;  // by rank
+  std::vector<Nanos> window_begins_;  // by rank; kNever: not yet
 };
 
 }  // namespace loaderscope

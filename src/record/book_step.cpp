@@ -170,7 +170,7 @@ class Booking {
     bool up = step_.worker_was_up || span != spans.begin();
     for (; span != spans.end() && span->begin < idle.end; ++span) {
       const Stretch inside = intersect(idle, {span->begin, span->end});
-      book_gap({at, inside.begin}, up && !brings_up(*span));
+      book_gap({at, inside.begin}, up && !brings_up(span->stage));
       book_span(*span, inside);
       at = inside.end;
       up = true;
@@ -188,12 +188,8 @@ class Booking {
     row_.why[Why::epoch] += gap.length();
   }
 
-  static bool brings_up(const Span& span) {
-    return span.stage == Stage::startup || span.stage == Stage::startup_parent;
-  }
-
   void book_span(const Span& span, Stretch inside) {
-    if (brings_up(span)) {
+    if (brings_up(span.stage)) {
       add(Cause::startup, inside.length());
       row_.why[Why::epoch] += inside.length();
       return;

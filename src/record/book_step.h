@@ -7,8 +7,14 @@
 
 namespace loaderscope {
 
-// The spans of one worker that are still of interest, in the order of time.
+// The spans of one worker that are still of interest, in the order of time; at one instant what
+// brings it up comes first.
 using WorkerTimeline = std::span<const Span>;
+
+// Whether a worker that does it was not up before.
+inline bool brings_up(Stage stage) {
+  return stage == Stage::startup || stage == Stage::startup_parent;
+}
 
 // What the device of one rank was waiting for before a step.
 struct StepView {

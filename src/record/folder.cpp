@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <vector>
 
 #include "base/fifo.h"
@@ -17,9 +18,22 @@ struct Folder::Impl {
     StepEvents events;
     Nanos moved_by = 0;
   };
-  // With a barrier: steps whose other ranks are not known yet.
+  // With a barrier: steps of ranks of which it is not known what they waited for.
   std::vector<Fifo<Waiting>> waiting;
   std::size_t ranks_waiting = 0;  // that have one
+
+  // A step of all ranks, from when it is known whom they waited for until each has been folded.
+  struct Together {
+    std::size_t last = 0;  // the rank
+    bool has_come = false;
+    Waiting its{};
+    StepView slowest{};
+    std::vector<Span> its_worker{};  // of `slowest`: the rank goes on meanwhile
+    std::size_t folded = 0;          // ranks
+    std::exception_ptr failure{};    // the others end this step too
+  };
+  std::optional<Together> together;
+  std::vector<Span> its_worker;  // of the view of a rank; its memory is kept
 
   explicit Impl(const FoldOptions& given)
       : options(given),
@@ -41,7 +55,18 @@ struct Folder::Impl {
     return options;
   }
 
+  bool has_barrier() const { return options.sync_ranks && ranks.size() > 1; }
   bool all_ranks_wait() const { return ranks_waiting == ranks.size(); }
+
+  void wait(std::size_t rank, const Waiting& step) {
+    if (waiting[rank].empty()) ++ranks_waiting;
+    waiting[rank].push_slot() = step;
+  }
+
+  void no_longer_waits(std::size_t rank) {
+    waiting[rank].pop_front();
+    if (waiting[rank].empty()) --ranks_waiting;
+  }
 
   // Brings the times of the step into order. The rank that all others waited for: the last to be
   // ready, of equals the first.
@@ -55,39 +80,62 @@ struct Folder::Impl {
     return last;
   }
 
-  void begin_step(std::size_t rank) {
-    const Waiting& next = waiting[rank].front();
-    ranks[rank].begin_step(next.events, next.moved_by);
-    waiting[rank].pop_front();
-    if (waiting[rank].empty()) --ranks_waiting;
+  void fold(std::size_t rank, Waiting& step, const StepView* straggler, const RankFolder* slowest) {
+    RankFolder& folder = ranks[rank];
+    folder.begin_step(step.events, step.moved_by);
+    end_step(rank, folder.view(its_worker), straggler, slowest);
   }
 
-  void booked(std::size_t rank, const StepRow& row) const {
+  void end_step(std::size_t rank, const StepView& own, const StepView* straggler,
+                const RankFolder* slowest) {
+    const StepRow row = ranks[rank].end_step(own, straggler, slowest);
     if (step_observer != nullptr) step_observer->booked(static_cast<std::int32_t>(rank), row);
+  }
+
+  // Those that came before it are folded first.
+  void last_has_come(const Waiting& step) {
+    Together& now = *together;
+    const std::size_t last = now.last;
+    now.has_come = true;
+    now.its = step;
+    ranks[last].begin_step(now.its.events, now.its.moved_by);
+    now.slowest = ranks[last].view(now.its_worker);
+    for (std::size_t rank = 0; ranks_waiting > 0 && rank < ranks.size(); ++rank) {
+      if (rank == last || waiting[rank].empty()) continue;
+      Waiting its_step = waiting[rank].front();
+      no_longer_waits(rank);
+      fold_other(rank, its_step);
+    }
+  }
+
+  void fold_other(std::size_t rank, Waiting& step) {
+    try {
+      fold(rank, step, &together->slowest, &ranks[together->last]);
+    } catch (...) {
+      together->failure = std::current_exception();
+    }
+    end_once_all_are_folded();
+  }
+
+  // The straggler forgets its spans only after the others have looked at them.
+  void end_once_all_are_folded() {
+    if (++together->folded + 1 < ranks.size()) return;
+    try {
+      end_step(together->last, together->slowest, nullptr, nullptr);
+    } catch (...) {
+      together->failure = std::current_exception();
+    }
+    const std::exception_ptr failure = together->failure;
+    together.reset();
+    if (failure) std::rethrow_exception(failure);
   }
 
   void fold_together() {
     const std::size_t last = order_and_find_straggler();
-    begin_step(last);
-    const StepView slowest = ranks[last].view();
-    std::exception_ptr failure;
-    const auto end_step = [&](std::size_t rank) {
-      try {
-        booked(rank, rank == last
-                         ? ranks[rank].end_step(slowest)
-                         : ranks[rank].end_step(ranks[rank].view(), &slowest, &ranks[last]));
-      } catch (...) {
-        failure = std::current_exception();  // the others end this step too
-      }
-    };
-    // The straggler forgets its spans only after the others have looked at them.
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      if (rank == last) continue;
-      begin_step(rank);
-      end_step(rank);
-    }
-    end_step(last);
-    if (failure) std::rethrow_exception(failure);
+    together.emplace().last = last;
+    const Waiting step = waiting[last].front();
+    no_longer_waits(last);
+    last_has_come(step);
   }
 };
 
@@ -113,15 +161,23 @@ void Folder::step(std::int32_t rank, const StepEvents& events) {
   Impl& impl = *impl_;
   if (impl.options.observer) impl.options.observer->step(rank, events);
   const auto index = static_cast<std::size_t>(rank);
-  if (!impl.options.sync_ranks || impl.ranks.size() == 1) {
-    RankFolder& folder = impl.ranks[index];
-    folder.begin_step(events);
-    impl.booked(index, folder.end_step(folder.view()));
-    return;
+  Impl::Waiting step{events};
+  if (!impl.has_barrier()) {
+    impl.fold(index, step, nullptr, nullptr);
+  } else if (!impl.together) {
+    impl.wait(index, step);
+    while (impl.all_ranks_wait()) impl.fold_together();
+  } else if (index == impl.together->last) {
+    impl.last_has_come(step);
+  } else if (impl.together->has_come) {
+    impl.fold_other(index, step);
+  } else {
+    impl.wait(index, step);
   }
-  if (impl.waiting[index].empty()) ++impl.ranks_waiting;
-  impl.waiting[index].push_back({events});
-  while (impl.all_ranks_wait()) impl.fold_together();
+}
+
+void Folder::all_wait_for(std::int32_t last) {
+  if (impl_->has_barrier()) impl_->together.emplace().last = static_cast<std::size_t>(last);
 }
 
 void Folder::close(std::int32_t rank) { impl_->ranks[static_cast<std::size_t>(rank)].close(); }

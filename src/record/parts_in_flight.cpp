@@ -50,21 +50,6 @@ void PartsInFlight::forget_latest(const Entry& entry) {
   if (latest.batch == entry.batch) latest.place = kNowhere;
 }
 
-void PartsInFlight::begin_step(std::int64_t batch, bool in_order) {
-  // Samples of those before it were left out at the end of a stream.
-  const auto first = in_order ? in_flight_.begin() : first_from(batch, 0);
-  auto at = first;
-  for (; at != in_flight_.end() && at->batch <= batch; ++at) {
-    forget_latest(*at);
-    if (at->batch == batch) {
-      step_.push_back(*at);
-    } else {
-      free(at->place);
-    }
-  }
-  in_flight_.erase(first, at);
-}
-
 void PartsInFlight::end_step() {
   for (const Entry& entry : step_) free(entry.place);
   step_.clear();

@@ -17,13 +17,36 @@ class PartsInFlight {
 
   void add(std::int32_t worker, const Span& span);
 
-  // The parts of `batch` become those of the step; `in_order`: those before it never come.
-  void begin_step(std::int64_t batch, bool in_order);
+  // The parts of `batch` become those of the step; `in_order`: those before it never come, and are
+  // told: left_out(worker, part).
+  template <class LeftOut>
+  void begin_step(std::int64_t batch, bool in_order, const LeftOut& left_out) {
+    const auto first = in_order ? in_flight_.begin() : first_from(batch, 0);
+    auto at = first;
+    for (; at != in_flight_.end() && at->batch <= batch; ++at) {
+      forget_latest(*at);
+      if (at->batch == batch) {
+        step_.push_back(*at);
+      } else {
+        left_out(at->worker, part_at(at->place));
+        free(at->place);
+      }
+    }
+    in_flight_.erase(first, at);
+  }
   template <class See>
   void each_of_step(const See& see) const {  // see(worker, part)
     for (const Entry& entry : step_) see(entry.worker, part_at(entry.place));
   }
   void end_step();
+  // Of the step, and of batches that may come.
+  template <class See>
+  void each_of_worker(std::int32_t worker, const See& see) const {  // see(part)
+    for (const std::vector<Entry>* entries : {&step_, &in_flight_}) {
+      for (const Entry& entry : *entries)
+        if (entry.worker == worker) see(part_at(entry.place));
+    }
+  }
 
   std::int64_t spans_held() const;
 

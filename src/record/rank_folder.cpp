@@ -1,13 +1,14 @@
 #include "record/rank_folder.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace loaderscope {
 namespace {
 
 // Of a worker, before its old ones are looked at again: a step does that for those who made it.
-constexpr std::int64_t kManySpans = 64;
+constexpr std::size_t kManySpans = 64;
 
 std::uint64_t seed_of(const FoldOptions& options, std::int32_t rank) {
   return options.seed ^ (0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(rank) + 1));
@@ -17,7 +18,7 @@ std::uint64_t seed_of(const FoldOptions& options, std::int32_t rank) {
 
 RankFolder::RankFolder(const FoldOptions& options, std::int32_t rank)
     : options_(options),
-      timelines_(static_cast<std::size_t>(std::max(options.workers, 1))),
+      workers_(static_cast<std::size_t>(std::max(options.workers, 1))),
       parts_(options.workers),
       draw_(options.reservoir_rows, seed_of(options, rank)),
       exemplars_(options) {
@@ -31,10 +32,14 @@ void RankFolder::first_ask(Nanos at) {
 
 void RankFolder::span(std::int32_t index, const Span& span) {
   if (closed_) return;
-  SpanQueue& spans = timeline(index);
-  if (spans.held() >= kManySpans) drop_old_spans(index);
-  spans.push(span);
-  if (span.batch >= 0) parts_.add(index, span);
+  Worker& worker = of_worker(workers_, index);
+  worker.first_end = std::min(worker.first_end, span.end);
+  if (span.batch >= 0) {
+    parts_.add(index, span);
+    return;
+  }
+  if (worker.rest.size() >= kManySpans) drop_old(worker);
+  worker.rest.push_back(span);
 }
 
 void RankFolder::deliverable(std::int64_t batch, Nanos at) {
@@ -48,16 +53,18 @@ Nanos RankFolder::later_ready(std::int64_t batch) {
 
 Nanos RankFolder::put_in_order(StepEvents& next) const { return clamp_into_order(next, last_end_); }
 
-void RankFolder::begin_step(const StepEvents& events, Nanos moved_before) {
-  current_ = events;
-  current_clamped_ = moved_before + put_in_order(current_);
-  parts_.begin_step(current_.batch, options_.in_order);
+void RankFolder::begin_step(StepEvents& events, Nanos moved_before) {
+  current_clamped_ = moved_before + put_in_order(events);
+  current_ = &events;
+  parts_.begin_step(
+      events.batch, options_.in_order,
+      [&](std::int32_t worker, const PartsInFlight::Part& part) { keep_late(worker, part); });
   maker_ = chief_maker();
   if (options_.only_account) return;
-  path_.begin_step(current_);
+  path_.begin_step(events);
   parts_.each_of_step(
       [&](std::int32_t worker, const PartsInFlight::Part& part) { path_.made(worker, part); });
-  path_.get_ready(current_, maker_);
+  path_.get_ready(events, maker_);
 }
 
 // What the CPU time of the current batch's making chiefly went into.
@@ -70,35 +77,58 @@ Cause RankFolder::chief_maker() const {
   return *most > 0 ? static_cast<Cause>(most - cpu.begin()) : Cause::transport;
 }
 
-StepView RankFolder::view() {
-  const SpanQueue& queue = timeline(current_.worker);
+StepView RankFolder::view(std::vector<Span>& its_worker) {
   StepView view;
-  view.events = &current_;
+  view.events = current_;
   view.idle_begin = last_end_;
-  view.worker = queue.timeline();
-  view.worker_was_up = queue.has_dropped();
+  its_worker.clear();
+  if (current_->finished > last_end_) put_timeline(current_->worker, its_worker);
+  view.worker = its_worker;
+  view.worker_was_up = of_worker(workers_, current_->worker).first_end <= last_end_;
   view.maker = maker_;
-  view.later_ready = later_ready(current_.batch);
+  view.later_ready = later_ready(current_->batch);
   return view;
+}
+
+// What it did from the end of the last compute on until the batch was finished, in the order of
+// time.
+void RankFolder::put_timeline(std::int32_t index, std::vector<Span>& timeline) const {
+  const auto put = [&](const Span& span) {
+    if (span.end > last_end_ && span.begin < current_->finished) timeline.push_back(span);
+  };
+  parts_.each_of_worker(index, [&](const PartsInFlight::Part& part) {
+    for (const Span& span : part) put(span);
+  });
+  const auto place = static_cast<std::size_t>(index);
+  for (std::size_t i = 0; place < workers_.size() && i < workers_[place].rest.size(); ++i)
+    put(workers_[place].rest[i]);
+  const auto before = [](const Span& a, const Span& b) {
+    return std::tuple(a.begin, a.end, !brings_up(a.stage)) <
+           std::tuple(b.begin, b.end, !brings_up(b.stage));
+  };
+  if (!std::is_sorted(timeline.begin(), timeline.end(), before))
+    std::stable_sort(timeline.begin(), timeline.end(), before);
 }
 
 StepRow RankFolder::end_step(const StepView& own, const StepView* straggler,
                              const RankFolder* slowest) {
   StepRow row = book_step(own, straggler);
   if (options_.ranks_elsewhere && straggler == nullptr)
-    row.waiting_for_ranks = current_.compute.begin - current_.ready;
+    row.waiting_for_ranks = current_->compute.begin - current_->ready;
   row.clamped = current_clamped_;
   if (!row.warmup && !window_open_) open_window(row);
   last_end_ = record_.window_end = row.compute_end;
   if (options_.only_account) {
-    (window_open_ ? window_ : warmup_).samples += current_.samples;
+    (window_open_ ? window_ : warmup_).samples += current_->samples;
   } else {
-    path_.compute(current_, slowest != nullptr ? &slowest->path_to_ready() : nullptr);
+    path_.compute(*current_, slowest != nullptr ? &slowest->path_to_ready() : nullptr);
     count_step();
-    exemplars_.offer(row, current_, parts_);
+    exemplars_.offer(row, *current_, parts_);
   }
-  parts_.each_of_step(
-      [&](std::int32_t worker, const PartsInFlight::Part&) { drop_old_spans(worker); });
+  parts_.each_of_step([&](std::int32_t worker, const PartsInFlight::Part& part) {
+    keep_late(worker, part);
+    drop_old(of_worker(workers_, worker));
+  });
   parts_.end_step();
   record_.rows.push_back(row);  // at the end: where it throws, the step is folded all the same
   return row;
@@ -116,16 +146,23 @@ void RankFolder::count_step() {
   StageTotals& totals = window_open_ ? window_ : warmup_;
   parts_.each_of_step(
       [&](std::int32_t, const PartsInFlight::Part& part) { totals.add_spans(part); });
-  draw_.offer(parts_, current_);
-  totals.add_step(current_);
+  draw_.offer(parts_, *current_);
+  totals.add_step(*current_);
+}
+
+// What ended behind the last compute though its batch is no longer in flight: by clocks that
+// differ, or left out at the end of a stream.
+void RankFolder::keep_late(std::int32_t index, const PartsInFlight::Part& part) {
+  if (part.empty() || part.back().end <= last_end_) return;
+  for (const Span& span : part)
+    if (span.end > last_end_) of_worker(workers_, index).rest.push_back(span);
 }
 
 // A span that ended before the last compute did: no later step can wait for it.
-void RankFolder::drop_old_spans(std::int32_t index) {
-  SpanQueue& spans = timeline(index);
-  while (!spans.empty() && spans.front().end <= last_end_) {
-    if (spans.front().batch < 0) count_unbatched(spans.front());
-    spans.drop_front();
+void RankFolder::drop_old(Worker& worker) {
+  while (!worker.rest.empty() && worker.rest.front().end <= last_end_) {
+    if (worker.rest.front().batch < 0) count_unbatched(worker.rest.front());
+    worker.rest.pop_front();
   }
 }
 
@@ -138,8 +175,9 @@ void RankFolder::count_unbatched(const Span& span) {
 }
 
 RankRecord RankFolder::finish() {
-  for (const SpanQueue& spans : timelines_) {
-    for (const Span& span : spans.timeline()) {
+  for (const Worker& worker : workers_) {
+    for (std::size_t i = 0; i < worker.rest.size(); ++i) {
+      const Span& span = worker.rest[i];
       if (span.batch < 0 && span.end <= last_end_) count_unbatched(span);
     }
   }
@@ -164,7 +202,7 @@ void RankFolder::put_totals(const StageTotals& totals) {
 
 std::int64_t RankFolder::spans_held() const {
   std::int64_t held = parts_.spans_held();
-  for (const SpanQueue& spans : timelines_) held += spans.held();
+  for (const Worker& worker : workers_) held += static_cast<std::int64_t>(worker.rest.size());
   return held;
 }
 

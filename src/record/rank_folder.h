@@ -6,13 +6,14 @@
 #include <queue>
 #include <vector>
 
+#include "base/fifo.h"
+#include "record/book_step.h"
 #include "record/by_worker.h"
 #include "record/exemplar_keeper.h"
 #include "record/parts_in_flight.h"
 #include "record/path_walker.h"
 #include "record/recorder.h"
 #include "record/sample_draw.h"
-#include "record/span_queue.h"
 #include "record/stage_totals.h"
 
 namespace loaderscope {
@@ -28,8 +29,10 @@ class RankFolder {
   // A step is folded in four moves, so that with a barrier all ranks can look at each other in
   // between.
   Nanos put_in_order(StepEvents& next) const;  // what its times were moved by
-  void begin_step(const StepEvents& events, Nanos moved_before = 0);
-  StepView view();  // of the step begun
+  // `events`: outlive the step, and are put in order.
+  void begin_step(StepEvents& events, Nanos moved_before = 0);
+  // Of the step begun. What its worker did, where that is asked for, is put into `its_worker`.
+  StepView view(std::vector<Span>& its_worker);
   // Books it, writes the row that it returns, forgets its spans. `slowest`: the rank that
   // `straggler` is a view of.
   StepRow end_step(const StepView& own, const StepView* straggler = nullptr,
@@ -50,22 +53,28 @@ class RankFolder {
     }
   };
 
-  SpanQueue& timeline(std::int32_t worker) { return of_worker(timelines_, worker); }
+  struct Worker {
+    Fifo<Span> rest{1};        // of no batch in flight: what a step may still wait for
+    Nanos first_end = kNever;  // of its first span
+  };
+
+  void put_timeline(std::int32_t worker, std::vector<Span>& timeline) const;
   Cause chief_maker() const;
   Nanos later_ready(std::int64_t batch);
   void open_window(const StepRow& first);
   void count_step();
-  void drop_old_spans(std::int32_t worker);
+  void keep_late(std::int32_t worker, const PartsInFlight::Part& part);
+  void drop_old(Worker& worker);
   void count_unbatched(const Span& span);
   void put_totals(const StageTotals& totals);
 
   FoldOptions options_;
-  std::vector<SpanQueue> timelines_;  // by worker: what a step may still wait for
+  std::vector<Worker> workers_;
   PartsInFlight parts_;
   PathWalker path_;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
-  StepEvents current_;
-  Cause maker_ = Cause::transport;  // of its batch
+  const StepEvents* current_ = nullptr;  // of the step begun
+  Cause maker_ = Cause::transport;       // of its batch
   Nanos current_clamped_ = 0;
   Nanos last_end_ = 0;  // end of the last compute, or the first ask
 

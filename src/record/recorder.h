@@ -59,6 +59,9 @@ class Folder {
   void span(std::int32_t rank, std::int32_t worker, const Span& span);
   void deliverable(std::int32_t rank, std::int64_t batch, Nanos at);
   void step(std::int32_t rank, const StepEvents& events);
+  // With a barrier: the next step of each rank waited for that of `last`, and is folded at once
+  // where that came before. Where it is not said, it is found once all have come.
+  void all_wait_for(std::int32_t last);
   // The rank's window is over: what is still reported of it, while others go on, is not kept.
   void close(std::int32_t rank);
 

@@ -17,6 +17,7 @@ struct RankGroup {
   std::int32_t first_rank, ranks;
 
   std::int32_t at_barrier = 0;  // ranks that wait there
+  bool held = false;            // there, though the others go on
   std::int32_t done = 0;        // ranks whose window is over
   std::int64_t steps = 0;       // of all its ranks, in this round
   std::int64_t steps_since_time_moved = 0;

@@ -29,7 +29,7 @@ Simulation::Simulation(const Plan& plan, const EngineContext& context)
     for (std::int32_t rank = group.first_rank; rank < group.first_rank + group.ranks; ++rank) {
       auto trainer = std::make_unique<Trainer>(
           plan, group.world, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },
-          [this, rank](const StepEvents& events) { step_done(rank, events); });
+          [this, rank](StepEvents& events) { step_done(rank, events); });
       ranks_.push_back({&group, std::move(trainer), WindowKeeper(plan.config, plan.burst())});
     }
   }
@@ -40,15 +40,15 @@ Simulation::Simulation(const Plan& plan, const EngineContext& context)
 void Simulation::run() {
   for (Rank& rank : ranks_) rank.trainer->start();
   while (!all_done()) {
-    const std::optional<Nanos> goes_on = barrier();
-    bool happened = goes_on.has_value();
+    const std::optional<Barrier> barrier = this->barrier();
+    if (barrier) begin_release(*barrier);
+    bool happened = barrier.has_value();
     for (RankGroup& group : groups_) {
-      if (goes_on) group.at_barrier = 0;
-      if (group.is_done()) continue;
-      if (goes_on) release(group, *goes_on);
+      release(group);
+      if (interrupted_ || group.is_done()) continue;
       if (run_round(group)) happened = true;
-      if (interrupted_) return;
     }
+    if (interrupted_) return;
     if (!happened)
       throw RunError(
           "model: nothing happens any more before the window is over; please report this");
@@ -79,17 +79,32 @@ bool Simulation::run_round(RankGroup& group) {
   return happened;
 }
 
-std::optional<Nanos> Simulation::barrier() const {
+std::optional<Simulation::Barrier> Simulation::barrier() const {
   const bool all_wait = std::all_of(groups_.begin(), groups_.end(), [](const RankGroup& group) {
     return group.at_barrier == group.ranks;
   });
   if (!all_wait) return std::nullopt;
-  return *std::max_element(at_barrier_.begin(), at_barrier_.end());
+  const auto last = std::max_element(at_barrier_.begin(), at_barrier_.end());
+  return Barrier{*last, static_cast<std::int32_t>(last - at_barrier_.begin())};
 }
 
-void Simulation::release(const RankGroup& group, Nanos at) {
+// The first rank has the window of all. What the last one waited for is known next, so that the
+// step of each of the others is folded while the rank is in the caches.
+void Simulation::begin_release(const Barrier& barrier) {
+  goes_on_ = barrier.at;
+  for (RankGroup& group : groups_) group.held = true;
+  folder_.all_wait_for(barrier.last);
+  release(groups_.front());
+  release(*ranks_[static_cast<std::size_t>(barrier.last)].group);
+}
+
+void Simulation::release(RankGroup& group) {
+  if (!group.held) return;
+  group.held = false;
+  group.at_barrier = 0;
+  if (group.is_done()) return;
   for (std::int32_t rank = group.first_rank; rank < group.first_rank + group.ranks; ++rank)
-    ranks_[static_cast<std::size_t>(rank)].trainer->begin_compute(at);
+    ranks_[static_cast<std::size_t>(rank)].trainer->begin_compute(goes_on_);
 }
 
 void Simulation::wake(std::uint64_t packed) {
@@ -125,7 +140,7 @@ void Simulation::ready(std::int32_t index, Nanos at) {
   ++rank.group->at_barrier;
 }
 
-void Simulation::step_done(std::int32_t index, const StepEvents& events) {
+void Simulation::step_done(std::int32_t index, StepEvents& events) {
   Rank& rank = ranks_[static_cast<std::size_t>(index)];
   ++rank.group->steps;
   watch_for_standstill(*rank.group, rank.done);
@@ -133,18 +148,17 @@ void Simulation::step_done(std::int32_t index, const StepEvents& events) {
   // With a barrier all ranks have the window of the first one: their steps belong together.
   Rank& leader = plan_.config.trainer.sync_ranks ? ranks_.front() : rank;
   if (&leader == &rank && rank.folded == 0) rank.window.first_ask(0);
-  StepEvents counted = events;
-  counted.warmup = &leader == &rank ? rank.window.is_warmup(events.step, events.compute.end)
-                                    : !leader.window_open;
-  if (!counted.warmup && !rank.window_open) {
+  events.warmup = &leader == &rank ? rank.window.is_warmup(events.step, events.compute.end)
+                                   : !leader.window_open;
+  if (!events.warmup && !rank.window_open) {
     rank.window_open = true;
     rank.get_wait = 0;
     rank.trainer->read_queue();
   }
   rank.get_wait += events.take - events.ask;
-  folder_.step(index, counted);
+  folder_.step(index, events);
   ++rank.folded;
-  if (!counted.warmup) samples_ += events.samples;
+  if (!events.warmup) samples_ += events.samples;
   if (leader.window.ended()) end_rank(index);
   end_if_exhausted(index);
 }

@@ -45,11 +45,16 @@ class Simulation {
   // where nothing happened.
   bool run_round(RankGroup& group);
   bool round_is_over(const RankGroup& group) const;
-  std::optional<Nanos> barrier() const;  // once all ranks wait at it: when they go on
-  void release(const RankGroup& group, Nanos at);
+  struct Barrier {
+    Nanos at;           // when they go on
+    std::int32_t last;  // the rank that they have waited for
+  };
+  std::optional<Barrier> barrier() const;  // once all ranks wait at it
+  void begin_release(const Barrier& barrier);
+  void release(RankGroup& group);
   void wake(std::uint64_t who);
   void ready(std::int32_t rank, Nanos at);
-  void step_done(std::int32_t rank, const StepEvents& events);
+  void step_done(std::int32_t rank, StepEvents& events);
   void end_rank(std::int32_t rank);
   void end_if_exhausted(std::int32_t rank);
   bool all_done() const;
@@ -63,6 +68,7 @@ class Simulation {
   Folder folder_;
   std::vector<Rank> ranks_;
   std::vector<Nanos> at_barrier_;  // by rank: since when it waits
+  Nanos goes_on_ = 0;              // from the barrier before
 
   std::int64_t events_ = 0;
   bool interrupted_ = false;

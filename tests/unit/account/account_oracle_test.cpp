@@ -85,11 +85,14 @@ class RandomFacts {
   FoldOptions options() const { return options_; }
 
   // In the order that the folder asks for, with spans up to `ahead` of the step that needs them.
-  void report_to(Folder& folder) {
+  // `told`: which rank the others wait for, before their steps come, and any rank first.
+  void report_to(Folder& folder, bool told = false) {
     for (std::int32_t r = 0; r < options_.ranks; ++r)
       folder.first_ask(r, ranks_[index(r)].first_ask);
     for (std::size_t k = 0; k < kSteps; ++k) {
-      for (std::int32_t r = 0; r < options_.ranks; ++r) {
+      if (told) folder.all_wait_for(last_ready(k));
+      for (std::int32_t i = 0; i < options_.ranks; ++i) {
+        const std::int32_t r = told ? (i + static_cast<std::int32_t>(k)) % options_.ranks : i;
         Rank& rank = ranks_[index(r)];
         report_spans(folder, r, k, rank.steps[k].compute.end + some());
         for (; rank.marked < kSteps && rank.marked <= k + 4; ++rank.marked) {
@@ -114,6 +117,13 @@ class RandomFacts {
 
   static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
   Nanos some() { return dice_.one_in(3) ? 0 : dice_.between(0, longest_); }
+
+  std::int32_t last_ready(std::size_t k) const {
+    const auto last = std::max_element(
+        ranks_.begin(), ranks_.end(),
+        [k](const auto& a, const auto& b) { return a.steps[k].ready < b.steps[k].ready; });
+    return static_cast<std::int32_t>(last - ranks_.begin());
+  }
 
   Interval next_interval(Nanos& at) {
     Interval interval;
@@ -234,7 +244,7 @@ TEST(AccountOracle, AgreesOnRandomFacts) {
     FoldOptions options = random.options();
     options.observer = &facts;
     Folder folder(options);
-    random.report_to(folder);
+    random.report_to(folder, i % 2 == 0);
     const std::vector<RankRecord> ranks = folder.finish();
     const auto expected = recompute_account(facts, options.in_order, options.sync_ranks);
     ASSERT_EQ(differences(ranks, expected), "") << "seed " << seed;

@@ -39,12 +39,15 @@ const Span* span_at(const std::vector<Span>& spans, Nanos t) {
 }
 
 // Whether the worker comes up only later: the next thing known of it is its start, or its very
-// first sign of life.
+// first sign of life. Of what takes no time, at one instant, any may be the next.
 bool is_not_up(const std::vector<Span>& spans, Nanos t, Nanos finished) {
   const Span* next = first_behind(spans, t);
   if (next == nullptr || next->begin >= finished) return false;
-  return next == spans.data() || next->stage == Stage::startup ||
-         next->stage == Stage::startup_parent;
+  if (next == spans.data()) return true;
+  return std::any_of(next, spans.data() + spans.size(), [next](const Span& span) {
+    return span.begin == next->begin && span.end == next->end &&
+           (span.stage == Stage::startup || span.stage == Stage::startup_parent);
+  });
 }
 
 Interval at_work(const Interval& work, Nanos t) { return holds(work, t) ? work : Interval{}; }
