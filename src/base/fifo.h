@@ -19,12 +19,15 @@ class Fifo {
   T& operator[](std::size_t i) { return ring_[(first_ + i) & (ring_.size() - 1)]; }
   const T& operator[](std::size_t i) const { return ring_[(first_ + i) & (ring_.size() - 1)]; }
   T& front() { return (*this)[0]; }
+  const T& front() const { return (*this)[0]; }
   T& back() { return (*this)[count_ - 1]; }
 
-  T& push_back(T item) {
+  T& push_back(T item) { return push_slot() = std::move(item); }
+  // As something else has left it, for whoever sets all of it: large items are copied once.
+  T& push_slot() {
     if (count_ == ring_.size()) grow();
     ++count_;
-    return (*this)[count_ - 1] = std::move(item);
+    return (*this)[count_ - 1];
   }
   void pop_front() {
     first_ = (first_ + 1) & (ring_.size() - 1);

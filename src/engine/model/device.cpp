@@ -6,7 +6,7 @@
 namespace loaderscope::model {
 
 Device::Device(const Plan& plan, World& world, std::int32_t rank, std::function<void(Nanos)> ready,
-               std::function<void(const StepEvents&)> done)
+               std::function<void(StepEvents&)> done)
     : plan_(plan),
       world_(world),
       rank_(rank),
@@ -15,9 +15,16 @@ Device::Device(const Plan& plan, World& world, std::int32_t rank, std::function<
       own_copy_stream_(plan.config.trainer.copy == CopyMode::stream),
       ends_(static_cast<std::size_t>(plan.in_flight + 2), kNever) {}
 
-void Device::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {
-  Step& step = steps_.push_back({});
+Device::Step& Device::add_step(const StepEvents& events) {
+  Step& step = steps_.push_slot();
   step.events = events;
+  step.copy_submitted = step.copy_duration = step.compute_submitted_at = 0;
+  step.copy_placed = step.compute_submitted = step.told_ready = step.last_of_epoch = false;
+  return step;
+}
+
+void Device::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {
+  Step& step = add_step(events);
   step.copy_submitted = now;
   step.copy_duration = duration;
   last_copy_end_ = kNever;
@@ -31,8 +38,7 @@ void Device::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {
 }
 
 void Device::copied(const StepEvents& events, const Interval& copy) {
-  Step& step = steps_.push_back({});
-  step.events = events;
+  Step& step = add_step(events);
   step.events.copy = copy;
   step.copy_placed = true;
   copy_tail_ = last_copy_end_ = copy.end;
@@ -108,7 +114,7 @@ void Device::wake() {
   computed(events);
 }
 
-void Device::computed(StepEvents events) {
+void Device::computed(StepEvents& events) {
   compute_tail_ = events.compute.end;
   check_time(compute_tail_);
   ends_[static_cast<std::size_t>(placed_) % ends_.size()] = compute_tail_;

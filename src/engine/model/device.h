@@ -20,7 +20,7 @@ class Device {
   // `ready` is told when a step could begin to compute; it answers with `begin_compute`, at once or
   // later. `done` is told the events of every step whose compute is placed, in order.
   Device(const Plan& plan, World& world, std::int32_t rank, std::function<void(Nanos)> ready,
-         std::function<void(const StepEvents&)> done);
+         std::function<void(StepEvents&)> done);
 
   // A step's way, in this order. `copied`: the trainer's own thread has copied it.
   void submit_copy(const StepEvents& events, Nanos now, Nanos duration);
@@ -47,9 +47,10 @@ class Device {
     bool told_ready = false;
     bool last_of_epoch = false;
   };
+  Step& add_step(const StepEvents& events);
   void place_copy(Step& step, Nanos earliest);
   void advance();
-  void computed(StepEvents events);
+  void computed(StepEvents& events);
 
   // A compute that shares the cores with the loader: nobody knows its end before it is there.
   struct OnCores {
@@ -62,7 +63,7 @@ class Device {
   World& world_;
   std::int32_t rank_;
   std::function<void(Nanos)> ready_;
-  std::function<void(const StepEvents&)> done_;
+  std::function<void(StepEvents&)> done_;
   bool own_copy_stream_;
   Fifo<Step> steps_{2};  // submitted, compute not placed
   std::optional<OnCores> on_cores_;

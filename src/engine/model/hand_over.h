@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <vector>
 
+#include "base/fifo.h"
 #include "engine/model/batch.h"
 #include "engine/model/world.h"
 #include "engine/pipeline/plan.h"
@@ -26,7 +26,7 @@ class HandOver {
  private:
   // Sends the batches of one worker, one after another.
   struct Feeder {
-    std::deque<Batch*> to_send;
+    Fifo<Batch*> to_send;
     bool sending = false;
     Ongoing work;
   };
@@ -48,7 +48,7 @@ class HandOver {
   std::function<void(Batch&)> arrived_;
   std::vector<Feeder> feeders_;  // by worker
 
-  std::deque<Batch*> to_pin_;
+  Fifo<Batch*> to_pin_;
   Batch* pinning_ = nullptr;
   bool pin_receives_ = false;  // of `pinning_`: it is being received
   Ongoing pin_work_;

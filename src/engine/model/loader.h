@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "base/fifo.h"
 #include "engine/model/batch.h"
 #include "engine/model/hand_over.h"
 #include "engine/model/request_queue.h"
@@ -50,7 +50,7 @@ class Loader {
   };
   struct Worker {
     Doing doing = Doing::nothing;
-    std::deque<Batch*> tasks;      // batch tasks
+    Fifo<Batch*> tasks;            // batch tasks
     std::int64_t outstanding = 0;  // dispatched to it and not yet received by the trainer
     Nanos resting_since = 0;
 
@@ -137,7 +137,7 @@ class Loader {
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_batches_;
 
-  std::deque<Batch*> sample_tasks_;             // batches with samples that nobody has begun
+  Fifo<Batch*> sample_tasks_;                   // batches with samples that nobody has begun
   std::vector<std::uint64_t> resting_workers_;  // bit per worker, for sample tasks
 };
 

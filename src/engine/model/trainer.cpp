@@ -6,7 +6,7 @@
 namespace loaderscope::model {
 
 Trainer::Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
-                 std::function<void(Nanos)> barrier, std::function<void(const StepEvents&)> done)
+                 std::function<void(Nanos)> barrier, std::function<void(StepEvents&)> done)
     : plan_(plan),
       world_(world),
       folder_(folder),
@@ -18,7 +18,7 @@ Trainer::Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t ra
           plan, world, folder, rank, [this](Batch& batch) { arrived(batch); },
           [this] { workers_up(); }),
       device_(plan, world, rank, std::move(barrier),
-              [this](const StepEvents& events) { step_done(events); }),
+              [this](StepEvents& events) { step_done(events); }),
       early_(static_cast<std::size_t>(plan.window + 1)) {}
 
 void Trainer::start() {
@@ -74,7 +74,7 @@ void Trainer::wake() {
 }
 
 // News from the device: what the trainer waits for may be known now.
-void Trainer::step_done(const StepEvents& events) {
+void Trainer::step_done(StepEvents& events) {
   done_(events);
   if (!parked_) return;
   switch (doing_) {

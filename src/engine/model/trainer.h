@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <vector>
 
+#include "base/fifo.h"
 #include "engine/model/device.h"
 #include "engine/model/loader.h"
 #include "engine/pipeline/occupancy.h"
@@ -19,7 +19,7 @@ class Trainer {
   // `barrier` is told when this rank's next step could begin to compute; `done` the events of every
   // step.
   Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
-          std::function<void(Nanos)> barrier, std::function<void(const StepEvents&)> done);
+          std::function<void(Nanos)> barrier, std::function<void(StepEvents&)> done);
 
   void start();
   void wake();
@@ -62,7 +62,7 @@ class Trainer {
   void copy_by_hand();
   void launch();
   void launched(const Interval& launch);
-  void step_done(const StepEvents& events);
+  void step_done(StepEvents& events);
   void wake_up_at(Nanos at);
 
   const Plan& plan_;
@@ -71,7 +71,7 @@ class Trainer {
   std::int32_t rank_;
   std::uint64_t who_;
   std::int64_t in_flight_;
-  std::function<void(const StepEvents&)> done_;
+  std::function<void(StepEvents&)> done_;
   Loader loader_;
   Device device_;
 
@@ -87,7 +87,7 @@ class Trainer {
   Ongoing work_;
   StepEvents events_;  // of the step at hand
 
-  std::deque<Batch*> arrivals_;
+  Fifo<Batch*> arrivals_;
   Batch* receiving_ = nullptr;
   std::vector<Batch*> early_;  // in order: received, by batch modulo its size
   Occupancy ready_;            // batches that may be taken

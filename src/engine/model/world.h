@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 #include <vector>
 
+#include "base/fifo.h"
 #include "engine/model/host_cores.h"
 #include "engine/model/shared_server.h"
 #include "engine/model/who.h"
@@ -93,7 +93,7 @@ class World {
   SharedServer decode_hosts_;
   std::int64_t reads_in_storage_ = 0;
   Nanos request_link_free_ = 0;
-  std::deque<WaitingRead> waiting_reads_;
+  Fifo<WaitingRead> waiting_reads_;
   std::unordered_map<std::uint64_t, Ongoing*> unfinished_;  // work with parts that have not begun
 };
 
