@@ -1,10 +1,15 @@
 #include "analysis/part_of_job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "analysis/wording.h"
+#include "loaderscope/errors.h"
 #include "record/merge_records.h"
 
 namespace loaderscope {
@@ -85,6 +90,15 @@ RunRecord part_on_hosts(const RunRecord& job, const std::vector<std::size_t>& ho
   renumber_injections(part.config, numbers);
   if (part.hosts.size() == 1) part.hosts.clear();
   return part;
+}
+
+void refuse_what_is_left_of_job(const RunRecord& record, const std::string& place) {
+  const double missing = value_of(record.metrics, "meeting.missing_processes").value_or(0);
+  if (missing <= 0) return;
+  throw UsageError(fmt::format(
+      "{}: the run lost {} of its job, and how long the others waited for that is not known; run "
+      "the job to its end, or one host by itself",
+      place, plural(std::llround(missing), "process")));
 }
 
 void renumber_injections(RunConfig& config, const std::vector<std::int64_t>& ranks) {

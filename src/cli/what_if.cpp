@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "analysis/fit/fitted_model.h"
+#include "analysis/part_of_job.h"
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
@@ -60,6 +61,7 @@ FittedBase fitted_base(const WhatIfFlags& flags, const RunConfig& given,
   }
   refuse_flags_beside_result(given, "give what changes with --set");
   base.record = read_result(place_of_result(flags.result)).record;
+  refuse_what_is_left_of_job(*base.record, flags.result);
   base.model = std::make_unique<FittedModel>(*base.record);
   return base;
 }

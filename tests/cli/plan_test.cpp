@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/run_binary.h"
@@ -41,6 +42,22 @@ TEST_F(Plan, SaysHowBusyTheJobIsAndWhatIsFull) {
               StartsWith("100 ranks on 100 hosts: busy 50.0 % (measured with 1: 100.0 %)"));
   EXPECT_THAT(ended.out, HasSubstr("Needed: 40.0 GB/s of storage instead of 20.0 GB/s"));
   EXPECT_THAT(ended.out, HasSubstr("Epoch: 400,000 samples in 20.00 s"));
+}
+
+// What the others waited for those that are gone is in their steps.
+TEST_F(Plan, IsNotMadeOfWhatIsLeftOfAJobNorIsAWhatIf) {
+  const std::string path = saved_run();
+  json result = json::parse(folder_.read("r.json"));
+  result["metrics"].push_back(
+      {{"name", "meeting.missing_processes"}, {"unit", "1"}, {"help", "gone"}});
+  result["meeting"]["missing_processes"] = 1;
+  std::ofstream(path) << result;
+  for (const auto& words : {std::vector<std::string>{"plan", "--from", path, "--ranks", "8"},
+                            {"what-if", path, "--set", "workers=2"}}) {
+    const Ended ended = run_binary(words);
+    EXPECT_EQ(ended.exit_code, 64) << ended.out;
+    EXPECT_THAT(ended.err, HasSubstr("the run lost 1 process of its job"));
+  }
 }
 
 // Each rank wants 0.8 of the 2 cores that decode.

@@ -7,6 +7,7 @@
 #include <future>
 
 #include "analysis/epochs.h"
+#include "analysis/part_of_job.h"
 #include "analysis/scale/plan_notes.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -27,12 +28,7 @@ JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
         "--from: the result is of {} hosts; a plan is made of one host's own, each host of the job "
         "being like it",
         record.hosts.size()));
-  if (const double missing = value_of(record.metrics, "meeting.missing_processes").value_or(0);
-      missing > 0)
-    throw UsageError(fmt::format(
-        "--from: the run lost {} of its job, and how long the others waited for that is not known; "
-        "run the job to its end, or one host by itself",
-        plural(std::llround(missing), "process")));
+  refuse_what_is_left_of_job(record, "--from");
   JobQuestion question = asked;
   const std::int64_t measured = record.config.trainer.ranks;
   if (!question.gpu_price && record.config.answer.gpu_price > 0)
