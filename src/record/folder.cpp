@@ -9,36 +9,41 @@
 #include "record/step_observer.h"
 
 namespace loaderscope {
+namespace {
+
+struct StepToFold {
+  StepEvents events;
+  Nanos moved_by = 0;
+};
+
+// A step of all ranks, from when it is known whom they waited for until each has been folded.
+struct StepTogether {
+  std::size_t last = 0;  // the rank
+  bool has_come = false;
+  StepToFold its{};
+  StepView slowest{};
+  std::vector<Span> its_worker{};  // of `slowest`: the rank goes on meanwhile
+  std::size_t folded = 0;          // ranks
+  std::exception_ptr failure{};    // the others end this step too
+};
+
+}  // namespace
 
 struct Folder::Impl {
   FoldOptions options;
   StepObserver* step_observer;  // null: there is none
   std::vector<RankFolder> ranks;
-  struct Waiting {
-    StepEvents events;
-    Nanos moved_by = 0;
-  };
   // With a barrier: steps of ranks of which it is not known what they waited for.
-  std::vector<Fifo<Waiting>> waiting;
+  std::vector<Fifo<StepToFold>> waiting;
   std::size_t ranks_waiting = 0;  // that have one
+  std::optional<StepTogether> together;
 
-  // A step of all ranks, from when it is known whom they waited for until each has been folded.
-  struct Together {
-    std::size_t last = 0;  // the rank
-    bool has_come = false;
-    Waiting its{};
-    StepView slowest{};
-    std::vector<Span> its_worker{};  // of `slowest`: the rank goes on meanwhile
-    std::size_t folded = 0;          // ranks
-    std::exception_ptr failure{};    // the others end this step too
-  };
-  std::optional<Together> together;
   std::vector<Span> its_worker;  // of the view of a rank; its memory is kept
 
   explicit Impl(const FoldOptions& given)
       : options(given),
         step_observer(dynamic_cast<StepObserver*>(given.observer)),
-        waiting(static_cast<std::size_t>(given.ranks), Fifo<Waiting>(1)) {
+        waiting(static_cast<std::size_t>(given.ranks), Fifo<StepToFold>(1)) {
     const FoldOptions each = share_of_one_rank(given);
     ranks.reserve(waiting.size());
     for (std::int32_t rank = 0; rank < given.ranks; ++rank) ranks.emplace_back(each, rank);
@@ -58,7 +63,7 @@ struct Folder::Impl {
   bool has_barrier() const { return options.sync_ranks && ranks.size() > 1; }
   bool all_ranks_wait() const { return ranks_waiting == ranks.size(); }
 
-  void wait(std::size_t rank, const Waiting& step) {
+  void wait(std::size_t rank, const StepToFold& step) {
     if (waiting[rank].empty()) ++ranks_waiting;
     waiting[rank].push_slot() = step;
   }
@@ -73,14 +78,15 @@ struct Folder::Impl {
   std::size_t order_and_find_straggler() {
     std::size_t last = 0;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      Waiting& next = waiting[rank].front();
+      StepToFold& next = waiting[rank].front();
       next.moved_by = ranks[rank].put_in_order(next.events);
       if (next.events.ready > waiting[last].front().events.ready) last = rank;
     }
     return last;
   }
 
-  void fold(std::size_t rank, Waiting& step, const StepView* straggler, const RankFolder* slowest) {
+  void fold(std::size_t rank, StepToFold& step, const StepView* straggler,
+            const RankFolder* slowest) {
     RankFolder& folder = ranks[rank];
     folder.begin_step(step.events, step.moved_by);
     end_step(rank, folder.view(its_worker), straggler, slowest);
@@ -93,8 +99,8 @@ struct Folder::Impl {
   }
 
   // Those that came before it are folded first.
-  void last_has_come(const Waiting& step) {
-    Together& now = *together;
+  void last_has_come(const StepToFold& step) {
+    StepTogether& now = *together;
     const std::size_t last = now.last;
     now.has_come = true;
     now.its = step;
@@ -102,13 +108,13 @@ struct Folder::Impl {
     now.slowest = ranks[last].view(now.its_worker);
     for (std::size_t rank = 0; ranks_waiting > 0 && rank < ranks.size(); ++rank) {
       if (rank == last || waiting[rank].empty()) continue;
-      Waiting its_step = waiting[rank].front();
+      StepToFold its_step = waiting[rank].front();
       no_longer_waits(rank);
       fold_other(rank, its_step);
     }
   }
 
-  void fold_other(std::size_t rank, Waiting& step) {
+  void fold_other(std::size_t rank, StepToFold& step) {
     try {
       fold(rank, step, &together->slowest, &ranks[together->last]);
     } catch (...) {
@@ -133,7 +139,7 @@ struct Folder::Impl {
   void fold_together() {
     const std::size_t last = order_and_find_straggler();
     together.emplace().last = last;
-    const Waiting step = waiting[last].front();
+    const StepToFold step = waiting[last].front();
     no_longer_waits(last);
     last_has_come(step);
   }
@@ -161,7 +167,7 @@ void Folder::step(std::int32_t rank, const StepEvents& events) {
   Impl& impl = *impl_;
   if (impl.options.observer) impl.options.observer->step(rank, events);
   const auto index = static_cast<std::size_t>(rank);
-  Impl::Waiting step{events};
+  StepToFold step{events};
   if (!impl.has_barrier()) {
     impl.fold(index, step, nullptr, nullptr);
   } else if (!impl.together) {
