@@ -9,7 +9,6 @@
 #include "record/step_observer.h"
 
 namespace loaderscope {
-namespace {
 
 struct StepToFold {
   StepEvents events;
@@ -26,8 +25,6 @@ struct StepTogether {
   std::size_t folded = 0;          // ranks
   std::exception_ptr failure{};    // the others end this step too
 };
-
-}  // namespace
 
 struct Folder::Impl {
   FoldOptions options;
