@@ -106,6 +106,17 @@ Cause largest_stall(const Account& account) {
   return static_cast<Cause>(largest - account.stall.begin());
 }
 
+std::string what_to_look_at(const Facts& facts, const Account& stragglers, const std::string& names,
+                            bool is_one) {
+  if (largest_stall(stragglers) == Cause::launch && waits_for_word(facts.record, stragglers))
+    return "look at the network between the processes of the job: word of every step goes over it";
+  return fmt::format(
+      "look at what {} {} to {}: {} part of the data, {} disk, {} cores{}", names,
+      is_one ? "has" : "have", is_one ? "itself" : "themselves", is_one ? "its" : "their",
+      is_one ? "its" : "their", is_one ? "its" : "their",
+      facts.has_gpu() ? fmt::format(", {} GPU's link", is_one ? "its" : "their") : "");
+}
+
 }  // namespace
 
 double waited_for_ranks(const Facts& facts) {
@@ -134,10 +145,7 @@ std::optional<Candidate> straggler_rank(const Facts& facts) {
                   is_one ? "it waits" : "they wait", words_of_cause(cause, facts.record, mean),
                   show_percent(facts.share(mean.stall[cause]))),
       {},
-      fmt::format("look at what {} {} to {}: {} part of the data, {} disk, {} cores{}", names,
-                  is_one ? "has" : "have", is_one ? "itself" : "themselves",
-                  is_one ? "its" : "their", is_one ? "its" : "their", is_one ? "its" : "their",
-                  facts.has_gpu() ? fmt::format(", {} GPU's link", is_one ? "its" : "their") : "")};
+      what_to_look_at(facts, mean, names, is_one)};
 }
 
 double waited_for_slow_worker(const Facts& facts) {

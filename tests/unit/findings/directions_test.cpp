@@ -251,6 +251,15 @@ TEST(Findings, NameTheStragglers) {
   ASSERT_NE(find(ranks, "straggler-rank"), nullptr) << ids_of(ranks);
   EXPECT_THAT(find(ranks, "straggler-rank")->evidence, HasSubstr("rank 1 is the straggler"));
   EXPECT_THAT(find(ranks, "straggler-rank")->evidence, HasSubstr("waits chiefly for read"));
+  EXPECT_THAT(find(ranks, "straggler-rank")->pytorch, HasSubstr("its part of the data"));
+  RunRecord record = run(COMPUTE
+                         "ranks = 2\nsync-ranks = true\nworkers = 1\ncost = read=1ms\n"
+                         "cost = launch=1ms\ninject = launch=+40ms@rank=1");
+  record.metrics.push_back({"meeting.late_word_s", "s", "", 1000});
+  const Analysis late = analysed(record);
+  ASSERT_NE(find(late, "straggler-rank"), nullptr) << ids_of(late);
+  EXPECT_THAT(find(late, "straggler-rank")->pytorch,
+              HasSubstr("the network between the processes"));
   const Analysis workers =
       analysed(run(COMPUTE "workers = 4\ncost = decode=2ms:sleep\ninject = decode=+8ms@worker=3"));
   ASSERT_NE(find(workers, "straggler-worker"), nullptr) << ids_of(workers);
