@@ -24,10 +24,15 @@ HookCost::HookCost(Nanos at, std::int64_t steps, Nanos length, std::int64_t sett
       settle_(settle),
       settled_(settle == 0) {}
 
-// A turn ends with a step, so that it holds whole steps.
+// A turn holds whole steps, and where that can be had as many of each worker: they come in bursts.
+bool HookCost::ends(Nanos at, std::int64_t steps) const {
+  if (!settled_) return steps - steps_ >= settle_;
+  if (at - began_ < turn_) return false;
+  return settle_ == 0 || (steps - steps_) % settle_ == 0 || at - began_ >= 2 * turn_;
+}
+
 void HookCost::look(Nanos at, std::int64_t steps) {
-  if (over() || steps == steps_) return;
-  if (settled_ ? at - began_ < turn_ : steps - steps_ < settle_) return;
+  if (over() || steps == steps_ || !ends(at, steps)) return;
   if (settled_) turns_.push_back(static_cast<double>(steps - steps_) / seconds(at - began_));
   settled_ = !settled_ || settle_ == 0;
   began_ = at;
@@ -55,8 +60,9 @@ bool HookSeries::begin(const Seen& seen, Nanos length) {
     why_not_ = "its steps take too long for turns";
     return false;
   }
-  // Batches come as many at once as there are workers: a turn has as many as are made ahead.
-  series_.emplace(seen.clock, seen.taken, std::max(length, settling), seen.ahead);
+  // A turn has about as many steps as are made ahead, or more, and ends with one of those.
+  const Nanos fewest = settling * 3 / 4;
+  series_.emplace(seen.clock, seen.taken, std::max(length, fewest), seen.ahead);
   return true;
 }
 

@@ -14,8 +14,9 @@ namespace loaderscope::guest {
 
 class HookCost {
  public:
-  // `length` of all turns, at least 2 s and at most 20 s of it. `at`: when the last of `steps` was
-  // taken. `settle`: steps of each turn that do not count, whose batches were made before it.
+  // `length` of all turns, at least 2 s and at most 20 s of it, or up to twice that. `at`: when
+  // the last of `steps` was taken. `settle`: steps of each turn that do not count, whose batches
+  // were made before it; a multiple of the workers.
   HookCost(Nanos at, std::int64_t steps, Nanos length, std::int64_t settle);
 
   // To be called often, likewise.
@@ -37,6 +38,7 @@ class HookCost {
  private:
   // On, off, off, on: a rate that drifts counts on both sides alike.
   static bool is_on(std::size_t turn) { return turn % 4 == 0 || turn % 4 == 3; }
+  bool ends(Nanos at, std::int64_t steps) const;  // the turn, or its settling, with that step
 
   Nanos turn_, began_;
   std::int64_t steps_, settle_;

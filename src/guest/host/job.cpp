@@ -190,7 +190,7 @@ void Job::say_window_ended(bool ends) const {
   output_.say(fmt::format(
       "{} is measured; the program {}", window,
       ends ? "is asked to end"
-           : "runs on for up to 40 s, with the hooks in and out by turns, for what they cost"));
+           : "runs on for up to a minute, with the hooks in and out by turns, for what they cost"));
 }
 
 RunRecord Job::record() {

@@ -110,17 +110,20 @@ TEST(HookCost, IsNotKnownWherePairsDifferByMoreThanTheLeast) {
   EXPECT_FALSE((HookCost::Share{0.05, -0.05, 0.06}).is_known());
 }
 
-// Two workers give their batches at once: in turns of a second, so many more or fewer.
-TEST_F(HookSeriesTest, ATurnHasAsManyStepsAsAreMadeAhead) {
+// Two workers give their batches at once, some more or less late: a turn has as many of each, and
+// as many as are made ahead.
+TEST_F(HookSeriesTest, ATurnHasAsManyStepsOfEachWorker) {
   HookSeries::Seen seen;
   seen.window = 5 * kSecond;
   seen.taken = seen.steps = 40;
-  seen.ahead = 8;
-  for (seen.clock = seen.window; !series_.behind_window(seen);) {
+  seen.ahead = 4;
+  seen.clock = seen.window;
+  for (bool is_second = false; !series_.behind_window(seen); is_second = !is_second) {
     ++seen.taken;
-    seen.clock += 125 * kMillisecond;
+    seen.clock += is_second ? 5 * kMillisecond : 243 * kMillisecond + seen.taken % 3;
   }
-  EXPECT_EQ(seen.taken - seen.steps, 8 * (8 + 8));
+  EXPECT_EQ((seen.taken - seen.steps) % (8 * 4), 0);
+  EXPECT_THAT(said(), HasSubstr("timing the stages costs"));
 }
 
 TEST_F(HookSeriesTest, WhatTakesTooLongIsNotWaitedFor) {
