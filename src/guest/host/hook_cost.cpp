@@ -105,11 +105,16 @@ void HookSeries::say(RunRecord& record) const {
         show_duration(done_->length()), 100 * (share->high - share->low)));
     return;
   }
-  record.notes.push_back(fmt::format(
-      "timing the stages costs {:.1f} % of the step rate (on and off by turns for {}: {:.1f} to "
-      "{:.1f} %){}",
-      100 * share->median, show_duration(done_->length()), 100 * share->low, 100 * share->high,
-      within_ ? "; what was not timed is opaque" : ""));
+  const std::string by_turns =
+      fmt::format("on and off by turns for {}: {:.1f} to {:.1f} %", show_duration(done_->length()),
+                  100 * share->low, 100 * share->high);
+  record.notes.push_back(
+      (share->low <= 0 ? fmt::format("timing the stages costs nothing that can be told ({} of the "
+                                     "step rate)",
+                                     by_turns)
+                       : fmt::format("timing the stages costs {:.1f} % of the step rate ({})",
+                                     100 * share->median, by_turns)) +
+      (within_ ? "; what was not timed is opaque" : ""));
   record.metrics.push_back({"hooks.cost_share", "1",
                             "of the step rate that timing the stages costs",
                             std::round(1e4 * share->median) * 1e-4});
