@@ -149,6 +149,11 @@ bool makes_batches(Cause cause);
 // True for the stages that handle one sample; the others handle a batch, a worker or a step.
 bool is_per_sample(Stage stage);
 
+// Whether a worker that does it was not up before.
+constexpr bool brings_up(Stage stage) {
+  return stage == Stage::startup || stage == Stage::startup_parent;
+}
+
 template <class Enum>
 constexpr std::size_t index_of(Enum value) {
   return static_cast<std::size_t>(value);

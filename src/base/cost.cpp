@@ -135,7 +135,7 @@ Cost parse_cost(std::string_view text) {
   std::string_view value = rest;
   cost.kind = take_kind(value).value_or(default_cost_kind(cost.stage));
   cost.is_rate = value.find("/s") != value.npos;
-  const bool has_bytes = cost.stage != Stage::startup && cost.stage != Stage::startup_parent;
+  const bool has_bytes = !brings_up(cost.stage);
   if (cost.is_rate && !has_bytes) {
     throw ValueError("expected a duration such as 12ms: " + std::string(name) +
                      " handles no bytes");

@@ -11,11 +11,6 @@ namespace loaderscope {
 // brings it up comes first.
 using WorkerTimeline = std::span<const Span>;
 
-// Whether a worker that does it was not up before.
-inline bool brings_up(Stage stage) {
-  return stage == Stage::startup || stage == Stage::startup_parent;
-}
-
 // What the device of one rank was waiting for before a step.
 struct StepView {
   const StepEvents* events = nullptr;

@@ -81,10 +81,11 @@ StepView RankFolder::view(std::vector<Span>& its_worker) {
   StepView view;
   view.events = current_;
   view.idle_begin = last_end_;
+  const Worker& worker = of_worker(workers_, current_->worker);
   its_worker.clear();
-  if (current_->finished > last_end_) put_timeline(current_->worker, its_worker);
+  if (current_->finished > last_end_) put_timeline(worker, its_worker);
   view.worker = its_worker;
-  view.worker_was_up = of_worker(workers_, current_->worker).first_end <= last_end_;
+  view.worker_was_up = worker.first_end <= last_end_;
   view.maker = maker_;
   view.later_ready = later_ready(current_->batch);
   return view;
@@ -92,16 +93,14 @@ StepView RankFolder::view(std::vector<Span>& its_worker) {
 
 // What it did from the end of the last compute on until the batch was finished, in the order of
 // time.
-void RankFolder::put_timeline(std::int32_t index, std::vector<Span>& timeline) const {
+void RankFolder::put_timeline(const Worker& worker, std::vector<Span>& timeline) const {
   const auto put = [&](const Span& span) {
     if (span.end > last_end_ && span.begin < current_->finished) timeline.push_back(span);
   };
-  parts_.each_of_worker(index, [&](const PartsInFlight::Part& part) {
+  parts_.each_of_worker(current_->worker, [&](const PartsInFlight::Part& part) {
     for (const Span& span : part) put(span);
   });
-  const auto place = static_cast<std::size_t>(index);
-  for (std::size_t i = 0; place < workers_.size() && i < workers_[place].rest.size(); ++i)
-    put(workers_[place].rest[i]);
+  for (std::size_t i = 0; i < worker.rest.size(); ++i) put(worker.rest[i]);
   const auto before = [](const Span& a, const Span& b) {
     return std::tuple(a.begin, a.end, !brings_up(a.stage)) <
            std::tuple(b.begin, b.end, !brings_up(b.stage));

@@ -58,7 +58,7 @@ class RankFolder {
     Nanos first_end = kNever;  // of its first span
   };
 
-  void put_timeline(std::int32_t worker, std::vector<Span>& timeline) const;
+  void put_timeline(const Worker& worker, std::vector<Span>& timeline) const;  // of the step's
   Cause chief_maker() const;
   Nanos later_ready(std::int64_t batch);
   void open_window(const StepRow& first);

@@ -6,9 +6,8 @@ namespace loaderscope {
 namespace {
 
 bool is_of_loader(Stage stage) {
-  const bool starts = stage == Stage::startup || stage == Stage::startup_parent;
   const bool is_of_device = stage == Stage::compute || stage == Stage::h2d;
-  return !starts && !is_of_device && stage != Stage::idle;
+  return !brings_up(stage) && !is_of_device && stage != Stage::idle;
 }
 
 double worker_time(const RankRecord& rank) {

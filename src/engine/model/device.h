@@ -18,7 +18,8 @@ namespace loaderscope::model {
 class Device {
  public:
   // `ready` is told when a step could begin to compute; it answers with `begin_compute`, at once or
-  // later. `done` is told the events of every step whose compute is placed, in order.
+  // later. `done` is told the events of every step whose compute is placed, in order, and may add
+  // to them.
   Device(const Plan& plan, World& world, std::int32_t rank, std::function<void(Nanos)> ready,
          std::function<void(StepEvents&)> done);
 
