@@ -106,9 +106,9 @@ Cause largest_stall(const Account& account) {
   return static_cast<Cause>(largest - account.stall.begin());
 }
 
-std::string what_to_look_at(const Facts& facts, const Account& stragglers, const std::string& names,
+std::string what_to_look_at(const Facts& facts, bool by_word, const std::string& names,
                             bool is_one) {
-  if (largest_stall(stragglers) == Cause::launch && waits_for_word(facts.record, stragglers))
+  if (by_word)
     return "look at the network between the processes of the job: word of every step goes over it";
   return fmt::format(
       "look at what {} {} to {}: {} part of the data, {} disk, {} cores{}", names,
@@ -145,7 +145,8 @@ std::optional<Candidate> straggler_rank(const Facts& facts) {
                   is_one ? "it waits" : "they wait", words_of_cause(cause, facts.record, mean),
                   show_percent(facts.share(mean.stall[cause]))),
       {},
-      what_to_look_at(facts, mean, names, is_one)};
+      what_to_look_at(facts, cause == Cause::launch && waits_for_word(facts.record, mean), names,
+                      is_one)};
 }
 
 double waited_for_slow_worker(const Facts& facts) {
