@@ -57,8 +57,8 @@ class Compute:
         return begin.elapsed_time(end)
 
     def _calibrated(self) -> float:
-        """The first run wakes the GPU; more and more, until it takes long enough to be measured, and as often as lets
-        its clock settle."""
+        """The first run wakes the GPU; more and more, until it takes long enough to be measured. Products are timed as
+        often as lets the clock settle."""
         amount = 1 if self._products else 100_000
         self._time(amount)
         while True:
@@ -66,7 +66,8 @@ class Compute:
             if ms >= _CALIBRATED_MS:
                 break
             amount = math.ceil(amount * (2 if ms < _CALIBRATED_MS / 2 else _CALIBRATED_MS / ms * 1.1))
-        times = [self._time(amount) for _ in range(math.ceil(_SETTLES_MS / ms))]
+        more = math.ceil(_SETTLES_MS / ms) if self._products else 0
+        times = [ms] + [self._time(amount) for _ in range(more)]
         return amount / (statistics.median(times[-_TRIES:]) * 1e6)
 
     def launch(self, ns: float) -> int:
