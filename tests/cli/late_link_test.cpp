@@ -29,7 +29,7 @@ class LateLink : public testing::Test {
 
   TestFolder folder_;
   Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
-  std::string port_ = std::to_string(28'700 + ::getpid() % 300);
+  std::string port_ = std::to_string(29'500 + ::getpid() % 400);
 };
 
 // A step of both begins once word has gone there and back: 20 ms of computing, and up to 40 of the

@@ -124,10 +124,10 @@ TEST_F(HookSeriesTest, ATurnHasAsManyStepsOfEachWorker) {
   seen.clock = seen.window;
   for (bool is_second = false; !series_.behind_window(seen); is_second = !is_second) {
     ++seen.taken;
-    seen.clock += is_second ? 5 * kMillisecond : 243 * kMillisecond + seen.taken % 3;
+    seen.clock += is_second ? 5 * kMillisecond : (240 + seen.taken % 3) * kMillisecond;
   }
   EXPECT_EQ((seen.taken - seen.steps) % (8 * 4), 0);
-  EXPECT_THAT(said(), HasSubstr("timing the stages costs"));
+  EXPECT_THAT(said(), testing::StartsWith("timing the stages costs"));
 }
 
 TEST_F(HookSeriesTest, WhatTakesTooLongIsNotWaitedFor) {
