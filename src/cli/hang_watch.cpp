@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include "base/thread_meter.h"
 #include "cli/interrupt.h"
 #include "experiment/watch/doing.h"
+#include "machine/process_stat.h"
 
 namespace loaderscope {
 namespace {
@@ -43,24 +45,45 @@ std::int64_t turns_of(pid_t thread) {
   return turns;
 }
 
-// "it stands in stat of /data/a.tar"
+// "stands in stat of /data/a.tar"
 std::string standing_words(pid_t thread) {
   const watch::ThreadLook look = watch::look_at_thread("/", ::getpid(), thread);
-  if (look.call.empty()) return "it stands in the kernel (" + look.wchan + ")";
+  if (look.call.empty()) return "stands in the kernel (" + look.wchan + ")";
   const std::string object = look.object.empty() ? "" : " of " + printable(look.object);
-  return fmt::format("it stands in {}{}", look.call, object);
+  return fmt::format("stands in {}{}", look.call, object);
 }
 
-void close_output() {
+// A request that a server of FUSE has taken is waited for to its end, also by who is killed.
+bool waits_for_fuse(pid_t thread) {
+  std::ifstream in(fmt::format("/proc/self/task/{}/wchan", thread));
+  std::string place;
+  in >> place;
+  return place == "request_wait_answer";
+}
+
+bool is_held(pid_t thread) {
+  const auto stat = read_process_stat(fmt::format("/proc/self/task/{}", thread));
+  return (stat && stat->state == 'D') || waits_for_fuse(thread);
+}
+
+void let_go_of_output() {
   std::fflush(nullptr);
-  if (own_threads().size() < 2) return;
+  const std::set<pid_t> threads = own_threads();
+  if (std::ranges::none_of(threads, is_held)) return;
+  if (const auto held = std::ranges::find_if(threads, waits_for_fuse); held != threads.end())
+    std::fprintf(stderr,
+                 "loaderscope: the kernel may hold this process until the server of a file system "
+                 "(FUSE) answers or ends: one of its threads %s\n",
+                 standing_words(*held).c_str());
   ::close(STDOUT_FILENO);
   ::close(STDERR_FILENO);
 }
 
 }  // namespace
 
-void close_output_of_hanging_threads() { std::atexit(close_output); }
+void close_output_where_threads_are_held() {
+  [[maybe_unused]] static const int once = std::atexit(let_go_of_output);
+}
 
 HangWatch::HangWatch(Job job, const std::atomic<int>& stop_signal)
     : job_(std::move(job)),
@@ -94,13 +117,13 @@ void HangWatch::watch() {
     }
     const std::string failure = job_.failure();
     if (!ended_at && (!failure.empty() || stop_signal_ != 0)) ended_at = now;
-    if (ended_at && now - *ended_at > kToComeBack)
-      end(fmt::format("{}; this process did not end within {}: {}",
-                      failure.empty() ? "interrupted" : failure, show_duration(kToComeBack),
-                      standing_words(watched_)));
-    if (job_.timeout == 0 || now - ran_at < job_.timeout || ended_at) continue;
+    const bool stands = job_.timeout != 0 && now - ran_at >= job_.timeout;
+    if (ended_at && (stands || now - *ended_at > kToComeBack))
+      end(fmt::format("{}; this process does not end: it {}",
+                      failure.empty() ? "interrupted" : failure, standing_words(watched_)));
+    if (!stands || ended_at) continue;
     const std::string why = fmt::format(
-        "nothing of it has run for {}: {}; look at the storage behind it, or give a longer "
+        "nothing of it has run for {}: it {}; look at the storage behind it, or give a longer "
         "--timeout",
         show_duration(job_.timeout), standing_words(watched_));
     job_.give_up(why);
@@ -111,7 +134,7 @@ void HangWatch::watch() {
 void HangWatch::end(const std::string& why) const {
   if (is_over_.load()) return;
   std::fprintf(stderr, "loaderscope: %s\n", why.c_str());
-  close_output();
+  let_go_of_output();
   ::_exit(static_cast<int>(exit_code_of_failure()));
 }
 

@@ -42,7 +42,7 @@ class HangWatch {
 };
 
 // A thread that the kernel does not let go keeps its process, and what this has open, also when it
-// has ended: whoever reads our output would wait for more. At the exit it is closed then.
-void close_output_of_hanging_threads();
+// has ended: whoever reads our output would wait for more. At the exit this is said and closed.
+void close_output_where_threads_are_held();
 
 }  // namespace loaderscope

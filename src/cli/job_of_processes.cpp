@@ -104,7 +104,6 @@ std::string JobOfProcesses::with_awaited(const std::string& failure) {
 
 // With what was measured until a failure, of which the others are told.
 RunRecord JobOfProcesses::own_record(const Measure& measure, std::string& failure) {
-  close_output_of_hanging_threads();
   const HangWatch watch(
       {[this] { return meeting_->failure(); },
        [this](const std::string& why) { meeting_->give_up(why); }, config_.measure.timeout},

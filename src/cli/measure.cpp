@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/cpu_set.h"
+#include "cli/hang_watch.h"
 #include "cli/job_of_processes.h"
 #include "cli/live_account.h"
 #include "cli/progress.h"
@@ -83,6 +84,7 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   if (job != nullptr) job->prepare(context);
   std::optional<GpuWatch> gpus;
   if (may_use_gpus(config)) gpus.emplace();
+  close_output_where_threads_are_held();
   try {
     RunRecord record = run_engine(config, context);
     complete(record, machine, notes);

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cli/run_binary.h"
 #include "unit/dataset/contents.h"
@@ -44,29 +46,33 @@ class HungStore : public testing::Test {
     ::umount2(folder_.path("mnt").c_str(), MNT_DETACH);
   }
 
-  std::unique_ptr<RunningBinary> started(int number, const std::string& data) const {
+  RunningBinary& started(const Words& words) {
+    return *processes_.emplace_back(std::make_unique<RunningBinary>(words));
+  }
+  RunningBinary& started(int number, const std::string& data) {
     const Environment rank("RANK", std::to_string(number)), world("WORLD_SIZE", "2");
     const Environment address("MASTER_ADDR", "127.0.0.1");
     const Environment port("MASTER_PORT", std::to_string(29'100 + ::getpid() % 400));
-    return std::make_unique<RunningBinary>(
-        Words{"run", "--rendezvous", "env", "--data", "npy:" + data, "--device", "sim",
-              "--sync-ranks", "--shuffle", "--compute", "5ms", "--batch", "4", "--workers", "2",
-              "--duration", "600s", "--timeout", "3s"});
+    return started({"run", "--rendezvous", "env", "--data", "npy:" + data, "--device", "sim",
+                    "--sync-ranks", "--shuffle", "--compute", "5ms", "--batch", "4", "--workers",
+                    "2", "--duration", "600s", "--timeout", "3s"});
   }
 
   TestFolder folder_;
   Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
   std::unique_ptr<source::FaultServer> store_;
+  std::vector<std::unique_ptr<RunningBinary>> processes_;  // that end only after the store
 };
 
 TEST_F(HungStore, AJobWhoseReadsHangEndsByTimeOut) {
   const std::set<std::string> before = shared_memory();
   const std::string data = folder_.path("mnt/a.npy");
-  auto first = started(0, data), second = started(1, data);
-  for (RunningBinary* one : {first.get(), second.get()}) one->wait_until_it_catches(SIGINT);
+  started(0, data);
+  started(1, data);
+  for (const auto& one : processes_) one->wait_until_it_catches(SIGINT);
   ::usleep(1'500'000);
-  store_->send(SIGSTOP);
-  for (RunningBinary* one : {first.get(), second.get()}) {
+  store_->send(SIGUSR2);
+  for (const auto& one : processes_) {
     const Ended ended = one->wait();
     EXPECT_EQ(ended.exit_code, 1) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("no batch came for 3.000 s: worker 0 is at sample "));
@@ -76,14 +82,31 @@ TEST_F(HungStore, AJobWhoseReadsHangEndsByTimeOut) {
 }
 
 TEST_F(HungStore, AProcessThatHangsWhileItOpensItsDataEndsAndIsNamed) {
-  store_->send(SIGSTOP);
-  auto first = started(0, folder_.path("mnt/a.npy")),
-       second = started(1, folder_.path("mnt/a.npy"));
-  for (RunningBinary* one : {first.get(), second.get()}) {
+  store_->send(SIGUSR2);
+  started(0, folder_.path("mnt/a.npy"));
+  started(1, folder_.path("mnt/a.npy"));
+  for (const auto& one : processes_) {
     const Ended ended = one->wait();
     EXPECT_EQ(ended.exit_code, 1) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("nothing of it has run for 3.000 s: it stands in "));
   }
+}
+
+// A request that the server has taken holds whoever asked until it is answered.
+TEST_F(HungStore, WhatTheKernelHoldsIsSaidAndEndsWithItsServer) {
+  RunningBinary& run = started({"run", "--data", "npy:" + folder_.path("mnt/a.npy"), "--device",
+                                "sim", "--shuffle", "--compute", "5ms", "--batch", "4", "--workers",
+                                "2", "--duration", "600s", "--timeout", "1s"});
+  run.wait_until_it_catches(SIGINT);
+  ::usleep(500'000);
+  store_->send(SIGUSR1);
+  const std::string said = "the server of a file system (FUSE) answers or ends: one of its threads";
+  while (!run.has_ended() && run.err().find(said) == std::string::npos) ::usleep(100'000);
+  store_.reset();
+  const Ended ended = run.wait();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("no batch came for 1.000 s: worker 0 is at sample "));
+  EXPECT_THAT(ended.err, HasSubstr(said));
 }
 
 }  // namespace

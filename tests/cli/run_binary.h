@@ -34,7 +34,8 @@ class RunningBinary {
   // Returns once it has a handler for the signal, or has ended.
   void wait_until_it_catches(int signal);
   bool has_ended();
-  Ended wait();  // kills it after three minutes
+  std::string err() const;  // so far
+  Ended wait();             // kills it after three minutes
 
  private:
   void take_status(int status);

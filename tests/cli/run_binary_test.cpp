@@ -99,6 +99,8 @@ bool RunningBinary::has_ended() {
   return ended_;
 }
 
+std::string RunningBinary::err() const { return text_of_file(err_); }
+
 Ended RunningBinary::wait() {
   for (int i = 0; !has_ended(); ++i) {
     if (i == 36'000) send(SIGKILL);

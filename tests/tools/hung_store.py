@@ -1,7 +1,7 @@
 """A folder by FUSE, read only, whose server can fall silent: hung_store.py FOLDER MOUNT, as root.
 
 Prints a line when FOLDER can be read at MOUNT, and serves it until its input ends. After SIGUSR1 it takes requests
-and answers none: whoever asks waits in the kernel and cannot be killed, as for a file server that is gone. Stopped by SIGSTOP
+and answers none: whoever asks waits in the kernel and cannot be killed, as for a file server that is gone. After SIGUSR2
 it takes none: who asks can be killed. When it ends, all that wait are told of an error.
 """
 
@@ -22,12 +22,17 @@ FOR_A_SECOND = struct.pack("<QI", 1, 0)
 folder, mount = (os.path.abspath(path) for path in sys.argv[1:3])
 libc = ctypes.CDLL(None, use_errno=True)
 paths, numbers = {1: folder}, {folder: 1}
-silent = False
+answers = takes = True
 
 
-def fall_silent(*_):
-    global silent
-    silent = True
+def answer_no_more(*_):
+    global answers
+    answers = False
+
+
+def take_no_more(*_):
+    global takes
+    takes = False
 
 
 def number_of(path):
@@ -85,7 +90,7 @@ def answer_to(kind, path, body):
 def serve(device):
     request = os.read(device, 1 << 20)
     _, kind, unique, node = struct.unpack_from("<2I2Q", request)
-    if kind in (FORGET, BATCH_FORGET, INTERRUPT) or silent:
+    if kind in (FORGET, BATCH_FORGET, INTERRUPT) or not answers:
         return
     error, body = 0, b""
     try:
@@ -99,12 +104,13 @@ device = os.open("/dev/fuse", os.O_RDWR)
 options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
 if libc.mount(b"hung", os.fsencode(mount), b"fuse.hung", 1, options) != 0:
     sys.exit(f"hung_store: {os.strerror(ctypes.get_errno())}")
-signal.signal(signal.SIGUSR1, fall_silent)
+signal.signal(signal.SIGUSR1, answer_no_more)
+signal.signal(signal.SIGUSR2, take_no_more)
 print("ready", flush=True)
 try:
     while True:
-        ready, _, _ = select.select([device, 0], [], [])
-        if device in ready:
+        ready, _, _ = select.select([device, 0] if takes else [0], [], [])
+        if device in ready and takes:
             serve(device)
         if 0 in ready and not os.read(0, 1):
             break
