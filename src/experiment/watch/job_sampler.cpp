@@ -64,9 +64,12 @@ void JobSampler::refresh(Nanos at) {
   order_.clear();
   bool has_workers = false;
   for (const JobProcess& process : processes_of_job(root_, pid_, all)) {
-    const auto [trace, is_new] = traces_.try_emplace(process.pid, root_, process);
-    if (!is_new && trace->second.process().started != process.started)
+    auto [trace, is_new] = traces_.try_emplace(process.pid, root_, process);
+    if (!is_new && trace->second.process().started != process.started) {
+      fold(trace->second);
       trace->second = Trace(root_, process);
+      is_new = true;
+    }
     trace->second.know(process);
     if (is_new) trace->second.sample(at);
     if (is_new && process.role == Role::worker) ++workers_seen_;
@@ -89,16 +92,21 @@ void JobSampler::sample_others(Nanos at) {
   if (!has_ended_) refresh(at);
 }
 
+void JobSampler::fold(const Trace& ended) {
+  ended_cpu_s_ += ended.cpu_s();
+  const Totals totals = ended.totals();
+  if (ended.process().role == Role::worker && totals.looks > 0) ended_workers_.add(totals);
+}
+
+// Those that the table of processes does not show any more: before, their parent has not asked for
+// them.
 void JobSampler::fold_ended() {
   std::erase_if(traces_, [&](const auto& entry) {
-    const Trace& trace = entry.second;
-    if (!trace.has_ended() || trace.is_zombie()) return false;
-    ended_cpu_s_ += trace.cpu_s();
-    const Totals totals = trace.totals();
-    if (trace.process().role == Role::worker && totals.looks > 0) ended_workers_.add(totals);
+    const auto& [pid, trace] = entry;
+    if (!trace.has_ended() || std::ranges::find(order_, pid) != order_.end()) return false;
+    fold(trace);
     return true;
   });
-  std::erase_if(order_, [&](pid_t pid) { return !traces_.contains(pid); });
 }
 
 void JobSampler::sample(Nanos at) {

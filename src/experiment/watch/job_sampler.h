@@ -48,6 +48,7 @@ class JobSampler {
   void begin_machine(const ProcessTable& all, Nanos at);
   void note_stand_still(Nanos at);
   void look_at_map_results();
+  void fold(const Trace& ended);
   void fold_ended();
   double look_rate(std::size_t processes) const;
   void tell_workers(Watch& watch) const;

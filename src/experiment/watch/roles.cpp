@@ -117,7 +117,7 @@ class Family {
 
   bool has_children(pid_t pid) const {
     return std::any_of(commands_.begin(), commands_.end(), [&](const auto& one) {
-      return all_.at(one.first).parent == pid && !is_helper(one.second);
+      return all_.at(one.first).parent == pid && !one.second.empty() && !is_helper(one.second);
     });
   }
 
@@ -184,7 +184,8 @@ std::vector<JobProcess> processes_of_job(const fs::path& root, pid_t pid, const 
   for (const auto& [trainer, its] : workers) makers.insert(trainer);
   if (makers.empty() && !family.commands().empty()) makers = family.trainers_without_workers(pid);
   for (const auto& [one, command] : family.commands()) {
-    JobProcess process{one, all.at(one).started, Role::other, 0, 0, 0, family.name(one), {}};
+    JobProcess process{one, all.at(one).started, Role::other, 0, 0, 0, family.name(one),
+                       {},  !command.empty()};
     if (makers.contains(one) && !family.is_worker(one)) {
       process.role = Role::trainer;
       process.pin_thread = pin_thread_of(root, one);

@@ -23,6 +23,7 @@ struct JobProcess {
   std::int64_t rank = 0, number = 0;
   std::string name;
   std::optional<pid_t> pin_thread;  // of a trainer
+  bool has_command = true;          // not of one that is ending, or may not be read
 };
 
 // The family of `pid` among `all`, the trainers first and behind each its workers.

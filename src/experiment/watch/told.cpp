@@ -31,11 +31,13 @@ std::int64_t Watch::count(Role role) const {
 
 void JobSampler::tell_workers(Watch& watch) const {
   Totals all = ended_workers_;
+  for (const auto& [pid, trace] : traces_) {
+    const Totals totals = trace.totals();
+    if (trace.process().role == Role::worker && totals.looks > 0) all.add(totals);
+  }
   double bytes = 0, growth = 0, growing = 0, there = 0;
   for (const WatchedProcess& one : watch.processes) {
     if (one.role != Role::worker || one.has_ended) continue;
-    const Totals totals = traces_.at(one.pid).totals();
-    if (totals.looks > 0) all.add(totals);
     ++there;
     bytes += one.private_bytes;
     growing += one.growth_per_s ? 1 : 0;

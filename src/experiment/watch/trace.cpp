@@ -57,10 +57,14 @@ Shares Totals::shares() const {
 Trace::Trace(const std::filesystem::path& root, const JobProcess& process)
     : root_(root), folder_(root / "proc" / std::to_string(process.pid)), process_(process) {}
 
+// Who is ending shows no command that tells what it was.
+void Trace::know(const JobProcess& process) {
+  if (process.role != Role::other || process.has_command) process_ = process;
+}
+
 std::optional<Trace::Counters> Trace::read(Nanos at) {
   const auto stat = read_process_stat(folder_);
-  is_zombie_ = stat && stat->has_ended();
-  if (!stat || is_zombie_ || stat->started != process_.started) return std::nullopt;
+  if (!stat || stat->has_ended() || stat->started != process_.started) return std::nullopt;
   Counters counters;
   counters.at = at;
   counters.user_s = stat->own.user_s;

@@ -29,9 +29,8 @@ class Trace {
   Trace(const std::filesystem::path& root, const JobProcess& process);
 
   const JobProcess& process() const { return process_; }
-  void know(const JobProcess& process) { process_ = process; }  // its role and numbers anew
+  void know(const JobProcess& process);  // its role and numbers anew
   bool has_ended() const { return has_ended_; }
-  bool is_zombie() const { return is_zombie_; }
   bool is_io_known() const { return is_io_known_; }
 
   void sample(Nanos at);      // what the kernel counts
@@ -81,7 +80,7 @@ class Trace {
   std::filesystem::path root_;
   std::string folder_;
   JobProcess process_;
-  bool has_ended_ = false, is_zombie_ = false, is_io_known_ = false;
+  bool has_ended_ = false, is_io_known_ = false;
   Counters first_, before_, latest_;
   ThreadLook look_;
   std::array<std::int64_t, kDoings> looks_{};

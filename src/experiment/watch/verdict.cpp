@@ -115,10 +115,8 @@ Verdict trainer_that_is_not_seen(double unseen) {
           "loaderscope run -- COMMAND measures the loop from inside"};
 }
 
-Verdict no_cores(const Watch& watch) {
-  const std::string lost =
-      fmt::format("{}: workers are ready and have no core {} of theirs", waits_for_batches(watch),
-                  show_percent(watch.workers.no_core));
+// `lost`: who is ready and has no core.
+Verdict no_cores(const Watch& watch, const std::string& lost) {
   if (watch.machine.throttled.value_or(0) >= kThrottled)
     return {Limit::quota,
             fmt::format("{}: the quota of {} holds them back", lost,
@@ -137,6 +135,19 @@ Verdict no_cores(const Watch& watch) {
           fmt::format("{}: the job has more threads that run than {}", lost,
                       show_cores(watch.machine.cores)),
           "fewer workers, or OMP_NUM_THREADS=1 in them"};
+}
+
+Verdict workers_without_cores(const Watch& watch) {
+  return no_cores(watch,
+                  fmt::format("{}: workers are ready and have no core {} of theirs",
+                              waits_for_batches(watch), show_percent(watch.workers.no_core)));
+}
+
+Verdict trainer_without_core(const Watch& watch) {
+  return no_cores(watch, fmt::format("The trainer waits for batches {} of the time, and is ready "
+                                     "and has no core {} of it",
+                                     show_percent(watch.waits.share),
+                                     show_percent(trainers_without_core(watch))));
 }
 
 // Of a worker's time: computing, sleeping and waiting for locks, storage, the network.
@@ -203,8 +214,9 @@ Verdict verdict_of(const Watch& watch) {
   if (watch.waits.is_known && watch.waits.share < kHardly) {
     const double unseen =
         of_trainers(watch, [](const Shares& shares) { return shares.of(Doing::other); });
-    return unseen >= kUnseen && rests < kHardly ? trainer_that_is_not_seen(unseen)
-                                                : trainer_limits(watch);
+    if (unseen >= kUnseen && rests < kHardly) return trainer_that_is_not_seen(unseen);
+    return trainers_without_core(watch) >= kMuch ? trainer_without_core(watch)
+                                                 : trainer_limits(watch);
   }
   if (!are_workers_seen(watch)) return short_lived_workers(watch);
   if (!watch.waits.is_known && rests >= kRests)
@@ -212,7 +224,7 @@ Verdict verdict_of(const Watch& watch) {
             fmt::format("The training itself is likely the limit: workers rest {} of the time",
                         show_percent(rests)),
             ""};
-  if (lack_cores(watch.workers)) return no_cores(watch);
+  if (lack_cores(watch.workers)) return workers_without_cores(watch);
   if (rests >= kRests)
     return {
         Limit::handover,

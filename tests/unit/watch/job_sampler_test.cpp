@@ -120,6 +120,35 @@ TEST_F(WatchedJob, OfWorkersThatLiveShortlyNothingIsToldAndTheAdviceIsToKeepThem
   EXPECT_FALSE(value_of(watch, "worker-cpu"));
 }
 
+// At the last look their trainer has not asked for them yet, or they are about to end; without
+// names nothing tells what they were.
+TEST_F(WatchedJob, WorkersThatEndStillCount) {
+  for (const auto& [name, state] :
+       {std::pair("pt_data_worker", 'Z'), std::pair("python", 'Z'), std::pair("python", 'R')}) {
+    job_.process(kWorker, kTrainer, name, kTrain, {.state = 'S'}, 60);
+    job_.process(kTrainer, 1, "python", kTrain, {.turns = 1, .syscall = test::kReadPipe});
+    job_.open(kTrainer, 5, "pipe:[77]");
+    JobSampler sampler(job_.path(), kTrainer, 1, no_gpus());
+    for (int s = 0; s <= 10; ++s) {
+      sampler.sample((s + 1) * kSecond);
+      for (int i = 0; i < 20; ++i) sampler.look();
+      job_.process(kWorker, kTrainer, name, kTrain,
+                   {.cpu_s = s * 0.9, .turns = s * 50, .state = 'R'}, 60);
+    }
+    job_.process(kWorker, kTrainer, name, "", {.cpu_s = 9, .turns = 500, .state = state}, 60);
+    sampler.sample(12 * kSecond);
+    const Watch there = judged(sampler);
+    EXPECT_EQ(there.limit, Limit::cpu) << there.sentence;
+    EXPECT_NEAR(there.workers_watched_s, state == 'Z' ? 10 : 11, 0.01);
+    job_.end(kWorker);
+    sampler.sample_others(12 * kSecond);
+    EXPECT_EQ(sampler.told().workers_watched_s, there.workers_watched_s);
+    for (int s = 12; s < 20; ++s) sampler.sample((s + 1) * kSecond);
+    EXPECT_EQ(sampler.told().workers_watched_s, there.workers_watched_s);
+    EXPECT_EQ(sampler.told().workers_seen, 1);
+  }
+}
+
 TEST_F(WatchedJob, ATrainerThatNeverWaitsIsTheLimit) {
   const Watch watch = judged(run(10, {.cpu_s = 1, .turns = 25, .state = 'R'},
                                  {.cpu_s = 0.2, .turns = 50, .syscall = test::kReadPipe}));
@@ -144,6 +173,13 @@ TEST_F(WatchedJob, WhoTookTheCoresIsNamed) {
   EXPECT_EQ(watch.limit, Limit::contention) << watch.sentence;
   EXPECT_THAT(watch.sentence, HasSubstr("cc1plus 1.5"));
   EXPECT_NEAR(watch.machine.other_cores, 1.5, 0.1);
+}
+
+TEST_F(WatchedJob, ATrainerThatHasNoCoreIsNotTheLimit) {
+  const Watch watch = judged(run(12, {.cpu_s = 0.5, .no_core_s = 0.45, .turns = 90, .state = 'R'},
+                                 {.cpu_s = 0.1, .turns = 50, .syscall = test::kReadPipe}, 1.5));
+  EXPECT_EQ(watch.limit, Limit::contention) << watch.sentence;
+  EXPECT_THAT(watch.sentence, HasSubstr("is ready and has no core 45.0 % of it: other programs"));
 }
 
 // The job may be put on CPUs 0 to 3; what runs on the fifth is nothing to it.
