@@ -51,16 +51,15 @@ std::string rate_words(const Finding& finding, std::optional<double> within) {
 
 // "decode were 2 times as fast", "transport took no time": what the model was told.
 std::string supposition(const Changes& changes) {
-  constexpr double kNoTime = 100;
   std::string text;
   for (const Change& change : changes) {
     const std::optional<Speedup> speedup = speedup_of(change);
     const std::string same = fmt::format(" were {} times as fast", change.value);
-    if (speedup && speedup->factor < kNoTime && text.ends_with(same))
+    if (speedup && speedup->factor < kTakesNoTime && text.ends_with(same))
       text.erase(text.size() - same.size());
     if (!text.empty()) text += " and ";
     if (speedup) {
-      text += speedup->factor >= kNoTime
+      text += speedup->factor >= kTakesNoTime
                   ? fmt::format("{} took no time", name_of(speedup->stage))
                   : fmt::format("{} were {} times as fast", name_of(speedup->stage), change.value);
     } else if (change.key == kOtherThreads) {

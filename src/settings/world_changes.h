@@ -15,6 +15,7 @@ struct Speedup {
   double factor;
 };
 std::optional<Speedup> speedup_of(const Change& change);
+inline constexpr double kTakesNoTime = 100;  // a factor from which on the stage may as well be gone
 
 inline constexpr std::string_view kOtherThreads = "other-threads";
 inline constexpr std::string_view kStorageInFlight = "storage.in-flight";

@@ -4,6 +4,7 @@
 #include <future>
 
 #include "analysis/findings/search_option.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -68,10 +69,31 @@ struct Weighed {
   double gain;  // of the window
 };
 
+// A stage that were twice as fast: by how much it can be is not known, so that is no promise.
+bool is_supposed(const Finding& finding) {
+  return !finding.changes.empty() && std::ranges::all_of(finding.changes, [](const Change& change) {
+    const std::optional<Speedup> speedup = speedup_of(change);
+    return speedup && speedup->factor < kTakesNoTime;
+  });
+}
+
+// A setting that gives back nearly as much as is supposed of another finding stands before it.
+void put_settings_before_suppositions(std::vector<Weighed>& weighed) {
+  constexpr double kNearlyAsMuch = 0.9;
+  for (auto at = weighed.begin(); at != weighed.end(); ++at) {
+    if (!is_supposed(at->finding)) continue;
+    const auto setting = std::find_if(at + 1, weighed.end(), [&](const Weighed& one) {
+      return one.finding.has_setting() && one.gain > 0 && one.gain >= kNearlyAsMuch * at->gain;
+    });
+    if (setting != weighed.end()) std::rotate(at, setting, setting + 1);
+  }
+}
+
 std::vector<Finding> by_gain(std::vector<Weighed> weighed) {
   const auto weight = [](const Weighed& one) { return std::floor(one.gain / kAlike + 0.5); };
   std::stable_sort(weighed.begin(), weighed.end(),
                    [&](const Weighed& a, const Weighed& b) { return weight(a) > weight(b); });
+  put_settings_before_suppositions(weighed);
   std::vector<Finding> findings;
   for (Weighed& one : weighed) findings.push_back(std::move(one.finding));
   return findings;

@@ -234,6 +234,17 @@ TEST(Findings, WhatOnlyAnAdministratorCanDoIsNoFixWhileASettingHelps) {
   EXPECT_EQ(fix_of(analysis)->mended_by, MendedBy::reader);
 }
 
+// How much faster augmenting can be is not known; that two more workers can be had is.
+TEST(Findings, ASettingThatGivesNearlyAsMuchStandsBeforeAStageThatWereTwiceAsFast) {
+  const Analysis analysis = analysed(run(COMPUTE "workers = 5\ncores = 8\ncost = augment=10.5ms"));
+  const Finding *more = find(analysis, "too-few-workers"),
+                *faster = find(analysis, "augment-bound");
+  ASSERT_NE(more, nullptr) << ids_of(analysis);
+  ASSERT_NE(faster, nullptr) << ids_of(analysis);
+  EXPECT_GT(faster->regained_s, 1.02 * more->regained_s);
+  EXPECT_EQ(fix_of(analysis), more) << ids_of(analysis);
+}
+
 // Reads that take their time for each byte, each reader for itself: that is no full storage.
 TEST(Findings, AFullStorageIsNotClaimedWhereMoreReadersGetMore) {
   const std::string reads =
