@@ -17,6 +17,7 @@
 #include "base/thread_meter.h"
 #include "cli/interrupt.h"
 #include "experiment/watch/doing.h"
+#include "machine/proc_file.h"
 #include "machine/process_stat.h"
 
 namespace loaderscope {
@@ -55,10 +56,7 @@ std::string standing_words(pid_t thread) {
 
 // A request that a server of FUSE has taken is waited for to its end, also by who is killed.
 bool waits_for_fuse(pid_t thread) {
-  std::ifstream in(fmt::format("/proc/self/task/{}/wchan", thread));
-  std::string place;
-  in >> place;
-  return place == "request_wait_answer";
+  return text_of(fmt::format("/proc/self/task/{}/wchan", thread)) == watch::kWaitsForFuse;
 }
 
 bool is_held(pid_t thread) {

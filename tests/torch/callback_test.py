@@ -84,8 +84,7 @@ def main():
     assert result is not None, watch.error
     assert result["schema"] == "loaderscope.watch/1", result["schema"]
     assert result["pid"] == os.getpid(), result["pid"]
-    # Beside other programs the trainer may want for a core.
-    assert result["verdict"]["limit"] in ("waits", "contention"), result["verdict"]
+    assert result["verdict"]["limit"] == "waits", result["verdict"]
     print("watched:", result["verdict"]["sentence"])
 
 

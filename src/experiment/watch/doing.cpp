@@ -47,7 +47,7 @@ constexpr PlaceRow kPlaces[] = {
     {"submit_bio_wait", Doing::storage},
     {"rpc_wait", Doing::storage},
     {"nfs", Doing::storage},
-    {"request_wait_answer", Doing::storage},
+    {kWaitsForFuse, Doing::storage},
     {"fuse", Doing::storage},
     {"netfs", Doing::storage},
     {"ceph", Doing::storage},

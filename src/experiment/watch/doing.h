@@ -45,6 +45,9 @@ struct ThreadLook {
 // Of the thread `thread` of `process`; its main thread has the same number.
 ThreadLook look_at_thread(const std::filesystem::path& root, pid_t process, pid_t thread);
 
+// Where in the kernel one waits for the server of a file system by FUSE.
+inline constexpr std::string_view kWaitsForFuse = "request_wait_answer";
+
 // By the letter of its state, and the call or the place in the kernel that it waits in.
 Doing doing_of(char state, const SystemCall& call, bool is_call_known, std::string_view wchan);
 

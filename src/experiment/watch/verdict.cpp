@@ -143,13 +143,6 @@ Verdict workers_without_cores(const Watch& watch) {
                               waits_for_batches(watch), show_percent(watch.workers.no_core)));
 }
 
-Verdict trainer_without_core(const Watch& watch) {
-  return no_cores(watch, fmt::format("The trainer waits for batches {} of the time, and is ready "
-                                     "and has no core {} of it",
-                                     show_percent(watch.waits.share),
-                                     show_percent(trainers_without_core(watch))));
-}
-
 // Of a worker's time: computing, sleeping and waiting for locks, storage, the network.
 struct Busy {
   double computes, waits, storage, network;
@@ -215,7 +208,7 @@ Verdict verdict_of(const Watch& watch) {
     const double unseen =
         of_trainers(watch, [](const Shares& shares) { return shares.of(Doing::other); });
     if (unseen >= kUnseen && rests < kHardly) return trainer_that_is_not_seen(unseen);
-    return trainers_without_core(watch) >= kMuch ? trainer_without_core(watch)
+    return trainers_without_core(watch) >= kMuch ? no_cores(watch, waits_for_batches(watch))
                                                  : trainer_limits(watch);
   }
   if (!are_workers_seen(watch)) return short_lived_workers(watch);

@@ -179,7 +179,7 @@ TEST_F(WatchedJob, ATrainerThatHasNoCoreIsNotTheLimit) {
   const Watch watch = judged(run(12, {.cpu_s = 0.5, .no_core_s = 0.45, .turns = 90, .state = 'R'},
                                  {.cpu_s = 0.1, .turns = 50, .syscall = test::kReadPipe}, 1.5));
   EXPECT_EQ(watch.limit, Limit::contention) << watch.sentence;
-  EXPECT_THAT(watch.sentence, HasSubstr("is ready and has no core 45.0 % of it: other programs"));
+  EXPECT_THAT(watch.sentence, HasSubstr("and for a core 45.0 %: other programs took"));
 }
 
 // The job may be put on CPUs 0 to 3; what runs on the fifth is nothing to it.
