@@ -32,11 +32,12 @@ def look_into_torch() -> None:
     global _looks_into_torch
     if _looks_into_torch:
         return
-    from loaderscope_guest import iteration, moving, wrappers
+    from loaderscope_guest import dynamo, iteration, moving, wrappers
 
     _looks_into_torch = True
     iteration.install_ending()
     moving.install(sys.modules["torch"])
+    dynamo.install()
     wrappers.install()
     look_into_stages()
 
