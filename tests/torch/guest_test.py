@@ -143,6 +143,23 @@ class Hooks(unittest.TestCase):
             hooks.after_import("looked_into", lambda module: seen.append(2))
             self.assertEqual(seen, [1, 2])
 
+    def test_that_another_one_adds_run_before_the_import_returns(self):
+        from loaderscope_guest import hooks
+
+        seen = []
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "looked_into_twice.py"), "w") as file:
+                file.write("value = 1\n")
+            sys.path.insert(0, folder)
+            self.addCleanup(sys.path.remove, folder)
+            name = "looked_into_twice"
+            hooks.after_import(name, lambda _: hooks.after_import(name, lambda module: seen.append(module.value)))
+            sys.meta_path.insert(0, hooks._finder)
+            self.addCleanup(sys.meta_path.remove, hooks._finder)
+            import looked_into_twice  # noqa: F401
+
+            self.assertEqual(seen, [1])
+
     def test_that_fail_do_not_break_the_import(self):
         from loaderscope_guest import hooks
 

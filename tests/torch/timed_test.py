@@ -16,6 +16,7 @@ import types
 import unittest
 import weakref
 import zlib
+from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest_test
@@ -60,6 +61,55 @@ class Image:
 class Photo(Image):
     def turned(self, by=1):
         return 10 * super().turned(by)
+
+
+class Held(unittest.TestCase):
+    """Functions of modules, and who else holds them."""
+
+    def module(self, name, **names):
+        module = types.ModuleType(name)
+        vars(module).update(names)
+        sys.modules[name] = module
+        self.addCleanup(sys.modules.pop, name)
+        return module
+
+    def test_replaces_the_names_of_other_modules(self):
+        from loaderscope_guest import held
+
+        own = self.module("own_functions", unpack=lambda data: data)
+        other = self.module("other_functions", renamed=own.unpack, len=len)
+        held.replace(own.unpack, sorted)
+        self.assertIs(own.unpack, sorted)
+        self.assertIs(other.renamed, sorted)
+        self.assertIs(other.len, len)
+
+    def test_leaves_a_function_that_the_program_holds_otherwise(self):
+        from loaderscope_guest import held, library
+
+        own = self.module("own_functions", unpack=lambda data: data)
+        other = self.module("other_functions", renamed=own.unpack)
+        with mock.patch.object(held, "is_of_python", lambda module: True), \
+                mock.patch.object(library.flags, "role", library.ROLE.trainer):
+            self.assertFalse(held.must_stay(own, "unpack"))
+            self.assertFalse(held.must_stay(own, "not_there"))
+            for held_by in ({"unpack": own.unpack}, [own.unpack], functools.partial(own.unpack)):
+                self.assertTrue(held.must_stay(own, "unpack"))
+                del held_by
+            other.by_default = lambda unpack=own.unpack: unpack
+            self.assertTrue(held.must_stay(own, "unpack"))
+            del other.by_default
+            self.assertFalse(held.must_stay(own, "unpack"))
+        self.assertFalse(held.must_stay(own, "unpack"))  # modules of other people are looked into first
+
+    def test_comes_before_the_import_of_each_package_that_needs_no_loader(self):
+        from loaderscope_guest import construction, measuring, stage_table
+
+        by_torch = {"albumentations", "datasets", "fastai", "kornia", "litdata", "s3torchconnector", "streaming", "torch",
+                    "torchaudio", "torchcodec", "torchvision"}  # these import torch or a package that is looked into
+        packages = {row.module.partition(".")[0] for row in stage_table.TABLE}
+        late = {package for package in packages if not construction.is_of_python(package)} - by_torch
+        self.assertEqual(late - set(measuring.EARLY), set())
+        self.assertEqual(set(measuring.EARLY) - packages, set())
 
 
 class WithBatch(unittest.TestCase):

@@ -1,6 +1,7 @@
 """What a training takes from its DataLoaders."""
 
 import copy
+import gc
 import pickle
 import random
 import weakref
@@ -50,6 +51,8 @@ def _raised(loader):
         return _taken(loader)
     except Exception as error:
         return type(error).__name__, str(error).splitlines()[0], str(error).splitlines()[-1]
+    finally:
+        gc.collect()  # a worker that is forked next would say that it has the iterator
 
 
 def batches_without_workers():

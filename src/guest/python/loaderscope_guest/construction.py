@@ -37,11 +37,16 @@ def _of_python() -> FrozenSet[str]:
     return frozenset(names)
 
 
-_NO_LIBRARIES = _of_python() | {"__main__", "builtins", "torch"}
+_OF_PYTHON = _of_python()
+_NO_LIBRARIES = _OF_PYTHON | {"__main__", "builtins", "torch"}
 
 
 def _package(module: Any) -> str:
     return str(module or "").partition(".")[0]
+
+
+def is_of_python(module: str) -> bool:
+    return _package(module) in _OF_PYTHON
 
 
 def libraries_of(kind: type) -> List[str]:

@@ -23,7 +23,9 @@ class _LoaderAndThen:
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader
         self._loader.exec_module(module)
+        _finder.ready.append(module.__name__)
         run_all(module, self._callbacks)
+        _finder.ready.remove(module.__name__)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -34,6 +36,7 @@ class _Finder:
 
     def __init__(self) -> None:
         self.callbacks: Dict[str, List[Callback]] = {}
+        self.ready: List[str] = []  # modules that have been executed and whose callbacks run
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
         catch_up()
@@ -56,6 +59,7 @@ _finder = _Finder()
 
 
 def run_all(module: ModuleType, callbacks: List[Callback]) -> None:
+    """Also those that a callback adds meanwhile."""
     for callback in callbacks:
         try:
             callback(module)
@@ -92,7 +96,7 @@ def catch_up() -> None:
 
 def after_import(name: str, callback: Callback) -> None:
     """Calls `callback` with the module once it has been imported; now, if it has."""
-    if name not in sys.modules:
+    if name not in sys.modules or name in _finder.ready:
         _finder.callbacks.setdefault(name, []).append(callback)
     elif _is_under_way(sys.modules[name]):
         _under_way.append((sys.modules[name], callback))

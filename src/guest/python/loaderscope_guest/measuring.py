@@ -1,5 +1,5 @@
 """Where measuring begins in a process: what is looked into, and from the import of which module on. Until then nothing
-is loaded that a program without a loader would have to wait for."""
+is loaded that a program without a loader would have to wait for, if it imports no package whose functions are timed."""
 
 import functools
 import sys
@@ -8,20 +8,38 @@ from types import ModuleType
 from loaderscope_guest import hooks
 from loaderscope_guest.foreign_table import TABLE, Row
 
+# Packages of `stage_table` that a program may import before any loader. A test compares the two.
+EARLY = ("PIL", "av", "botocore", "cv2", "decord", "fsspec", "h5py", "httpx", "imageio", "lmdb", "lz4", "numcodecs", "numpy",
+         "pandas", "pyarrow", "requests", "simplejpeg", "soundfile", "tiktoken", "tokenizers", "transformers", "turbojpeg",
+         "urllib3", "webdataset", "zarr", "zstandard")
+
+_looks_into_functions = False
 _looks_into_stages = False
 _looks_into_torch = False
+
+
+def look_into_functions() -> None:
+    """Times the functions of `stage_table`. The program must get what times a function, and never the function itself: of
+    the two pickle accepts only the one that the module has. So this comes before a module of other people is imported."""
+    global _looks_into_functions
+    if _looks_into_functions:
+        return
+    from loaderscope_guest import stages
+
+    _looks_into_functions = True
+    stages.install()
 
 
 def look_into_stages() -> None:
     global _looks_into_stages
     if _looks_into_stages:
         return
-    from loaderscope_guest import files, huggingface, requests_made, stages, traffic
+    from loaderscope_guest import files, huggingface, requests_made, traffic
 
     _looks_into_stages = True
     traffic.install()
     requests_made.install()
-    stages.install()
+    look_into_functions()
     files.install()
     hooks.after_import("datasets.formatting.formatting", huggingface.install)
     hooks.after_import("datasets.arrow_dataset", huggingface.install_counts)
@@ -40,6 +58,10 @@ def look_into_torch() -> None:
     dynamo.install()
     wrappers.install()
     look_into_stages()
+
+
+def _on_early(module: ModuleType) -> None:
+    look_into_functions()
 
 
 def _on_torch_loader(module: ModuleType) -> None:
@@ -103,5 +125,7 @@ def begin() -> None:
     hooks.after_import("nvidia.dali.backend_impl", _on_dali)
     hooks.after_import("nvidia.dali.pipeline", _on_dali_pipeline)
     hooks.after_import("ray.data._internal.block_batching.iter_batches", _on_ray_data)
+    for name in EARLY:
+        hooks.after_import(name, _on_early)
     for row in TABLE:
         hooks.after_import(row.module, functools.partial(_on_foreign_loader, row=row))

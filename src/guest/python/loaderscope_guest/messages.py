@@ -3,7 +3,6 @@
 import contextlib
 import ctypes
 import functools
-import multiprocessing.connection
 import re
 import signal
 import sys
@@ -123,7 +122,9 @@ def _wait_for_a_death(iterator: Any) -> None:
     """A worker's connections close a moment before its end can be seen."""
     ends = [end for end in (_of_process(process, "sentinel") for process in _workers_of(iterator)) if end is not None]
     if ends:
-        multiprocessing.connection.wait(ends, timeout=1)
+        from multiprocessing import connection
+
+        connection.wait(ends, timeout=1)
 
 
 def _workers_of(iterator: Any) -> Iterable[Any]:

@@ -162,7 +162,16 @@ class _Moving:
         return hash(self._original)
 
     def __reduce__(self) -> Any:
-        return getattr, (sys.modules["torch"].Tensor, self.__name__)
+        return self._original.__reduce__()
+
+    def __copy__(self) -> "_Moving":
+        return self
+
+    def __deepcopy__(self, seen: Any) -> "_Moving":
+        return self
+
+    def __repr__(self) -> str:
+        return repr(self._original)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._original, name)

@@ -7,7 +7,7 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, List, Optional
 
-from loaderscope_guest import hooks, inject, library, making, messages, user_code
+from loaderscope_guest import held, hooks, inject, library, making, messages, user_code
 from loaderscope_guest.generators import going_on
 from loaderscope_guest.library import STAGES
 from loaderscope_guest.stage_table import AUGMENT, COLLATE, DECODE, DECOMPRESS, READ, TABLE, Row  # noqa: F401 also for those who time
@@ -90,6 +90,9 @@ def _timed_by(row: Row, name: str, function: Callable[..., Any]) -> Callable[...
 def _patch(module: ModuleType, row: Row) -> None:
     for name in row.names.split():
         *classes, attribute = name.split(".")
+        if not classes and held.must_stay(module, attribute):
+            messages.degraded(f"{row.module}.{name} is not looked into: the program held it before it imported a loader")
+            continue
         owner: Any = module
         for part in classes:
             owner = getattr(owner, part, None)
@@ -102,7 +105,10 @@ def _patch(module: ModuleType, row: Row) -> None:
             if isinstance(function, (classmethod, staticmethod)):
                 _set(owner, attribute, type(function)(_timed_by(row, name, function.__func__)))
             else:
-                _set(owner, attribute, _timed_by(row, name, function))
+                timed = _timed_by(row, name, function)
+                _set(owner, attribute, timed)
+                if owner is module:
+                    held.replace(function, timed)
         except (AttributeError, TypeError, ValueError) as error:  # a type that does not let itself be changed
             messages.degraded(f"{row.module}.{name} is not looked into: {error}")
 
