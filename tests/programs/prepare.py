@@ -18,16 +18,19 @@ def clone(repository: str, commit: str, programs: pathlib.Path) -> pathlib.Path:
 
 
 def python_with(base: pathlib.Path, packages: set, folder: pathlib.Path) -> pathlib.Path:
-    """A virtual environment of its own that sees the packages of `base`, which stays as it is."""
-    python = folder / "bin" / "python"
+    """A virtual environment of its own that sees the packages of `base`, which stays as it is. What it lacks is installed."""
+    python, listed = folder / "bin" / "python", folder / "installed.txt"
     if not python.exists():
         subprocess.run([base, "-m", "venv", folder], check=True)
         find = "import site; print(site.getsitepackages()[0])"
         sites = [subprocess.run([one, "-c", find], capture_output=True, text=True, check=True).stdout.strip()
                  for one in (base, python)]
         pathlib.Path(sites[1], "base.pth").write_text(sites[0] + "\n", encoding="utf-8")
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *sorted(packages)],
-                       check=True)
+    installed = set(listed.read_text(encoding="utf-8").split()) if listed.exists() else set()
+    if packages - installed:
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                        *sorted(packages - installed)], check=True)
+        listed.write_text("\n".join(sorted(packages | installed)) + "\n", encoding="utf-8")
     return python
 
 

@@ -1,17 +1,24 @@
 """What came of each program's advice, as rows of a table, and how many promises were kept."""
 
 import statistics
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
+
+import advice
 
 _KEPT = 0.10  # of the ratio promised
-_SLOWER = 0.97  # of the rate before; what is nearer than that two pairs of runs cannot tell
+_SLOWER = 0.97  # of the rate before; two pairs of runs cannot tell less
 
-_HEAD = """| program | advice | cores used | before | promised | after | ratio promised | ratio got | in epochs | kept | slower |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+_HEAD = """| program | waits | Fix | advice followed | cores used | before | promised | after | ratio promised | ratio got | \
+in epochs | kept | slower | measured |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
 
 def _is_near(ratio: float, row: Dict[str, Any]) -> bool:
     return abs(ratio / row["ratio_promised"] - 1) <= _KEPT
+
+
+def is_promised(row: Dict[str, Any]) -> bool:
+    return "ratio_promised" in row and "ratio_got" in row
 
 
 def is_kept(row: Dict[str, Any]) -> bool:
@@ -22,45 +29,77 @@ def is_slower(row: Dict[str, Any]) -> bool:
     return row["ratio_got"] < _SLOWER
 
 
+def waits(row: Dict[str, Any]) -> bool:
+    return (row.get("waited") or 0) >= advice.WAITS
+
+
 def _rates(rates: List[float]) -> str:
     return f"{statistics.mean(rates):,.0f} ({', '.join(f'{rate:,.0f}' for rate in rates)})"
 
 
+def _followed(row: Dict[str, Any]) -> str:
+    if "advice" not in row:
+        return f"none: {row['no_figures']}"
+    why = f"; no figures: {row['no_figures']}" if "no_figures" in row else ""
+    return f"{row['advice']}: {' '.join(row['changes'])}{why}"
+
+
+def _cells(row: Dict[str, Any]) -> List[str]:
+    promised = "ratio_promised" in row
+    got = "ratio_got" in row
+    waited = row.get("waited")
+    before, measured = row["rates_before"], row.get("rates_measured", row["rates_before"])
+    return [row["name"], "" if waited is None else f"{waited:.0%}", row.get("kind", ""), _followed(row),
+            f"{row['cores_used']:.2f}", _rates(before), f"{row['promised']:,.0f}" if promised else "",
+            _rates(row["rates_after"]) if got else "", f"{row['ratio_promised']:.2f}" if promised else "",
+            f"{row['ratio_got']:.2f}" if got else "", f"{row['ratio_of_epochs']:.2f}" if "ratio_of_epochs" in row else "",
+            ("yes" if is_kept(row) else "no") if is_promised(row) else "", ("yes" if is_slower(row) else "no") if got else "",
+            f"{statistics.mean(measured) / statistics.mean(before):.2f}"]
+
+
 def line(row: Dict[str, Any]) -> str:
     if "failed" in row:
-        return f"| {row['name']} | failed: {row['failed']} | | | | | | | | | |"
-    before = f"{row['cores_used']:.2f} | {_rates(row['rates_before'])}"
-    if "advice" not in row:
-        return f"| {row['name']} | none: {row['no_figures']} | {before} | | | | | | | |"
-    advice = f"{row['advice']}: {' '.join(row['changes'])}"
-    of_epochs = f"{row['ratio_of_epochs']:.2f}" if "ratio_of_epochs" in row else ""
-    got = f"{_rates(row['rates_after'])} | {{}} | {row['ratio_got']:.2f} | {of_epochs} | {{}} | " \
-          f"{'yes' if is_slower(row) else 'no'} |"
-    if "promised" not in row:
-        return f"| {row['name']} | {advice}; no figures: {row['no_figures']} | {before} | | " + got.format("", "")
-    kept = "yes" if is_kept(row) else "no"
-    return f"| {row['name']} | {advice} | {before} | {row['promised']:,.0f} | " + got.format(f"{row['ratio_promised']:.2f}", kept)
+        return f"| {row['name']} | | | failed: {row['failed']} |" + " |" * 10
+    return "| " + " | ".join(_cells(row)) + " |"
 
 
-def _share(some: int, of: int) -> str:
-    return f"{some} of {of} ({some / of:.0%})" if of else "none of none"
+def _share(rows: List[Dict[str, Any]], is_one: Callable[[Dict[str, Any]], bool]) -> str:
+    some = sum(map(is_one, rows))
+    return f"{some} of {len(rows)} ({some / len(rows):.0%})" if rows else "none of none"
+
+
+def summary(rows: List[Dict[str, Any]]) -> str:
+    """The result in one paragraph."""
+    ran = [row for row in rows if "failed" not in row]
+    waiting = [row for row in ran if waits(row)]
+    promised, followed = list(filter(is_promised, ran)), [row for row in ran if "ratio_got" in row]
+    kinds = [row.get("kind") for row in waiting]
+    return f"""Of {len(ran)} programs {len(waiting)} wait at least {advice.WAITS:.0%} of the time, and {_share(waiting, lambda row: "ratio_promised" in row)} of these got a
+figure. Of the promises, {_share(promised, is_kept)} were kept within {_KEPT:.0%}. {_share(followed, is_slower)} of the programs that took an
+advised setting became slower. The Fix of the programs that wait was a setting for {kinds.count("setting")}, rewriting for
+{kinds.count("rewriting")}, and missing for {kinds.count("none")}. {len(rows) - len(ran)} programs did not run."""
+
+
+_OF_WINDOWS = """Rates are samples/s of the measured windows, their mean and each. `in epochs`: if the window before was within one epoch, the rate
+over whole epochs, without the program's work between two epochs, such as a validation. The promise does not include that work."""
+_OF_OWN_CLOCK = """Rates are samples/s by the program's own clock over whole epochs, without loaderscope: their mean and each. `promised` and the advice
+come from one measured run. `measured` is its rate divided by the program's own: a number below 1 includes the overhead."""
 
 
 def markdown(result: Dict[str, Any]) -> str:
     rows = result["programs"]
-    ran = [row for row in rows if "failed" not in row]
-    promised = [row for row in ran if "ratio_promised" in row]
-    directed = [row for row in ran if "ratio_got" in row and "ratio_promised" not in row]
-    return f"""# Advice, followed
+    windows = [row["window_s"] for row in rows if "failed" not in row] or [0]
+    is_ours = result["set"] != "published"
+    return f"""# Advice, followed{" in programs of many kinds" if is_ours else ""}
 
-Of {len(ran)} training programs of others, {len(promised)} were promised a rate, and {_share(sum(map(is_kept, promised)), len(promised))} of them
-got it within {_KEPT:.0%}; with what the programs do between their epochs {_share(sum(_is_near(row["ratio_got"], row) for row in promised), len(promised))}. With the setting that had figures {_share(sum(map(is_slower, promised)), len(promised))} became slower, with the one that was
-given without figures {_share(sum(map(is_slower, directed)), len(directed))}. {len(ran) - len(promised) - len(directed)} were given no setting.
+{summary(rows)}
 
 {result["gpu"] + ", " if result["gpu"] else ""}{result["cpu"]}, {result["cores"]} cores of a virtual machine, Linux {result["kernel"]}; {result["date"]}, {result["loaderscope"]};
-`{result["command"]}`, windows of {min(row["window_s"] for row in ran):.0f} to {max(row["window_s"] for row in ran):.0f} s. Each row: the program as it is and with the advised setting, in its
-own words where it has a flag for it, in turns, each a fresh run; rates are samples/s of the measured windows, their mean and each.
-`in epochs`: where the window before lay within one epoch, what the loader gives over whole epochs, without what the program does
-between two, such as a validation, which the promise does not hold either (it says so). `slower`: below {_SLOWER:.0%} of the rate before. The programs are listed in `tests/programs/programs.toml`.
+`{result["command"]}`, windows of {min(windows):.0f} to {max(windows):.0f} s. Each row: the program as it is and with the advised
+setting, in its own words if it has a flag for it. Runs before and after alternate, and each is a new process.
+{_OF_OWN_CLOCK if is_ours else _OF_WINDOWS}
+`Fix`: what the answer puts first. If that is rewriting, the first other setting is followed. `kept`: the ratio got is within
+{_KEPT:.0%} of the ratio promised. `slower`: below {_SLOWER:.0%} of the rate before. The programs are listed in
+`tests/programs/{"kinds.toml" if is_ours else "programs.toml"}`.
 
 """ + "\n".join([_HEAD, *map(line, rows)]) + "\n"
