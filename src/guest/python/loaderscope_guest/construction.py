@@ -5,10 +5,10 @@ import functools
 import inspect
 import os
 import sys
-import weakref
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Tuple
 
 from loaderscope_guest import messages
+from loaderscope_guest.identity import ByIdentity
 from loaderscope_guest.settings import OVERRIDES
 
 
@@ -79,21 +79,16 @@ def here() -> Place:
     return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack), tuple(known[:_MOST_PACKAGES]))
 
 
-_places: "weakref.WeakKeyDictionary[Any, Place]" = weakref.WeakKeyDictionary()
+_places = ByIdentity()  # of loaders
 
 
 def remember(loader: Any) -> None:
-    try:
-        _places[loader] = here()
-    except TypeError:  # a class of the program's that has no hash
-        pass
+    _places.put(loader, here())
 
 
 def of(loader: Any) -> Place:
-    try:
-        return _places.get(loader, UNKNOWN)
-    except TypeError:
-        return UNKNOWN
+    place: Place = _places.get(loader, UNKNOWN)
+    return place
 
 
 _FLAGS = {"multiprocessing_context": "mp-context"}
@@ -146,7 +141,8 @@ def install(loader: Any, lacks: str = "runs with a PyTorch that does not have it
 
     @functools.wraps(original)
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:
-        remember(self)
+        with messages.never_failing("where a DataLoader is made is"):
+            remember(self)
         if not OVERRIDES:
             return original(self, *arguments, **named)
         bound = signature.bind(self, *arguments, **named)

@@ -3,11 +3,11 @@ an array or a picture. Of torchcodec and decord, which are asked for frames by t
 them, it is reckoned: from the key frame before a frame on, or from the one that was decoded last where that is nearer."""
 
 import os
-import weakref
 from bisect import bisect_right
 from typing import Any, Callable, Iterable, List, Optional
 
 from loaderscope_guest import library
+from loaderscope_guest.identity import ByIdentity
 from loaderscope_guest.library import MESSAGE
 from loaderscope_guest.user_code import spending
 
@@ -68,17 +68,18 @@ class _Reader:
         frames.add(decoded, len(places))
 
 
-_readers: "weakref.WeakKeyDictionary[Any, _Reader]" = weakref.WeakKeyDictionary()
+_readers = ByIdentity()
 
 
 def _reader_of(made: Any, keys_of: Callable[[Any], Iterable[int]]) -> _Reader:
-    reader = _readers.get(made)
+    reader: Optional[_Reader] = _readers.get(made)
     if reader is None:
         try:
             keys: Optional[List[int]] = [int(key) for key in keys_of(made)]
         except Exception:  # torchcodec does not look for them with seek_mode="approximate"
             keys = None
-        reader = _readers[made] = _Reader(keys or None)
+        reader = _Reader(keys or None)
+        _readers.put(made, reader)
     return reader
 
 

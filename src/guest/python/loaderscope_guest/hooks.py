@@ -89,7 +89,7 @@ def catch_up() -> None:
     """With modules whose import, which had begun before we knew of them, is over: nothing calls us back then."""
     if _under_way:
         ready = [one for one in _under_way if not _is_under_way(one[0])]
-        _under_way[:] = [one for one in _under_way if one not in ready]
+        _under_way[:] = [one for one in _under_way if all(one is not other for other in ready)]
         for module, callback in ready:
             run_all(module, [callback])
 

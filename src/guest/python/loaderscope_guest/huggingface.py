@@ -4,22 +4,28 @@
 import functools
 import itertools
 import resource
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any, Callable, Dict, Tuple
 
 from loaderscope_guest import counts, library, making, messages, stages, user_code
 
 _MOST = 64  # functions; a data set makes what calls them anew for each sample
-_timed: Dict[Any, Callable[..., Any]] = {}
+_timed: Dict[Tuple[int, int], Callable[..., Any]] = {}  # by the identity of the functions, which they hold
+
+
+def _identity(transform: Callable[..., Any]) -> Tuple[int, int]:
+    """A method is made again each time that it is asked for."""
+    is_method = type(transform) is MethodType
+    return (id(transform.__func__), id(transform.__self__)) if is_method else (id(transform), 0)  # type: ignore[attr-defined]
 
 
 def _timed_transform(transform: Callable[..., Any]) -> Callable[..., Any]:
-    timed = _timed.get(transform)
+    timed = _timed.get(_identity(transform))
     if timed is None:
         is_kept = len(_timed) < _MOST
         timed = stages.timed(transform, stages.AUGMENT, called=user_code.name_of(transform) if is_kept else "")
         if is_kept:
-            _timed[transform] = timed
+            _timed[_identity(transform)] = timed
     return timed
 
 

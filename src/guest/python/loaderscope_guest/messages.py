@@ -11,6 +11,7 @@ import weakref
 from typing import Any, Callable, Dict, Iterable, Optional, Set, Tuple
 
 from loaderscope_guest import library, stacks
+from loaderscope_guest.identity import ByIdentity
 from loaderscope_guest.library import MESSAGE, ROLE
 from loaderscope_guest.settings import RANK
 
@@ -132,7 +133,7 @@ def _workers_of(iterator: Any) -> Iterable[Any]:
 
 
 _is_hooked = False
-_with_workers: "weakref.WeakSet[Any]" = weakref.WeakSet()  # iterators
+_with_workers = ByIdentity()  # iterators
 _workers_before: Iterable[Any] = ()  # of the iterator that was let go last
 
 
@@ -147,13 +148,13 @@ def watch_workers(iterator: Any) -> None:
     if not _is_hooked:
         _is_hooked = True
         sys.excepthook = functools.partial(_say_dead_workers, sys.excepthook)
-    _with_workers.add(iterator)
+    _with_workers.put(iterator, None)
     weakref.finalize(iterator, _let_go, _workers_of(iterator)).atexit = False
 
 
 def _say_dead_workers(hook: Any, kind: Any, error: Any, where: Any) -> None:
     with never_failing("how workers ended is"):
-        all_dead = [_dead_workers(_workers_of(iterator)) for iterator in list(_with_workers)]
+        all_dead = [_dead_workers(_workers_of(iterator)) for iterator in _with_workers.things()]
         # The error has taken the iterator along, which has then ended workers that were well.
         all_dead.append(_dead_workers(_workers_before, said_of=str(error)))
         for dead in filter(None, all_dead):

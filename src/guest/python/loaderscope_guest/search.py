@@ -68,19 +68,26 @@ class Search:
         self._calls: List[_Call] = []
         self._open: List[Tuple[Any, int, bool]] = []  # frames of the user's: begun, given tensors
         self._users: Dict[CodeType, bool] = {}
+        self._profile = self._look  # one object, which can be told from a profiler of the program's
+        self._is_over = False
 
     def begin(self) -> bool:
         """False: the thread has a profiler already, which is the program's own."""
         if sys.getprofile() is not None:
             return False
-        sys.setprofile(self._look)
+        sys.setprofile(self._profile)
+        os.register_at_fork(after_in_child=self.end)
         return True
 
     def end(self) -> None:
-        if sys.getprofile() == self._look:
+        """Python lets a thread change no profiler but its own: in another one the search ends with its next call."""
+        self._is_over = True
+        if sys.getprofile() is self._profile:
             sys.setprofile(None)
 
     def _look(self, frame: Any, event: str, result: Any) -> None:
+        if self._is_over:
+            return self.end()
         try:
             self._note(frame, event, result)
         except Exception as error:  # it would come out of the program's own call

@@ -28,7 +28,7 @@ def name_of(thing: Any) -> str:
     return name[:_LONGEST] + _place(code)
 
 
-_names: Dict[Any, str] = {}  # of what is called often
+_names: Dict[int, Tuple[Any, str]] = {}  # of what is called often, by the identity of its code or class
 
 
 def quick_name_of(thing: Any) -> str:
@@ -36,10 +36,10 @@ def quick_name_of(thing: Any) -> str:
     try:
         own = inspect.unwrap(thing) if hasattr(thing, "__wrapped__") else thing  # all that we wrap have our code
         key = getattr(own, "__code__", own if isinstance(own, type) else type(own))
-        name = _names.get(key)
-        if name is None:
-            name = _names[key] = name_of(thing)
-        return name
+        known = _names.get(id(key))
+        if known is None:
+            known = _names[id(key)] = (key, name_of(thing))
+        return known[1]
     except Exception:
         return type(thing).__name__
 
