@@ -233,6 +233,19 @@ class Face(unittest.TestCase):
         self.assertIn("--interval", watched.error)
         self.assertIn("--interval", str(seen[-1].message))
 
+    def test_warns_without_raising_where_warnings_are_errors(self):
+        class Loader:
+            num_workers = 0
+
+        printed = io.StringIO()
+        with warnings.catch_warnings(), contextlib.redirect_stderr(printed):
+            warnings.simplefilter("error")
+            with loaderscope.watching(Loader(), interval="never", show=False) as watched:
+                watched._process.wait()
+        self.assertIn("--interval", watched.error)
+        self.assertIn("no workers", printed.getvalue())
+        self.assertIn("--interval", printed.getvalue())
+
     def test_a_loader_without_workers_is_said_beforehand(self):
         class Loader:
             num_workers = 0

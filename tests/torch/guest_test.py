@@ -5,6 +5,7 @@ import contextlib
 import faulthandler
 import functools
 import graphlib
+import importlib.util
 import inspect
 import io
 import itertools
@@ -15,6 +16,7 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -176,6 +178,39 @@ class Hooks(unittest.TestCase):
         with mock.patch.object(messages, "degraded", side_effect=OSError("no library")):
             hooks.run_all(types.ModuleType("y"), [lambda module: 1 / 0])
         self.assertIn("ZeroDivisionError", os.readlink(link))
+
+
+class Interpreters(unittest.TestCase):
+    IS_HOOKED = "print(any(type(one).__module__ == 'loaderscope_guest.hooks' for one in sys.meta_path), flush=True)"
+
+    def run_python(self, code, *flags):
+        environment = dict(os.environ, PYTHONPATH=os.path.abspath(PACKAGE), LOADERSCOPE_GUEST=FOLDER)
+        for folder in ("seen", "unmeasured"):
+            os.makedirs(os.path.join(FOLDER, folder), exist_ok=True)
+        ended = subprocess.run([sys.executable, *flags, "-c", code], env=environment, capture_output=True, text=True)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        return ended.stdout
+
+    def test_are_looked_into_if_they_are_the_main_one(self):
+        names = [name for name in ("_interpreters", "_xxsubinterpreters") if importlib.util.find_spec(name)]
+        if not names:
+            self.skipTest("this Python has no sub-interpreters")
+        other = f"import sys\n{self.IS_HOOKED}"
+        code = f"import sys, {names[0]} as subs\n{self.IS_HOOKED}\nsubs.run_string(subs.create(), {other!r})"
+        self.assertEqual(self.run_python(code).split(), ["True", "False"])
+
+    def test_without_the_global_lock_leave_word(self):
+        code = f"import os, sys; sys._is_gil_enabled = lambda: False; import sitecustomize; {self.IS_HOOKED}; print(os.getpid())"
+        hooked, process = self.run_python(code, "-S").split()
+        self.assertEqual(hooked, "False")
+        link = os.path.join(FOLDER, "unmeasured", f"{process}-program")
+        self.assertIn("free-threaded Python is not supported; set PYTHON_GIL=1", os.readlink(link))
+
+    def test_run_where_warnings_are_errors(self):
+        with tempfile.TemporaryDirectory() as folder:
+            open(os.path.join(folder, "PIL.py"), "w").close()
+            code = f"import sys; sys.path.append({folder!r}); import zlib, PIL; print(type(zlib.decompress).__name__)"
+            self.assertEqual(self.run_python(code, "-W", "error").split(), ["timed_callable"])
 
 
 class UnderWay(unittest.TestCase):

@@ -3,12 +3,21 @@
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import warnings
 
 from ._program import Error, program, read_result
 
 LONGEST_END_S = 20  # a reading, the verdict, and the file
+
+
+def warn(text):
+    """Never raises, also where the program has made errors of warnings."""
+    try:
+        warnings.warn(text, stacklevel=2)
+    except Warning:
+        print(text, file=sys.stderr)
 
 
 class watching:
@@ -34,7 +43,7 @@ class watching:
         self._abandon()
         self.result = self.error = None
         if getattr(self._loader, "num_workers", None) == 0:
-            warnings.warn("the loader has no workers, whose work could be told apart from outside: loaderscope.run measures it")
+            warn("the loader has no workers, whose work could be told apart from outside: loaderscope.run measures it")
         try:
             self._folder = tempfile.TemporaryDirectory(prefix="loaderscope-")
             words = [program(), "watch", f"--pid={os.getpid()}", f"--interval={self._interval}", "--no-progress",
@@ -81,4 +90,4 @@ class watching:
 
     def _failed(self, error):
         self.error = str(error)
-        warnings.warn(f"loaderscope: {error}")
+        warn(f"loaderscope: {error}")

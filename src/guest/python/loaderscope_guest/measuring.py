@@ -5,7 +5,7 @@ import functools
 import sys
 from types import ModuleType
 
-from loaderscope_guest import hooks
+from loaderscope_guest import hooks, interpreter
 from loaderscope_guest.foreign_table import TABLE, Row
 
 # Packages of `stage_table` that a program may import before any loader. A test compares the two.
@@ -115,8 +115,13 @@ def _on_profiler(module: ModuleType) -> None:
 
 
 def begin() -> None:
-    """Once; more often does nothing."""
-    if not hooks.see_imports():
+    """Once; more often does nothing. A Python that cannot be measured runs as without us."""
+    reason = interpreter.why_not()
+    if reason:
+        from loaderscope_guest import settings
+
+        settings.leave_word("program", reason)
+    if reason or not interpreter.is_main() or not hooks.see_imports():
         return
     hooks.after_import("torch.utils.data.dataloader", _on_torch_loader)
     hooks.after_import("torchdata.stateful_dataloader.stateful_dataloader", _on_stateful_loader)

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import Any, Callable, Dict
 
-from loaderscope_guest import foreign, inject, library, measuring, messages, settings, sizes
+from loaderscope_guest import foreign, inject, interpreter, library, measuring, messages, settings, sizes
 from loaderscope_guest.delivered import Handed, delivered, iterable, tensors_of
 from loaderscope_guest.library import functions
 
@@ -144,6 +144,8 @@ def _wait_for_others() -> None:
 
 def main() -> None:
     trainer = settings.TRAINER
+    if interpreter.why_not():
+        messages.refuse(f"--loader {trainer['loader']}: {interpreter.why_not()}")
     measuring.look_into_stages()
     make = _maker()
     _wait_for_others()
