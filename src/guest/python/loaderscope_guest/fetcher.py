@@ -143,7 +143,7 @@ def install(module: ModuleType) -> None:
     original = kinds.create_fetcher
 
     def create_fetcher(*arguments: Any, **named: Any) -> Any:
-        maker = making.current
+        maker = making.of_thread.maker or making.current
         if maker is None or maker.has_fetcher:  # of a loader within a data set
             return original(*arguments, **named)
         maker.has_fetcher = True

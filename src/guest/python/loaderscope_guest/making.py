@@ -1,5 +1,6 @@
 """The batch that a process makes, and the samples in it."""
 
+import threading
 from threading import get_ident
 from typing import Any, Callable, Dict, Optional
 
@@ -156,3 +157,10 @@ class Making:
 
 
 current: Any = None  # of this process, while it makes batches
+
+
+class _OfThread(threading.local):
+    maker: Any = None  # of the iterator that the thread makes
+
+
+of_thread = _OfThread()

@@ -1,16 +1,16 @@
 """The queues between a trainer and its workers: tasks one way, batches the other way, and how long these travel; and the
 thread that copies each finished batch into page-locked memory, and that copy without workers."""
 
-import contextlib
 import functools
 import multiprocessing.queues
 import multiprocessing.resource_sharer
 import sys
 import threading
 import weakref
-from typing import Any, Callable, Iterator, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from loaderscope_guest import binding, inject, library, lines, making, messages, sharing
+from loaderscope_guest.identity import ByIdentity
 from loaderscope_guest.library import FACT, now
 
 
@@ -286,24 +286,36 @@ def _say_pinned(iteration: Any, batch: int, begun: int, cpu: int) -> None:
     iteration.fact(FACT.pinned, batch=batch, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
 
 
-@contextlib.contextmanager
-def pinning_of_iteration(iteration: Any) -> Iterator[None]:
-    """Within that of the workers, one thread at a time."""
-    pins: Any = sys.modules["torch.utils.data._utils.pin_memory"]
-    loop = pins._pin_memory_loop
-    if not isinstance(pins.pin_memory, _Pinning):
-        pins.pin_memory = _Pinning(pins.pin_memory)
+_iterators = ByIdentity()  # whose batches a thread may copy into page-locked memory
 
+
+def _iteration_with(queue: Any) -> Any:
+    """The one whose workers send by that queue; None: it is not measured."""
+    for iterator in _iterators.things():
+        if iterator.__dict__.get("_worker_result_queue") is queue:
+            return iterator.__dict__.get("_loaderscope")
+    return None
+
+
+def _looked_into(loop: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(loop)
     def pin_memory_loop(in_queue: Any, out_queue: Any, *more: Any, **named: Any) -> None:
         inside, outside = in_queue, out_queue
         with messages.never_failing("the thread that pins is"):
-            in_hand.iteration = iteration
-            binding.of_pin_thread(iteration.workers)
-            inside, outside = _In(in_queue, iteration), _Out(out_queue, iteration)
+            iteration = _iteration_with(in_queue)
+            if iteration is not None:
+                in_hand.iteration = iteration
+                binding.of_pin_thread(iteration.workers)
+                inside, outside = _In(in_queue, iteration), _Out(out_queue, iteration)
         loop(inside, outside, *more, **named)
 
-    pins._pin_memory_loop = pin_memory_loop
-    try:
-        yield
-    finally:
-        pins._pin_memory_loop = loop
+    return pin_memory_loop
+
+
+def watch_pinning(iterator: Any) -> None:
+    """Before it is made."""
+    pins: Any = sys.modules["torch.utils.data._utils.pin_memory"]
+    if not isinstance(pins.pin_memory, _Pinning):
+        pins.pin_memory = _Pinning(pins.pin_memory)
+        pins._pin_memory_loop = _looked_into(pins._pin_memory_loop)
+    _iterators.put(iterator, None)

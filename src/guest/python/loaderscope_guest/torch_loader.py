@@ -98,7 +98,8 @@ def _init(original: Callable[..., None], home: worker.Home) -> Callable[..., Non
         with contextlib.ExitStack() as hooked:
             if self._loaderscope is not None:
                 _enter(hooked, of_workers, self._loaderscope)
-                _enter(hooked, queues.pinning_of_iteration, self._loaderscope)
+                with messages.never_failing("the thread that pins is"):
+                    queues.watch_pinning(self)
             original(self, loader, *more, **named)
         if self._loaderscope is not None:
             self._loaderscope.is_made = True

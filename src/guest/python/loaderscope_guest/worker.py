@@ -8,13 +8,14 @@ import inspect
 import itertools
 import os
 import sys
+import threading
 from multiprocessing import reduction
 from multiprocessing.process import BaseProcess
 from typing import Any, Callable, Dict, Iterator, NamedTuple
 
 from loaderscope_guest import binding, handed, inject, library, making, messages
 from loaderscope_guest.fetcher import watch
-from loaderscope_guest.library import FACT, ROLE, Turn, now
+from loaderscope_guest.library import FACT, ROLE, now
 from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
 from loaderscope_guest.settings import RANK
 
@@ -146,52 +147,67 @@ class WorkerLoop:
         return bound.args, bound.kwargs
 
 
-def _timed_start(start: Callable[[Any], None], loop: WorkerLoop, iteration: Any) -> Callable[[Any], None]:
-    """What the trainer's thread takes to start each of the workers, whichever way."""
-    numbers = itertools.count()
+class _Workers:
+    """Of an iterator that the calling thread makes."""
+
+    def __init__(self, home: Home, iteration: Any) -> None:
+        self.loop = getattr(sys.modules[home.looked_up_in], "_worker_loop")
+        _original_loops.setdefault(home.defined_in, self.loop)
+        self._ours = WorkerLoop(home, iteration.number, iteration.begun)
+        self._iteration = iteration
+        self._numbers = itertools.count()
+
+    def start(self, start: Callable[[Any], None], process: Any) -> None:
+        """What the trainer's thread takes for that, whichever way."""
+        process._target = self._ours
+        self._ours.started, cpu = now(), library.thread_cpu_ns()
+        begun = self._ours.started
+        start(process)
+        self._iteration.fact(FACT.started, worker=next(self._numbers), begin=begun, end=now(),
+                             cpu=library.thread_cpu_ns() - cpu)
+
+
+class _OfThread(threading.local):
+    workers: Any = None  # of the iterator that it makes
+
+
+_of_thread = _OfThread()
+
+
+def _timed_start(start: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Of all processes that the program starts by `multiprocessing`."""
 
     @functools.wraps(start)
     def timed(process: Any) -> None:
-        if getattr(process, "_target", None) is not loop:
+        workers = _of_thread.workers
+        if workers is None or getattr(process, "_target", None) is not workers.loop:
             return start(process)
-        loop.started, cpu = now(), library.thread_cpu_ns()
-        begun = loop.started
-        start(process)
-        iteration.fact(FACT.started, worker=next(numbers), begin=begun, end=now(),
-                       cpu=library.thread_cpu_ns() - cpu)
+        workers.start(start, process)
 
     return timed
 
 
 _begin_in_worker: Callable[[], None] = lambda: None
 _original_loops: Dict[str, Any] = {}  # by where they are defined; none yet in a process that was spawned
-_turn = Turn()  # what is swapped belongs to all threads
 
 
 @contextlib.contextmanager
 def of_iteration(home: Home, iteration: Any) -> Iterator[None]:
-    """While an iterator is made: its workers, or with 0 workers the trainer itself, are looked into."""
-    holder = sys.modules[home.looked_up_in]
-    with _turn():
-        original = _original_loops.setdefault(home.defined_in, getattr(holder, "_worker_loop"))
-        loop = WorkerLoop(home, iteration.number, iteration.begun)
-        setattr(holder, "_worker_loop", loop)
-        iteration.making.tells_state = home.tells_state
-        before, making.current = making.current, iteration.making
-        start = BaseProcess.start
-        setattr(BaseProcess, "start", _timed_start(start, loop, iteration))
-        dump = reduction.dump
-        setattr(reduction, "dump", handed.sized(dump, WorkerLoop))
-        try:
-            yield
-        finally:
-            setattr(reduction, "dump", dump)
-            setattr(BaseProcess, "start", start)
-            setattr(holder, "_worker_loop", original)
-            making.current = before
+    """While an iterator is made: its workers, or with 0 workers the trainer itself, are looked into. The program's own code
+    runs meanwhile, in this thread and in others that may make iterators too."""
+    iteration.making.tells_state = home.tells_state
+    before, making.of_thread.maker = making.of_thread.maker, iteration.making
+    others, _of_thread.workers = _of_thread.workers, _Workers(home, iteration)
+    try:
+        yield
+    finally:
+        _of_thread.workers = others
+        making.of_thread.maker = before
 
 
 def install(begin_in_worker: Callable[[], None]) -> None:
     """`begin_in_worker`: begins measuring in a process that is to be a worker. It can be pickled."""
     global _begin_in_worker
     _begin_in_worker = begin_in_worker
+    setattr(BaseProcess, "start", _timed_start(BaseProcess.start))
+    setattr(reduction, "dump", handed.sized(reduction.dump, WorkerLoop))
