@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import warnings
 
 from torch.utils.data import DataLoader
@@ -56,3 +57,49 @@ def a_thread_outlives_the_main_one():
 def warnings_are_errors():
     warnings.simplefilter("error")
     print([batch.tolist() for batch in _loader(1)])
+
+
+def a_timer_interrupts_the_wait_for_a_batch():
+    class Slow(list):
+        def __getitem__(self, index):
+            time.sleep(30)
+
+    def interrupt(*_):
+        raise TimeoutError("of the program")
+
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        list(_loader(1, Slow([1, 2])))
+    except TimeoutError as error:
+        print("interrupted", error)
+    os._exit(0)  # the worker sleeps
+
+
+def a_worker_is_killed():
+    class Killed(list):
+        def __getitem__(self, index):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    try:
+        list(_loader(1, Killed([1, 2])))
+    except RuntimeError as error:
+        print(str(error).partition("(pid")[0])
+
+
+def ends_in_the_middle_of_an_epoch():
+    iterator = iter(_loader(2, list(range(100))))
+    print(next(iterator))
+    sys.exit("enough")
+
+
+def a_generator_is_closed():
+    def batches():
+        try:
+            for batch in _loader(1):
+                yield batch.tolist()
+        finally:
+            print("closed")
+
+    print(next(batches()))
+    raise SystemExit

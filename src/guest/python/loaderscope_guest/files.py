@@ -3,6 +3,7 @@
 import builtins
 import functools
 import io
+import os
 from threading import get_ident
 from typing import Any, Callable
 
@@ -24,13 +25,16 @@ class TimedFile(io.FileIO):
 
 
 def _open(file: Any, buffering: int, opener: Any) -> io.BufferedReader:
-    raw = TimedFile(file, "r", opener=opener)
+    raw = TimedFile(os.fspath(file), "r", opener=opener)
     size = buffering if buffering > 1 else max(getattr(raw, "_blksize", 0), io.DEFAULT_BUFFER_SIZE)
     return io.BufferedReader(raw, size)
 
 
 class _Open:
-    """Takes the place of open(). No function: as that, it is no method where a class has it as an attribute."""
+    """Takes the place of open(). No function: as that, it is no method where a class has it as an attribute. It says that
+    it is of the type of open()."""
+
+    __class__ = property(lambda self: type(self._original))  # type: ignore[assignment]
 
     def __init__(self, original: Callable[..., Any]) -> None:
         self._original = original
@@ -51,6 +55,12 @@ class _Open:
 
     def __reduce__(self) -> str:
         return "open"
+
+    def __repr__(self) -> str:
+        return repr(self._original)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._original, name)
 
 
 def install() -> None:
