@@ -137,6 +137,7 @@ class WorkerLoop:
                             trainer=self.trainer):
             return arguments, named
         messages.offer_stacks()
+        making.of_thread.maker = None  # a fork leaves the trainer's, which has its fetcher already
         making.current = making.Making(self.iterator, number)
         making.current.tells_state = self.home.tells_state
         making.current.goes_on = bound.arguments.get("worker_state") is not None
