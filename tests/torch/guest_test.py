@@ -541,6 +541,114 @@ class Sizes(unittest.TestCase):
         self.assertEqual(bytes_of([Sparse(), b"12"]), 2)
         self.assertEqual(length_of(iter(())), 0)
 
+    def test_of_equal_samples_are_exact(self):
+        from loaderscope_guest.sizes import bytes_of
+
+        array = types.SimpleNamespace(nbytes=12)
+        self.assertEqual(bytes_of([[array, [b"12", "345"], list(range(100))]] * 256), 256 * 17)
+        self.assertEqual(bytes_of([array] * 1_000_000), 12_000_000)
+        self.assertEqual(bytes_of({key: b"123" for key in range(5000)}), 15_000)
+
+    def test_of_unequal_parts_are_estimated_by_some_of_all(self):
+        from loaderscope_guest.sizes import bytes_of
+
+        texts = ["x" * (place % 5) for place in range(100_000)]
+        self.assertAlmostEqual(bytes_of([b"1234", texts]) / 200_000, 1, delta=0.05)
+
+
+class Visited:
+    """A part of a batch that counts how often it is looked at."""
+
+    looks = 0
+
+    @property
+    def nbytes(self):
+        Visited.looks += 1
+        return 1
+
+
+class Walks(unittest.TestCase):
+    def setUp(self):
+        from loaderscope_guest import walks
+
+        Visited.looks = 0
+        patch = mock.patch.object(walks, "budget", walks.Budget())
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def nested(self, *lengths):
+        return [self.nested(*lengths[1:]) for _ in range(lengths[0])] if lengths else Visited()
+
+    def test_visit_a_bounded_number_of_objects_whatever_the_batch(self):
+        from loaderscope_guest import walks
+        from loaderscope_guest.sizes import bytes_of, samples_of
+
+        batches = (self.nested(1_000_000), self.nested(100, 100, 100), self.nested(30, 30, 30, 30), self.nested(3, 300_000),
+                   [Visited(), self.nested(500_000)], [self.nested(500_000), Visited()], self.nested(2, 2, 2, 100_000),
+                   {key: self.nested(1000) for key in range(1000)}, [[Visited()] * 3 + ["text"]] * 100_000)
+        for number, batch in enumerate(batches):
+            Visited.looks = 0
+            self.assertGreater(bytes_of(batch), 0, number)
+            self.assertLessEqual(Visited.looks, walks.MOST, number)
+            samples_of(batch)
+            self.assertLessEqual(Visited.looks, walks.MOST + 4, number)
+
+    def test_leave_out_numbers_of_a_list(self):
+        """They cost calls of functions, which are counted."""
+        from loaderscope_guest.sizes import bytes_of
+
+        batch = [[list(range(100)) for _ in range(3)] for _ in range(256)]
+        calls = []
+        sys.setprofile(lambda frame, event, argument: calls.append(event) if event == "call" else None)
+        try:
+            size = bytes_of(batch)
+        finally:
+            sys.setprofile(None)
+        self.assertEqual(size, 0)
+        self.assertLess(len(calls), 4000)
+
+    def test_take_a_small_part_of_the_time_and_then_go_by_the_last_one(self):
+        from loaderscope_guest import sizes, walks
+
+        clock = [0]
+        of_batches = sizes.Sizes()
+        batch = self.nested(10, 10)
+        with mock.patch.object(sizes, "now", lambda: clock[0]), mock.patch.object(walks, "now", lambda: clock[0]):
+            before = sizes._walk
+
+            def walk(data, most, depth):
+                clock[0] += 100 if depth == 0 and most == walks.MOST else 0
+                return before(data, most, depth)
+
+            with mock.patch.object(sizes, "_walk", walk):
+                for _ in range(1000):
+                    clock[0] += 100
+                    self.assertEqual(of_batches.bytes_of(batch, 10), 100)
+                self.assertEqual(of_batches.bytes_of(batch, 20), 200)  # twice as many samples
+        self.assertLess(Visited.looks, 100 * 6 + 1000 * walks.FEW)  # six looks in 1,000 batches
+
+    def test_of_small_batches_are_never_left_out(self):
+        from loaderscope_guest import sizes
+
+        of_batches = sizes.Sizes()
+        for length in range(1, 100):
+            tensor = types.SimpleNamespace(nbytes=length)
+            self.assertEqual(of_batches.bytes_of({"x": tensor, "y": [tensor, tensor]}, 1), 3 * length)
+
+    def test_for_tensors_visit_a_bounded_number_of_objects(self):
+        from loaderscope_guest.delivered import tensors_of
+
+        class Part:
+            looks = 0
+
+            def __getattr__(self, name):
+                Part.looks += 1
+                raise AttributeError(name)
+
+        batch = [[[[Part() for _ in range(20)] for _ in range(20)] for _ in range(20)] for _ in range(20)]
+        self.assertEqual(list(tensors_of(batch)), [])
+        self.assertLessEqual(Part.looks, 64)
+
 
 class Files(unittest.TestCase):
     def test_read_as_before(self):
@@ -660,13 +768,13 @@ class PaddingShare(unittest.TestCase):
             return self.count
 
     def test_of_samples_that_differ(self):
-        from loaderscope_guest.sizes import real_and_padded
+        from loaderscope_guest.padding import real_and_padded
 
         samples = [{"ids": self.Tensor(3), "x": self.Tensor(8)}, {"ids": self.Tensor(5), "x": self.Tensor(8)}]
         self.assertEqual(real_and_padded(samples, {"ids": self.Tensor(10), "x": self.Tensor(16)}), (8, 10))
 
     def test_of_others_nothing_is_claimed(self):
-        from loaderscope_guest.sizes import real_and_padded
+        from loaderscope_guest.padding import real_and_padded
 
         alike = [self.Tensor(4), self.Tensor(4)]
         self.assertEqual(real_and_padded(alike, self.Tensor(8)), (0, 0))
@@ -676,31 +784,48 @@ class PaddingShare(unittest.TestCase):
         self.assertEqual(real_and_padded("text", None), (0, 0))
 
     def test_of_lists_of_numbers(self):
-        from loaderscope_guest.sizes import real_and_padded
+        from loaderscope_guest.padding import real_and_padded
 
         self.assertEqual(real_and_padded([([1, 2], 0), ([1, 2, 3], 1)], (self.Tensor(6), self.Tensor(2))), (5, 6))
 
+    def test_of_a_large_batch_visits_a_bounded_number_of_objects(self):
+        from loaderscope_guest import walks
+        from loaderscope_guest.padding import real_and_padded
+
+        visited = []
+
+        class Counted(self.Tensor):
+            def numel(self):
+                visited.append(self)
+                return self.count
+
+        def sample(length):
+            return [[Counted(length) for _ in range(30)] for _ in range(30)]
+
+        real_and_padded([sample(length % 7) for length in range(200)], sample(6))
+        self.assertLessEqual(len(visited), walks.MOST)
 
     def test_is_looked_for_in_a_small_part_of_the_time(self):
-        from loaderscope_guest import sizes
+        from loaderscope_guest import padding, walks
 
         clock = [0]
-        before, sizes.now = sizes.now, lambda: clock[0]
-        self.addCleanup(setattr, sizes, "now", before)
 
-        def looked():
+        def looked(samples, batch):
             clock[0] += 1000  # ns, that a look takes
             return 0, 0
 
-        own, sizes.real_and_padded = sizes.real_and_padded, lambda samples, batch: looked()
-        self.addCleanup(setattr, sizes, "real_and_padded", own)
-        padding, looks = sizes.Padding(), 0
+        for module, name, value in ((walks, "now", lambda: clock[0]), (padding, "now", lambda: clock[0]),
+                                    (padding, "real_and_padded", looked), (walks, "budget", walks.Budget())):
+            patch = mock.patch.object(module, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+        shares, looks = padding.Padding(), 0
         for batch in range(10_000):
             clock[0] += 100
-            if padding.is_due():
-                padding.look([], None)
+            if shares.is_due():
+                shares.look([], None)
                 looks += 1
-        self.assertEqual(looks, 2)  # in 1 ms, at most one in 0.5 ms
+        self.assertEqual(looks, 5)  # in 1 ms, at most one in 0.2 ms
 
 
 class UserCode(unittest.TestCase):

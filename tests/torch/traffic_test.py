@@ -316,6 +316,26 @@ class CopiedPages(unittest.TestCase):
         self.assertGreater(touched["Photos.samples"], 0.9)
         self.assertLess(touched["Photos.inner.words"], 0.3)
 
+    def test_are_looked_for_once_for_each_data_set(self):
+        """A program may take turns with those of training and validation."""
+        from loaderscope_guest import copied
+
+        looked, others = [], [Photos() for _ in range(2)]
+        with unittest.mock.patch.object(copied, "_parts_of", lambda name, data, until: looked.append(data) or iter(())):
+            for _ in range(5):
+                for data in others:
+                    self.copied.note(data)
+        self.assertEqual(len(looked), 2)
+        self.copied.note(self.data)
+        self.assertEqual(len(self.copied.parts), 3)
+
+    def test_of_a_huge_dictionary_are_among_its_first_entries(self):
+        from loaderscope_guest import copied
+
+        (part,) = copied._part_of("labels", dict.fromkeys(range(3 * copied._FARTHEST), 1.5))
+        self.assertIn("dict of 600000", part.name)
+        self.assertLess(len(part.places), 3 * copied._LOOKS_AT)
+
     def test_of_arrays_are_copied_where_they_are_written_to(self):
         numpy = needed("numpy")
         self.data = types.SimpleNamespace(numbers=numpy.zeros(1_000_000))

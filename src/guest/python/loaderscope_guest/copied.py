@@ -18,10 +18,12 @@ from loaderscope_guest.sizes import attribute, reference
 from loaderscope_guest.user_code import spending
 
 _MANY, _MUCH = 10_000, 1 << 20  # objects, bytes: of less nothing is noted
-_TOO_MANY = 2_000_000  # of a dictionary or a set, which is gone through
-_LONGEST = 50_000_000  # ns of a CPU: then no further attribute is looked for
+_FARTHEST = 200_000  # entries of a dictionary or a set that the objects are spread over
+_LONGEST = 10_000_000  # ns of a CPU: then no further attribute is looked for
 _LOOKS_AT = 128  # objects of an attribute
 _MOST, _DEEPEST = 16, 2  # attributes, one within another
+_ATTRIBUTES = 64  # of one object that are looked at
+_DATASETS = 8  # that are remembered: a program may take turns with a few
 _PAGE = 12  # bits
 _IS_THERE, _IS_OWN = 1 << 63, 1 << 56
 _PAUSE = 5_000_000_000  # ns, at least, and as long as all until then
@@ -34,12 +36,11 @@ class Part(NamedTuple):
 
 
 def _evenly(things: Any, count: int) -> Iterator[Any]:
-    step = max(1, count // _LOOKS_AT)
-    if isinstance(things, dict):
-        return islice(things.items(), 0, None, step)
-    if isinstance(things, (set, frozenset)):
-        return islice(things, 0, None, step)
-    return (things[at] for at in range(0, count, step))
+    if isinstance(things, (dict, set, frozenset)):
+        farthest = min(count, _FARTHEST)
+        entries = things.items() if isinstance(things, dict) else things
+        return islice(entries, 0, farthest, max(1, farthest // _LOOKS_AT))
+    return (things[at] for at in range(0, count, max(1, count // _LOOKS_AT)))
 
 
 def _of_objects(name: str, things: Any, count: int) -> Part:
@@ -64,8 +65,7 @@ def _of_bytes(name: str, kind: str, begin: int, size: int) -> Part:
 def _part_of(name: str, value: Any) -> Iterable[Part]:
     kind = type(value)
     if kind in (list, tuple, dict, set, frozenset):
-        is_gone_through = kind not in (list, tuple)
-        if len(value) < _MANY or (is_gone_through and len(value) > _TOO_MANY):
+        if len(value) < _MANY:
             return ()
         return [_of_objects(name, value, len(value))]
     size = attribute(value, "nbytes")
@@ -82,7 +82,7 @@ def _part_of(name: str, value: Any) -> Iterable[Part]:
 
 
 def _parts_of(name: str, thing: Any, until: int, depth: int = 0) -> Iterator[Part]:
-    for attribute_name, value in list(getattr(thing, "__dict__", {}).items()):
+    for attribute_name, value in list(islice(getattr(thing, "__dict__", {}).items(), _ATTRIBUTES)):
         if library.thread_cpu_ns() > until:
             return
         inner = f"{name}.{attribute_name}"
@@ -96,18 +96,21 @@ class Copied:
 
     def __init__(self) -> None:
         self.parts: List[Part] = []
-        self._dataset: Callable[[], Any] = lambda: None  # a reference that does not keep it alive
+        self._noted: List[Tuple[Callable[[], Any], List[Part]]] = []  # by a reference that does not keep it alive
         self._begun = self._next = 0
         self._is_worker = False
         os.register_at_fork(after_in_child=self._begin)
 
     def note(self, dataset: Any) -> None:
         """By the trainer, about to fork its workers."""
-        if self._dataset() is dataset:
-            return
-        self._dataset, self.parts = reference(dataset), []
+        for of, parts in self._noted:
+            if of() is dataset:
+                self.parts = parts
+                return
+        self.parts = []
         with messages.never_failing("where the data set lies in memory is"):
             self.parts = list(islice(_parts_of(type(dataset).__name__, dataset, library.thread_cpu_ns() + _LONGEST), _MOST))
+        self._noted = [*self._noted[1 - _DATASETS :], (reference(dataset), self.parts)]
 
     def _begin(self) -> None:
         self._begun = self._next = now()

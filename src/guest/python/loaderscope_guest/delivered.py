@@ -4,7 +4,8 @@ loader of his own, such as a prefetcher, and its faults."""
 
 import weakref
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
+from itertools import islice
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 from loaderscope_guest import messages, settings
 from loaderscope_guest.sizes import attribute
@@ -12,20 +13,28 @@ from loaderscope_guest.sizes import attribute
 
 _DEEPEST = 4
 _PARTS = 16  # of a batch: some of its tensors tell which one it is
+_OBJECTS = 64  # of a batch that are looked at
 _MOST = 1024  # tensors that are known
 
 # Who takes batches is asked only where the trainer is ours.
 _follows = bool(settings.TRAINER.get("loader"))
 
 
-def tensors_of(data: Any, depth: int = 0) -> Iterator[Any]:
+def tensors_of(data: Any) -> Iterator[Any]:
     """The first tensors of a batch, in order."""
+    return _tensors_of(data, 0, [_OBJECTS])
+
+
+def _tensors_of(data: Any, depth: int, left: List[int]) -> Iterator[Any]:
+    """`left`: objects that may still be visited."""
+    left[0] -= 1
     if callable(attribute(data, "data_ptr")):
         yield data
     elif depth < _DEEPEST:
         parts = data.values() if isinstance(data, Mapping) else data if isinstance(data, (list, tuple)) else ()
-        for part in list(parts)[:_PARTS]:
-            yield from tensors_of(part, depth + 1)
+        for part in islice(parts, _PARTS):
+            if left[0] > 0:
+                yield from _tensors_of(part, depth + 1, left)
 
 
 def device_of(data: Any) -> str:

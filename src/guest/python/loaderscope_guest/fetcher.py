@@ -7,7 +7,8 @@ from typing import Any, Callable, Dict
 
 from loaderscope_guest import inject, library, making, messages, stages, user_code
 from loaderscope_guest.fastai_loader import is_fastai_stand_in
-from loaderscope_guest.sizes import length_of, padding
+from loaderscope_guest.padding import padding
+from loaderscope_guest.sizes import length_of
 from loaderscope_guest.streams import Samples, count_alone_in
 
 

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, Optional
 
 from loaderscope_guest import inject, library, messages, wrong_data_state
 from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
-from loaderscope_guest.sizes import bytes_of, length_of, samples_of
+from loaderscope_guest.sizes import length_of, samples_of, sizes
 from loaderscope_guest.user_code import spending
 
 _TINY = 50_000  # ns of a sample
@@ -103,7 +103,7 @@ class Making:
         at = library.end_work(by_trainer)
         count = samples_of(data) if self.samples is None else self.samples
         library.fact(FACT.finished, self.iterator, self.generation, self.worker, self.batch, at, 0, 0, count,
-                     bytes_of(data))
+                     sizes.bytes_of(data, count))
         if self._draws is not None:
             self._end_first_batch()
         if at >= spending.not_before:

@@ -1,16 +1,16 @@
-"""How much a batch holds: samples, bytes of tensors and arrays, and how much of it is padding, where its samples differ
-in length. Batches are objects of the program's own, which may do anything when they are looked at."""
+"""How much a batch holds: samples, and bytes of tensors and arrays. Batches are objects of the program's own, which may do
+anything when they are looked at. A large one is estimated by some of its parts."""
 
 import weakref
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, Optional, Tuple
+from itertools import islice
+from typing import Any, Callable, Iterable, Tuple
 
-from loaderscope_guest import library
-from loaderscope_guest.library import MESSAGE, now
-
+from loaderscope_guest import messages, walks
+from loaderscope_guest.library import now
 
 _DEEPEST = 4
-_MOST = 1000  # of a list: a batch may be a list of samples
+_NUMBERS = (int, float, bool, complex, type(None))  # they have no bytes of their own
 
 
 def attribute(thing: Any, name: str) -> Any:
@@ -38,8 +38,9 @@ def length_of(thing: Any) -> int:
 
 
 def bytes_of(data: Any) -> int:
+    """An estimate where there are many objects."""
     try:
-        return _bytes_of(data, 0)
+        return max(0, _walk(data, walks.MOST, 0)[0])
     except Exception:
         return 0
 
@@ -52,27 +53,115 @@ def samples_of(batch: Any) -> int:
         return 1
 
 
-def _bytes_of(data: Any, depth: int) -> int:
-    if type(data) in (list, tuple):  # quickly
-        size = 0
-        for part in data[:_MOST] if depth < _DEEPEST else ():
-            size += _bytes_of(part, depth + 1)
-        return size
-    size = attribute(data, "nbytes")
-    if isinstance(size, int):
-        return size
-    if isinstance(data, (bytes, bytearray, str)):
-        return len(data)
-    if depth == _DEEPEST:
-        return 0
-    if isinstance(data, Mapping):
-        data = list(data.values())
-    if isinstance(data, (list, tuple)):
-        return sum(_bytes_of(part, depth + 1) for part in data[:_MOST])
+# Bytes, less than 0 where they are not known; objects that were visited; whether the bytes are exact.
+_Walked = Tuple[int, int, bool]
+
+
+def _walk(data: Any, most: int, depth: int) -> _Walked:
+    """`most`: objects that it may visit."""
+    kind = type(data)
+    if kind in _NUMBERS:
+        return 0, 1, True
+    if kind is not list and kind is not tuple:
+        size = attribute(data, "nbytes")
+        if isinstance(size, int):
+            return size, 1, True
+        if isinstance(data, (bytes, bytearray, str)):
+            return len(data), 1, True
+        if not isinstance(data, (list, tuple, Mapping)):
+            return _bytes_of_old_tensor(data), 1, True
+    count = len(data)
+    if depth == _DEEPEST or count == 0:
+        return 0, 1, True
+    return (-1, 1, False) if most <= 1 else _walk_parts(data, count, most, depth)
+
+
+def _bytes_of_old_tensor(data: Any) -> int:
+    """Before PyTorch 2.1."""
     element_size, count = attribute(data, "element_size"), attribute(data, "nelement")
-    if callable(element_size) and callable(count):  # tensors before PyTorch 2.1
-        return int(element_size() * count())
-    return 0
+    return int(element_size() * count()) if callable(element_size) and callable(count) else 0
+
+
+def _others(data: Any, count: int, wanted: int) -> Iterable[Any]:
+    """So many of its parts behind the first one, spread over all of them."""
+    if isinstance(data, Mapping):
+        return islice(data.values(), 1, wanted + 1)
+    if wanted + 1 == count:
+        return data[1:]
+    return (data[place * count // (wanted + 1)] for place in range(1, wanted + 1))
+
+
+def _walk_parts(data: Any, count: int, most: int, depth: int) -> _Walked:
+    """The first part says how many objects a part has. A list of numbers is one of numbers all through."""
+    is_list = not isinstance(data, Mapping)
+    first = data[0] if is_list else next(iter(data.values()))
+    kind = type(first)
+    if kind in _NUMBERS and is_list and 3 < count and 4 <= most and kind is type(data[count // 2]) is type(data[-1]):
+        return 0, 4, True
+    left = most - 1
+    size, each, is_exact = _walk(first, max(1, left // min(count, 2)), depth + 1)
+    left -= each
+    seen = 1 if size >= 0 else 0
+    size = max(0, size)
+    wanted = min(count - 1, left // each)
+    is_exact = is_exact and wanted == count - 1
+    for part in _others(data, count, wanted) if wanted else ():
+        if left <= 0:
+            is_exact = False
+            break
+        part_size, visited, part_is_exact = _walk(part, max(1, left // wanted), depth + 1)
+        left -= visited
+        wanted -= 1
+        is_exact = is_exact and part_is_exact
+        if part_size >= 0:
+            size += part_size
+            seen += 1
+    return size * count // seen if seen else -1, most - left, is_exact
+
+
+def _bytes_of_small(batch: Any) -> int:
+    """Of a tensor, or of a few in a list. It fails for all others."""
+    kind = type(batch)
+    if kind is not list and kind is not tuple and kind is not dict:
+        return int(batch.nbytes)
+    if len(batch) > walks.FEW:
+        raise ValueError
+    size = 0
+    for part in batch.values() if kind is dict else batch:
+        size += part.nbytes
+    return int(size)
+
+
+class Sizes:
+    """Bytes of the batches of this process. Large ones are walked as often as there is time for, and otherwise have as many
+    bytes per sample as the last one that was."""
+
+    def __init__(self) -> None:
+        self._per_sample = 0.0
+
+    def bytes_of(self, batch: Any, samples: int) -> int:
+        try:
+            return _bytes_of_small(batch)
+        except Exception:  # it has no bytes of its own, or one of its parts has none
+            pass
+        try:
+            size, _, is_exact = _walk(batch, walks.FEW, 0)
+            return size if is_exact else self._bytes_of_large(batch, max(samples, 1))
+        except Exception:
+            return 0
+
+    def _bytes_of_large(self, batch: Any, samples: int) -> int:
+        if walks.budget.is_due():
+            begun = now()
+            size, _, is_exact = _walk(batch, walks.MOST, 0)
+            walks.budget.spend(begun)
+            self._per_sample = max(0, size) / samples
+            if not is_exact:
+                messages.degraded(f"batches have more than {walks.MOST} objects: their bytes are estimated by some of them")
+        return int(self._per_sample * samples)
+
+
+sizes = Sizes()
 
 
 def _samples_of(batch: Any, depth: int) -> int:
@@ -85,81 +174,3 @@ def _samples_of(batch: Any, depth: int) -> int:
         is_of_arrays = isinstance(batch[0], (Mapping, list, tuple)) or attribute(batch[0], "shape") is not None
         return _samples_of(batch[0], depth + 1) if is_of_arrays else len(batch)
     return len(batch) if hasattr(batch, "__len__") and not isinstance(batch, str) else 1
-
-
-_LOOK_EVERY = 8  # batches of a worker, at most
-_PART_OF_TIME = 500  # that looking takes, at most
-_DEEPEST_SAMPLE = 3
-_SAMPLES = 256  # of a batch: more are not looked at
-
-
-def _elements(value: Any) -> Optional[int]:
-    for name in ("numel", "size"):  # of a tensor, of an array
-        count = getattr(value, name, None)
-        count = count() if callable(count) and name == "numel" else count
-        if isinstance(count, int):
-            return count
-    if isinstance(value, (list, tuple)) and value and isinstance(value[0], (int, float)):
-        return len(value)
-    return None
-
-
-def _counts(value: Any, place: str = "", depth: int = 0) -> Dict[str, int]:
-    """How many elements stand at each place of a sample or batch."""
-    count = _elements(value)
-    if count is not None:
-        return {place: count}
-    if depth == _DEEPEST_SAMPLE:
-        return {}
-    parts = value.items() if isinstance(value, Mapping) else \
-        enumerate(value) if isinstance(value, (list, tuple)) and len(value) <= 32 else ()
-    counts: Dict[str, int] = {}
-    for key, part in parts:
-        counts.update(_counts(part, f"{place}.{key}", depth + 1))
-    return counts
-
-
-def real_and_padded(samples: Any, batch: Any) -> Tuple[int, int]:
-    """Elements that samples of different lengths brought, and those of the batch at the same places; (0, 0) where
-    there are none, or the batch is built otherwise."""
-    if not isinstance(samples, (list, tuple)) or not 2 <= len(samples) <= _SAMPLES:
-        return 0, 0
-    by_sample = [_counts(sample) for sample in samples]
-    in_batch = _counts(batch)
-    real = padded = 0
-    for place, first in by_sample[0].items():
-        lengths = [counts.get(place) for counts in by_sample]
-        if place not in in_batch or None in lengths or all(length == first for length in lengths):
-            continue
-        total = sum(lengths)  # type: ignore[arg-type]
-        if in_batch[place] == len(samples) * max(lengths):  # type: ignore[type-var,operator]
-            real += total
-            padded += in_batch[place]
-    return real, padded
-
-
-class Padding:
-    """Of this process, over the batches that were looked at."""
-
-    def __init__(self) -> None:
-        self._batches = 0
-        self._not_before = 0  # ns
-        self._real = self._padded = 0
-
-    def is_due(self) -> bool:
-        """Asked once per batch."""
-        self._batches += 1
-        return self._batches % _LOOK_EVERY == 1 and now() >= self._not_before
-
-    def look(self, samples: Any, batch: Any) -> None:
-        begun = now()
-        real, padded = real_and_padded(samples, batch)
-        ended = now()
-        self._not_before = ended + _PART_OF_TIME * (ended - begun)
-        if padded > 0:
-            self._real += real
-            self._padded += padded
-            library.say(what=MESSAGE.padding, real=self._real, padded=self._padded)
-
-
-padding = Padding()

@@ -9,9 +9,10 @@ import os
 import sys
 from typing import Any, Callable, Dict
 
-from loaderscope_guest import foreign, inject, interpreter, library, measuring, messages, settings, sizes
+from loaderscope_guest import foreign, inject, interpreter, library, measuring, messages, settings
 from loaderscope_guest.delivered import Handed, delivered, iterable, tensors_of
 from loaderscope_guest.library import functions
+from loaderscope_guest.sizes import samples_of, sizes
 
 
 # Without the interpreter's lock: these wait, and the threads of the loader must go on.
@@ -172,7 +173,7 @@ def _train(loader: Any, seen: Handed) -> None:
     """On a device of ours."""
     on = _open_device(settings.TRAINER)
     try:
-        _epochs(loader, lambda batch: on.train(batch, sizes.bytes_of(batch)), on.wait_for_room, seen)
+        _epochs(loader, lambda batch: on.train(batch, sizes.bytes_of(batch, samples_of(batch))), on.wait_for_room, seen)
     finally:
         on.finish()
 

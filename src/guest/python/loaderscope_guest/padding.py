@@ -1,0 +1,92 @@
+"""How much of a batch is padding, where its samples differ in length."""
+
+from collections.abc import Mapping
+from typing import Any, Dict, List, Optional, Tuple
+
+from loaderscope_guest import library, walks
+from loaderscope_guest.library import MESSAGE, now
+
+_LOOK_EVERY = 8  # batches of a worker, at most
+_DEEPEST = 3
+_SAMPLES = 256  # of a batch with more samples nothing is claimed
+_PARTS = 32  # a list with more parts is not looked into
+
+
+def _elements(value: Any) -> Optional[int]:
+    for name in ("numel", "size"):  # of a tensor, of an array
+        count = getattr(value, name, None)
+        count = count() if callable(count) and name == "numel" else count
+        if isinstance(count, int):
+            return count
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], (int, float)):
+        return len(value)
+    return None
+
+
+def _count(value: Any, counts: Dict[str, int], left: List[int], place: str = "", depth: int = 0) -> None:
+    """Adds the number of elements at each place. `left`: objects that may still be visited."""
+    if left[0] <= 0:
+        return
+    left[0] -= 1
+    count = _elements(value)
+    if count is not None:
+        counts[place] = count
+        return
+    if depth == _DEEPEST:
+        return
+    is_short = isinstance(value, (Mapping, list, tuple)) and len(value) <= _PARTS
+    parts = () if not is_short else value.items() if isinstance(value, Mapping) else enumerate(value)
+    for key, part in parts:
+        _count(part, counts, left, f"{place}.{key}", depth + 1)
+
+
+def _counts(value: Any, most: int) -> Dict[str, int]:
+    """How many elements stand at each place of a sample or batch, as far as `most` objects go."""
+    counts: Dict[str, int] = {}
+    _count(value, counts, [most])
+    return counts
+
+
+def real_and_padded(samples: Any, batch: Any) -> Tuple[int, int]:
+    """Elements that samples of different lengths brought, and those of the batch at the same places; (0, 0) where
+    there are none, or the batch is built otherwise."""
+    if not isinstance(samples, (list, tuple)) or not 2 <= len(samples) <= _SAMPLES:
+        return 0, 0
+    most = walks.MOST // (len(samples) + 1)
+    by_sample = [_counts(sample, most) for sample in samples]
+    in_batch = _counts(batch, most)
+    real = padded = 0
+    for place, first in by_sample[0].items():
+        lengths = [counts.get(place) for counts in by_sample]
+        if place not in in_batch or None in lengths or all(length == first for length in lengths):
+            continue
+        total = sum(lengths)  # type: ignore[arg-type]
+        if in_batch[place] == len(samples) * max(lengths):  # type: ignore[type-var,operator]
+            real += total
+            padded += in_batch[place]
+    return real, padded
+
+
+class Padding:
+    """Of this process, over the batches that were looked at."""
+
+    def __init__(self) -> None:
+        self._batches = 0
+        self._real = self._padded = 0
+
+    def is_due(self) -> bool:
+        """Asked once per batch."""
+        self._batches += 1
+        return self._batches % _LOOK_EVERY == 1 and walks.budget.is_due()
+
+    def look(self, samples: Any, batch: Any) -> None:
+        begun = now()
+        real, padded = real_and_padded(samples, batch)
+        walks.budget.spend(begun)
+        if padded > 0:
+            self._real += real
+            self._padded += padded
+            library.say(what=MESSAGE.padding, real=self._real, padded=self._padded)
+
+
+padding = Padding()
