@@ -1140,6 +1140,82 @@ class Numbers(unittest.TestCase):
         self.assertEqual(self.places.libraries_of(dict), [])
 
 
+class Iterators(unittest.TestCase):
+    """Of one loader: what is known of it is found out once."""
+
+    def setUp(self):
+        from loaderscope_guest import library, loaders, messages, walks
+
+        self.loaders, self.walks = loaders, walks
+        self.said = []
+        for patch in (mock.patch.object(messages, "join_as_trainer", lambda: True),
+                      mock.patch.object(library, "say_spelled", lambda text: self.said.append(json.loads(text))),
+                      mock.patch.object(walks, "budget", walks.Budget()), mock.patch.object(walks, "now", lambda: 0),
+                      mock.patch.object(loaders, "now", lambda: -1_000_000)):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.all = loaders.Loaders()
+
+        class Loader:
+            collate_fn = print
+
+        self.loader = Loader()
+        vars(self.loader).update(dataset=Slow(), num_workers=0, batch_size=4, pin_memory=False)
+
+    def begin(self, count):
+        calls = []
+        self.all.begin(self.loader, 0)
+        sys.setprofile(lambda frame, event, argument: calls.append(event) if event == "call" else None)
+        try:
+            for _ in range(count):
+                self.all.begin(self.loader, 0)
+        finally:
+            sys.setprofile(None)
+        return len(calls) / count
+
+    def test_take_a_bounded_number_of_calls(self):
+        self.assertLess(self.begin(1000), 60)
+        loaders = [message for message in self.said if message["what"] == "loader"]
+        self.assertEqual([message["iterator"] for message in loaders], list(range(1001)))
+        self.assertEqual(loaders[1], {**loaders[1000], "iterator": 1})
+        self.assertEqual(loaders[1000]["num_workers"], 0)
+
+    def test_of_a_loader_that_was_changed_are_told_so(self):
+        self.begin(2)
+        self.loader.num_workers = 2
+        self.loader.multiprocessing_context = None
+        self.begin(1)
+        self.assertEqual([message["num_workers"] for message in self.said if message["what"] == "loader"], [0, 0, 0, 2, 2])
+
+
+class LookedAtEpochs(unittest.TestCase):
+    def test_are_the_first_ones_and_then_those_that_there_is_time_for(self):
+        from loaderscope_guest import walks
+
+        clock = [0]
+        with mock.patch.object(walks, "now", lambda: clock[0]):
+            epochs, looked_at = walks.Epochs(), 0
+            for _ in range(10_000):
+                clock[0] += 1000
+                if epochs.begins():
+                    looked_at += 1
+                    clock[0] += 500
+                    epochs.spend(clock[0] - 500)
+        self.assertLess(looked_at, 4 + 10_000 * 1000 / (200 * 500) + 1)
+        self.assertGreater(looked_at, 50)
+
+    def test_of_long_epochs_are_all(self):
+        from loaderscope_guest import walks
+
+        clock = [0]
+        with mock.patch.object(walks, "now", lambda: clock[0]):
+            epochs = walks.Epochs()
+            for _ in range(100):
+                clock[0] += 10**9
+                self.assertTrue(epochs.begins())
+                epochs.spend(clock[0] - 10**6)
+
+
 class RandomSampler:
     def __len__(self):
         return 100
@@ -1231,6 +1307,23 @@ class TinySamples(unittest.TestCase):
         watch(types.SimpleNamespace(auto_collation=True), making)
         making.begin(1, 0, 0, [0, 1, 0])
         self.assertEqual(making.samples, 0)
+
+    def test_of_another_iterator_are_told_apart_once_there_is_time(self):
+        from loaderscope_guest import making, walks
+        from loaderscope_guest.fetcher import _Dataset, watch
+
+        clock, telling, seen = [0], walks.Budget(), []
+        with mock.patch.object(walks, "now", lambda: clock[0]), mock.patch.object(making, "now", lambda: clock[0]):
+            for at in (0, 300_000, 600_000):
+                clock[0] = at
+                maker = making.Making(0, 0, telling)
+                fetcher = types.SimpleNamespace(auto_collation=True)
+                fetcher.dataset = _Dataset([10, 11], gives_batches=False, maker=maker)
+                watch(fetcher, maker)
+                seen.append(type(fetcher.dataset))
+                maker.samples = 2
+                maker._stop_telling_samples_apart()
+        self.assertEqual(seen, [_Dataset, list, _Dataset])  # which takes 2 us of each 400
 
     def test_others_are(self):
         _, fetcher = self.making(nanoseconds=10**9)

@@ -43,11 +43,14 @@ class _Dataset:
 
 
 def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Callable[[Any], Any]:
+    """It is made for each iterator, and nothing of it is kept: `collate` may hold all of the program's data."""
     named = library.timed(collate, stages.COLLATE, False, True, False, False, None, None)
-    user_code.spending.watch("collate", user_code.quick_name_of(collate), named)
+    name = user_code.quick_name_of(collate)
+    told = 0  # ns
 
     @functools.wraps(collate, updated=())
     def timed(samples: Any) -> Any:
+        nonlocal told
         if not library.enter_behind_samples(stages.COLLATE):
             return collate(samples)
         if inject.ANY:
@@ -56,6 +59,9 @@ def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Calla
             batch = named(samples)
         finally:
             library.leave(0)
+        spent = library.spent_by(named)
+        user_code.spending.add("collate", name, spent - told)
+        told = spent
         if padding.is_due():
             with messages.never_failing("padding is"):
                 padding.look(samples, batch)
@@ -125,17 +131,15 @@ def _hook(fetcher: Any, maker: making.Making) -> Any:
     gives_batches = not getattr(fetcher, "auto_collation", True)  # batch_size=None
     if hasattr(fetcher, "dataset_iter"):
         fetcher.dataset_iter = Samples(fetcher.dataset_iter, maker.dataset, gives_batches, maker)
-        watch(fetcher, maker)
     elif hasattr(fetcher, "dataset"):
         fetcher.dataset = _Dataset(fetcher.dataset, gives_batches, maker)
-        watch(fetcher, maker)
     else:
         messages.degraded("the fetcher of this PyTorch has no data set: samples are not told apart")
     if callable(getattr(fetcher, "collate_fn", None)) and not is_fastai_stand_in(maker.dataset):
         fetcher.collate_fn = _timed_collate(fetcher.collate_fn, maker)
     if maker.tells_state:
         fetcher._loaderscope_hidden = Hidden(fetcher, own, maker)
-        watch(fetcher, maker)
+    watch(fetcher, maker)
     return fetcher
 
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, List
 
 from loaderscope_guest import gpu, library, making, messages, moving, replay, wrong_data_samples, wrong_data_state
 from loaderscope_guest.delivered import delivered
-from loaderscope_guest.library import FACT, MESSAGE, now
+from loaderscope_guest.library import FACT, now
 from loaderscope_guest.training import training
 
 
@@ -18,13 +18,13 @@ _NO_BATCHES = ("_IterableDatasetStopIteration", "_ResumeIteration", "ExceptionWr
 class Iteration:
     """One iterator of a DataLoader that is measured: the batches dispatched and not yet taken."""
 
-    def __init__(self, number: int, begun: int, loader: Any) -> None:
+    def __init__(self, number: int, begun: int, loader: Any, telling: Any = None) -> None:
         self.number = number
         self.workers = getattr(loader, "num_workers", 0)
         self.shuffled = wrong_data_samples.shuffles(loader)
         self.generation = 0
         self.begun = begun
-        self.making = making.Making(number, 0)  # of a loader without workers
+        self.making = making.Making(number, 0, telling)  # of a loader without workers
         self.taken = 0
         self.is_made = False  # while it is, it may take batches to go on behind those of an earlier run
         self.order = wrong_data_samples.Order(self.shuffled)
@@ -44,8 +44,7 @@ class Iteration:
     def say_settings(self, dataset: Any) -> None:
         """What the trainer's own copy of the data set is set to when an epoch begins."""
         with messages.never_failing("the data set is"):
-            library.say(what=MESSAGE.settings, iterator=self.number, generation=self.generation,
-                        values=wrong_data_state.settings_of(dataset))
+            wrong_data_state.say_settings(dataset, iterator=self.number, generation=self.generation)
 
     def received(self, batch: Any, data: Any) -> None:
         if isinstance(batch, int) and type(data).__name__ not in _NO_BATCHES:

@@ -2,12 +2,12 @@
 
 import multiprocessing
 import sys
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import construction, fastai_loader, library, messages, user_code, wrong_data_samples
+from loaderscope_guest import construction, fastai_loader, library, messages, user_code, walks, wrong_data_samples
 from loaderscope_guest.copied import copied
 from loaderscope_guest.iteration import Iteration
-from loaderscope_guest.library import FACT, MESSAGE, Turn
+from loaderscope_guest.library import FACT, MESSAGE, Turn, now
 from loaderscope_guest.sizes import attribute, length_of, reference
 from loaderscope_guest.traffic import traffic
 
@@ -106,38 +106,80 @@ class _Made(NamedTuple):
         return other.stack == self.stack or (dataset is not None and other.dataset() is dataset)
 
 
+_MOST_GONE = 64
+
+
+class _Said(NamedTuple):
+    """What a loader is, as the host was told it with an iterator."""
+
+    loader: Any  # a reference that does not keep it alive
+    settings: Tuple[Any, ...]  # that a program may change in a loader that it has made
+    spelled: bytes
+
+    def again(self, iterator: int) -> bytes:
+        """With another iterator."""
+        return self.spelled.replace(_spelled(0), _spelled(iterator), 1)
+
+
+def _spelled(iterator: int) -> bytes:
+    return b'"iterator": %d,' % iterator
+
+
+def _settings(loader: Any) -> Tuple[Any, ...]:
+    return (loader.num_workers, attribute(loader, "prefetch_factor"), attribute(loader, "pin_memory"),
+            attribute(loader, "multiprocessing_context"))
+
+
 class Loaders:
     """The program's DataLoaders by number. One that is made anew, as some programs do for each epoch, has the number
     of its predecessor."""
 
     def __init__(self) -> None:
         self._made: List[_Made] = []
+        self._numbers: Dict[int, int] = {}  # by identity
+        self._said: Dict[int, _Said] = {}  # by number
+        self._telling: Dict[int, walks.Budget] = {}  # by number
         self._iterators = 0
         self.given = 0  # batches, by all of them together
         self._turn = Turn()
 
     def number_of(self, loader: Any) -> int:
-        for number, made in enumerate(self._made):
-            if made.loader() is loader:
-                return number
+        number = self._known_number_of(loader)
+        if number is not None:
+            return number
         return self._number_of_new(
-            _Made(reference(loader), reference(loader.dataset), construction.of(loader).stack,
+            loader, _Made(reference(loader), reference(loader.dataset), construction.of(loader).stack,
                   (type(loader.dataset), loader.num_workers, attribute(loader, "batch_size"))))
 
     def number_of_foreign(self, loader: Any) -> int:
         """Of one that is no DataLoader."""
-        for number, made in enumerate(self._made):
-            if made.loader() is loader:
-                return number
-        return self._number_of_new(_Made(reference(loader), lambda: None, (), (type(loader),)))
+        number = self._known_number_of(loader)
+        if number is not None:
+            return number
+        return self._number_of_new(loader, _Made(reference(loader), lambda: None, (), (type(loader),)))
 
-    def _number_of_new(self, new: _Made) -> int:
-        for number, made in enumerate(self._made):
-            if new.succeeds(made):
-                self._made[number] = new
-                return number
-        self._made.append(new)
-        return len(self._made) - 1
+    def _known_number_of(self, loader: Any) -> Optional[int]:
+        number = self._numbers.get(id(loader))
+        return number if number is not None and self._made[number].loader() is loader else None
+
+    def _number_of_new(self, loader: Any, new: _Made) -> int:
+        number = next((number for number, made in enumerate(self._made) if new.succeeds(made)), len(self._made))
+        self._made[number:number + 1] = [new]
+        if len(self._numbers) >= 2 * len(self._made) + _MOST_GONE:  # of loaders that are gone
+            self._numbers = {known: at for known, at in self._numbers.items() if self._made[at].loader() is not None}
+        self._numbers[id(loader)] = number
+        return number
+
+    def _spell(self, loader: Any) -> bytes:
+        """What is said of a loader with its next iterator. It is found out anew where there is time for that."""
+        number, settings = self.number_of(loader), _settings(loader)
+        said = self._said.get(number)
+        if said is None or said.loader() is not loader or said.settings != settings or walks.budget.is_due():
+            begun = now()
+            spelled = library.spelled(what=MESSAGE.loader, iterator=0, loader=number, **describe(loader))
+            said = self._said[number] = _Said(reference(loader), settings, spelled)
+            walks.budget.spend(begun)
+        return said.again(self._iterators)
 
     def begin(self, loader: Any, begun: int) -> Any:
         """An Iteration, or None where it cannot be measured. A loader that a data set has for itself is part of it."""
@@ -151,8 +193,7 @@ class Loaders:
             construction.remember(loader)
             construction.refuse_for(loader)
         try:
-            number = self.number_of(loader)
-            said = library.spelled(what=MESSAGE.loader, iterator=self._iterators, loader=number, **describe(loader))
+            said = self._spell(loader)
         except Exception as error:
             messages.join_as_trainer()
             messages.degraded(f"a DataLoader of {construction.of(loader).line} is not looked into: {error!r}", loader=True)
@@ -166,13 +207,14 @@ class Loaders:
         if loader.num_workers > 0:
             copied.note(loader.dataset)
         library.say_spelled(said)
-        iteration = self._iteration(begun, loader)
+        telling = self._telling.setdefault(self.number_of(loader), walks.Budget())
+        iteration = self._iteration(begun, loader, telling)
         if getattr(loader, "persistent_workers", False):
             iteration.say_settings(loader.dataset)
         return iteration
 
-    def _iteration(self, begun: int, loader: Any) -> Iteration:
-        iteration = Iteration(self._iterators, begun, loader)
+    def _iteration(self, begun: int, loader: Any, telling: Optional[walks.Budget] = None) -> Iteration:
+        iteration = Iteration(self._iterators, begun, loader, telling)
         self._iterators += 1
         iteration.fact(FACT.epoch, begin=begun)
         return iteration

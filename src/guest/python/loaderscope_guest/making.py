@@ -4,18 +4,20 @@ import threading
 from threading import get_ident
 from typing import Any, Callable, Dict, Optional
 
-from loaderscope_guest import inject, library, messages, wrong_data_state
+from loaderscope_guest import inject, library, messages, walks, wrong_data_state
 from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
 from loaderscope_guest.sizes import length_of, samples_of, sizes
 from loaderscope_guest.user_code import spending
 
 _TINY = 50_000  # ns of a sample
+_TOLD_IN = 1000  # ns, that it takes to tell a sample apart
 
 
 class Making:
     """The batch that this process makes."""
 
-    def __init__(self, iterator: int, worker: int) -> None:
+    def __init__(self, iterator: int, worker: int, telling: Optional[walks.Budget] = None) -> None:
+        """`telling`: of the loader, for telling its samples apart again where that has been given up before."""
         self.iterator = iterator
         self.worker = worker
         self.generation = 0
@@ -29,6 +31,7 @@ class Making:
         self.named = True  # samples have numbers that all processes know them by
         self.goes_on = False  # where an earlier run has stopped, with the random numbers that it had
         self.thread = 0  # that makes it
+        self._telling = telling or walks.Budget()
         self._stop_telling: Optional[Callable[[], bool]] = None
         self._count: Optional[Callable[[], int]] = None  # of the samples of the batch, where they are not told apart
         self._begun = 0
@@ -50,6 +53,8 @@ class Making:
         self._tells_samples = True
         self._stop_telling = stop
         self._count = None
+        if not self._telling.is_due():
+            self._stop_telling_samples_apart()
 
     def count_by(self, count: Callable[[], int]) -> None:
         self._count = count
@@ -59,6 +64,8 @@ class Making:
             return
         self._stop_telling = None
         self._tells_samples = False
+        if self.samples:
+            self._telling.spend(now() - _TOLD_IN * self.samples)
         messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
 
     def begin(self, batch: int, rested_since: int, begun: int, keys: Any, is_own: bool = False) -> None:
@@ -80,19 +87,20 @@ class Making:
                 self._begin_stages(self.samples or 1)
 
     def _begin_epoch(self) -> None:
-        with messages.never_failing("the random numbers of a worker are"):
-            self._draws = None if self.goes_on else wrong_data_state.FirstDraws(self)
+        if not self.goes_on and walks.epochs_with_draws.begins():
+            with messages.never_failing("the random numbers of a worker are"):
+                self._draws = wrong_data_state.FirstDraws(self)
         if self.generation > 0:
             with messages.never_failing("the data set of a worker is"):
-                library.say(what=MESSAGE.settings, iterator=self.iterator, generation=self.generation,
-                            worker=self.worker, values=wrong_data_state.settings_of(self.dataset))
+                wrong_data_state.say_settings(self.dataset, iterator=self.iterator, generation=self.generation,
+                                              worker=self.worker)
 
     def _end_first_batch(self) -> None:
         draws, self._draws = self._draws, None
         with messages.never_failing("the random numbers of a worker are"):
             draws.say(self)
         if self.generation == 0:
-            messages.say_threads()
+            messages.say_threads_that_make_batches()
 
     def finish(self, data: Any, by_trainer: bool) -> None:
         self.thread = 0

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import functools
+import os
 import re
 import signal
 import sys
@@ -188,6 +189,17 @@ def _runtime() -> Tuple[int, int]:
     except ValueError:
         return 0, 0
     return address, library.object_size(address)
+
+
+_said_threads = 0  # of the process
+
+
+def say_threads_that_make_batches() -> None:
+    """Once a process has made a batch."""
+    global _said_threads
+    if _said_threads != os.getpid():
+        _said_threads = os.getpid()
+        say_threads()
 
 
 def say_threads() -> None:

@@ -14,7 +14,6 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Callable, Dict, Iterator, NamedTuple
 
 from loaderscope_guest import binding, handed, inject, library, making, messages
-from loaderscope_guest.fetcher import watch
 from loaderscope_guest.library import FACT, ROLE, now
 from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
 from loaderscope_guest.settings import RANK
@@ -31,7 +30,6 @@ class InTrainer:
         self._fetcher = fetcher
         self._pins = pins
         self._making = maker
-        watch(fetcher, maker)
         self._batch = 0
         self._begun = 0
 

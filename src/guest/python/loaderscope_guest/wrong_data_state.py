@@ -6,8 +6,8 @@ import sys
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
-from loaderscope_guest import library
-from loaderscope_guest.library import MESSAGE
+from loaderscope_guest import library, walks
+from loaderscope_guest.library import MESSAGE, now
 from loaderscope_guest.wrong_data_samples import fingerprint
 
 _DEEPEST = 3
@@ -55,13 +55,19 @@ def generators_of(dataset: Any) -> Dict[str, Callable[[], bytes]]:
     for name, value in values_of(dataset):
         kind = f"{type(value).__module__}.{type(value).__name__}"
         if kind == "random.Random":
-            found[name] = lambda generator=value: repr(generator.getstate()).encode()
+            found[name] = lambda generator=value: _python_state(generator.getstate())
         elif kind in ("numpy.random._generator.Generator", "numpy.random.mtrand.RandomState"):
             bits = value.bit_generator if hasattr(value, "bit_generator") else value._bit_generator
             found[name] = lambda bits=bits: _state_text(bits.state)
         elif kind in ("torch.Generator", "torch._C.Generator"):
             found[name] = lambda generator=value: generator.get_state().numpy().tobytes()
     return found
+
+
+def _python_state(state: Any) -> bytes:
+    """A hash of numbers is the same in all processes."""
+    version, numbers, gauss_next = state
+    return f"{version} {hash(numbers)} {gauss_next}".encode()
 
 
 def _state_text(state: Any) -> bytes:
@@ -74,7 +80,7 @@ _OWN = "dataset."  # in front of the name of a generator that the data set holds
 
 
 def _states(dataset: Any) -> Dict[str, str]:
-    states = {"python": repr(random.getstate()).encode()}
+    states = {"python": _python_state(random.getstate())}
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         state = numpy.random.get_state()
@@ -93,9 +99,12 @@ class FirstDraws:
 
     def __init__(self, making: Any) -> None:
         self._dataset = making.dataset
+        begun = now()
         self._before = _states(self._dataset)
+        walks.epochs_with_draws.spend(begun)
 
     def say(self, making: Any) -> None:
+        begun = now()
         after = _states(self._dataset)
         used = [name for name, state in self._before.items() if after.get(name) != state]
         own: List[str] = [name for name in used if name.startswith(_OWN)]
@@ -104,3 +113,12 @@ class FirstDraws:
             hashes["dataset"] = fingerprint("".join(self._before[name] for name in own).encode())
         library.say(what=MESSAGE.draws, iterator=making.iterator, generation=making.generation, worker=making.worker,
                     own=[name[len(_OWN):] for name in own], **hashes)
+        walks.epochs_with_draws.spend(begun)
+
+
+def say_settings(dataset: Any, **epoch: int) -> None:
+    """What it is set to when an epoch begins. `epoch`: which it is, and the worker whose copy it is, if any."""
+    if walks.epochs_with_settings.begins():
+        begun = now()
+        library.say(what=MESSAGE.settings, values=settings_of(dataset), **epoch)
+        walks.epochs_with_settings.spend(begun)
