@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import multiprocessing.queues
 import os
+import pickle
 import shutil
 import signal
 import socket
@@ -720,6 +721,37 @@ class Identity(unittest.TestCase):
         self.assertEqual([message["what"] for message in self.said], ["stream_end", "stream", "stream_end"])
         self.assertEqual(self.said[-1]["samples"], 5)
         self.assertEqual(self.said[-1]["declared"], 10)
+
+    def test_streams_keep_nothing_of_their_samples(self):
+        from loaderscope_guest.wrong_data_samples import Stream
+
+        making = types.SimpleNamespace(iterator=0, generation=0, worker=1)
+
+        def said_of(*samples):
+            before, stream = len(self.said), Stream(2, range(10))
+            for sample in samples:
+                stream.add(making, sample)
+            self.assertLess(len(pickle.dumps(stream._first)), 200)
+            return [message["hash"] for message in self.said[before:]]
+
+        large = [bytes([place]) * (8 << 20) for place in range(4)]
+        self.assertEqual(len(said_of(*large)), 1)
+        self.assertEqual(said_of(*large), said_of(*large))
+        self.assertNotEqual(said_of(*large), said_of(*large[:3], large[3][:-1] + b"!"))
+        self.assertNotEqual(said_of("a", "b", "c", "d"), said_of("a", "b", "c", "e"))
+
+    def test_of_a_stream_look_at_a_bounded_number_of_parts(self):
+        from loaderscope_guest import wrong_data_samples
+
+        looks = []
+
+        class Part(int):
+            def __str__(self):
+                looks.append(self)
+                return "1"
+
+        wrong_data_samples._identity([[Part(1) for _ in range(1000)] for _ in range(1000)])
+        self.assertLessEqual(len(looks), 2000)
 
     def test_only_generators_that_are_used_are_told(self):
         import random

@@ -1,7 +1,9 @@
 """Which data a process was given, so that wrong data is noticed: the order of an epoch's samples, and what a stream
-gives to each worker. Nothing is kept but hashes."""
+gives to each worker. Nothing is kept but hashes, of parts where a sample is large."""
 
 import hashlib
+import operator
+from itertools import islice
 from typing import Any, List, Set
 
 from loaderscope_guest import library
@@ -9,6 +11,7 @@ from loaderscope_guest.library import MESSAGE
 from loaderscope_guest.sizes import length_of
 
 _FIRST_BATCHES = 16  # of an epoch: their order is its fingerprint
+_KEYS = 256  # of a batch
 _FEWEST = 12  # samples, so that chance does not make two orders alike
 
 
@@ -55,13 +58,15 @@ class Order:
         self.is_said = False
 
     def add(self, iteration: Any, index: Any) -> None:
-        for key in index if isinstance(index, (list, tuple)) else [index]:
-            if type(key) is not int:  # a stream's, or of a kind that we know nothing about
-                return
-            self._ascending &= self._last is None or key > self._last
-            self._last = key
-            self._samples += 1
-        self._text += str(index)
+        keys = index[:_KEYS] if isinstance(index, (list, tuple)) else [index]
+        if set(map(type, keys)) != {int}:  # a stream's, or of a kind that we know nothing about
+            return
+        if self._ascending:
+            follows = self._last is None or keys[0] > self._last
+            self._ascending = follows and all(map(operator.lt, keys, keys[1:]))
+        self._last = keys[-1]
+        self._samples += len(keys)
+        self._text += str(keys)
         self._batches += 1
         if self._batches == _FIRST_BATCHES:
             self.say(iteration)
@@ -75,18 +80,55 @@ class Order:
         self.is_said = True
 
 
-def _content(sample: Any, depth: int = 0) -> bytes:
-    if isinstance(sample, (int, float, str, bytes)):
+_LONGEST = 1 << 16  # bytes of a part of a sample that are looked at, and characters
+_ELEMENTS = 1 << 14  # of a larger array, spread over all of it
+_PARTS = 2000  # of a sample
+_DEEPEST = 4
+
+
+def _ends_of(content: Any) -> Any:
+    """All of it, or where it is long its two ends."""
+    half = _LONGEST // 2
+    return content if len(content) <= _LONGEST else content[:half] + content[-half:]
+
+
+def _some_of(array: Any) -> bytes:
+    """A numpy array's elements. Those that are objects have no content that is known."""
+    if array.dtype.hasobject:
+        return b""
+    if array.nbytes <= _LONGEST:
+        return bytes(array.tobytes())
+    return repr(array.shape).encode() + array.flat[:: array.size // _ELEMENTS + 1].tobytes()
+
+
+def _content(sample: Any, left: List[int], depth: int = 0) -> bytes:
+    """`left`: parts that may still be looked at."""
+    left[0] -= 1
+    if left[0] < 0:
+        return b""
+    if isinstance(sample, (int, float)):
         return str(sample).encode()
-    for to_array in ("numpy", "tobytes"):
-        if callable(getattr(sample, to_array, None)):
-            array = getattr(sample, to_array)()
-            return array if isinstance(array, bytes) else array.tobytes()
+    if isinstance(sample, (str, bytes)):
+        ends = _ends_of(sample)
+        return b"%d " % len(sample) + (ends.encode("utf-8", "replace") if isinstance(ends, str) else ends)
+    if callable(getattr(sample, "numpy", None)):
+        return _some_of(sample.numpy())
+    if callable(getattr(sample, "tobytes", None)):
+        return _some_of(sample) if hasattr(sample, "dtype") else _ends_of(sample.tobytes())
     if isinstance(sample, dict):
-        sample = list(sample.values())
-    if isinstance(sample, (list, tuple)) and depth < 4:
-        return b"".join(_content(part, depth + 1) for part in sample)
+        sample = list(islice(sample.values(), _PARTS))
+    if isinstance(sample, (list, tuple)) and depth < _DEEPEST:
+        return b"".join(_content(part, left, depth + 1) for part in sample[: left[0]])
     return b""
+
+
+def _identity(sample: Any) -> str:
+    """A hash of what it is; "": it cannot be told apart."""
+    try:
+        content = _content(sample, [_PARTS])
+        return fingerprint(content) if content else ""
+    except Exception:
+        return ""
 
 
 class Stream:
@@ -97,7 +139,7 @@ class Stream:
     def __init__(self, workers: int, dataset: Any) -> None:
         self._workers = workers
         self._dataset = dataset
-        self._first: List[bytes] = []
+        self._first: List[str] = []  # their hashes
         self._samples = 0
         self._generation = -1
 
@@ -108,13 +150,10 @@ class Stream:
         self._samples += 1
         if self._samples > self.MOST:
             return
-        try:
-            self._first.append(_content(sample))
-        except Exception:
-            self._first.append(b"")  # cannot be told apart
-        distinct: Set[bytes] = set(self._first) - {b""}
+        self._first.append(_identity(sample))
+        distinct: Set[str] = set(self._first) - {""}
         if len(distinct) == self.MOST:
-            self._say(making, "stream", hash=fingerprint(b"".join(self._first)))
+            self._say(making, "stream", hash=fingerprint("".join(self._first).encode()))
 
     def end(self, making: Any, samples: int) -> None:
         """It may be asked again behind its end."""
