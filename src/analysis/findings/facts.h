@@ -124,6 +124,7 @@ std::optional<Candidate> first_epoch_startup(const Facts& facts);
 std::optional<Candidate> request_storm(const Facts& facts);
 std::optional<Candidate> much_pickled(const Facts& facts);
 std::optional<Candidate> state_snapshots(const Facts& facts);
+std::optional<Candidate> garbage_collection(const Facts& facts);
 
 std::optional<Candidate> decode_bound(const Facts& facts);
 std::optional<Candidate> frames_in_vain(const Facts& facts);

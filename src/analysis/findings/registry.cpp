@@ -321,6 +321,9 @@ std::span<const FindingRow> finding_table() {
       {{"state-snapshots", "The loader's state is made often, and takes long."},
        state_snapshots,
        kResources},
+      {{"garbage-collection", "Python collects garbage for much of a process's time."},
+       garbage_collection,
+       kResources},
   };
   return table;
 }

@@ -22,6 +22,11 @@ constexpr std::array kRows = {
     Row{"read.chunks_per_used", "1",
         "times the elements that are used: the chunks of HDF5 that they lie in, unpacked as a "
         "whole"},
+    Row{"gc.worker_share", "1", "of a worker's time, in which Python collects garbage"},
+    Row{"gc.worker_full", "1", "full collections of garbage in a worker"},
+    Row{"gc.trainer_share", "1", "of the trainer's time, in which Python collects garbage"},
+    Row{"gc.trainer_full", "1", "full collections of garbage in a trainer"},
+    Row{"gc.full_s", "s", "that a full collection of garbage takes"},
     Row{"datasets.row_storage_bytes", "bytes", "fetched from storage for one of its rows"},
 };
 

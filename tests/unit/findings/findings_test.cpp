@@ -202,6 +202,13 @@ const OfFinding kCases[] = {
        add_metric(record, "state.trainer_s", 0.003);
        add_metric(record, "state.trainer_share", 1);
      }},
+    {"garbage-collection", COMPUTE "workers = 4\ncost = decode=1ms",
+     COMPUTE "workers = 4\ncost = decode=1ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "gc.worker_share", 0.3);
+       add_metric(record, "gc.worker_full", 1);
+       add_metric(record, "gc.full_s", 0.4);
+     }},
     {"other-programs", COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms",
      COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms", false,
      [](RunRecord& record) {

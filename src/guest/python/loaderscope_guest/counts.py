@@ -1,16 +1,26 @@
 """What loaders of other packages say of themselves, as numbers by name: the host has a row for each
 (`src/guest/host/told_counts.cpp`), and shows the sum of all by that of what they are of."""
 
+import os
 from typing import Callable, Dict, List, Tuple
 
 from loaderscope_guest import library
 from loaderscope_guest.library import MESSAGE, now
 
 
+_SAY_EVERY = 500_000_000  # ns
+
+
 class Counts:
     """Of this process, so far."""
 
     def __init__(self) -> None:
+        self.forget()
+        os.register_at_fork(after_in_child=self.forget)
+
+    def forget(self) -> None:
+        self.not_before = 0  # ns: when it is to be said again
+        self.also: List[Callable[[], None]] = []  # is called before they are said
         self._values: Dict[str, List[float]] = {}
         self._watched: Dict[str, Tuple[Callable[[], float], float, int]] = {}
 
@@ -28,6 +38,9 @@ class Counts:
 
     def say(self) -> None:
         """Now and then."""
+        self.not_before = now() + _SAY_EVERY
+        for put_more in self.also:
+            put_more()
         if not (self._values or self._watched):
             return
         at = now()
@@ -36,5 +49,5 @@ class Counts:
         library.say(what=MESSAGE.counts, values=self._values)
 
 
-_counts = Counts()
-put, add, watch, say = _counts.put, _counts.add, _counts.watch, _counts.say
+counts = Counts()
+put, add, watch, say = counts.put, counts.add, counts.watch, counts.say

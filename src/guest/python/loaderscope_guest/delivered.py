@@ -3,12 +3,11 @@ they were copied to a device; and what a loader of the user gives to our trainer
 loader of his own, such as a prefetcher, and its faults."""
 
 import weakref
-from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 from loaderscope_guest import messages, settings
-from loaderscope_guest.sizes import attribute
+from loaderscope_guest.sizes import attribute, is_mapping
 
 
 _DEEPEST = 4
@@ -31,7 +30,7 @@ def _tensors_of(data: Any, depth: int, left: List[int]) -> Iterator[Any]:
     if callable(attribute(data, "data_ptr")):
         yield data
     elif depth < _DEEPEST:
-        parts = data.values() if isinstance(data, Mapping) else data if isinstance(data, (list, tuple)) else ()
+        parts = data.values() if is_mapping(data) else data if isinstance(data, (list, tuple)) else ()
         for part in islice(parts, _PARTS):
             if left[0] > 0:
                 yield from _tensors_of(part, depth + 1, left)

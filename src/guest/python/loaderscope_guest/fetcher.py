@@ -75,8 +75,8 @@ class Hidden:
     themselves: who asks it for their state, and whether they are the same object, gets the answer that it would get."""
 
     def __init__(self, fetcher: Any, own: Dict[str, Any], maker: making.Making) -> None:
-        self._fetcher = fetcher
-        self._fetch = fetcher.fetch
+        self._fetcher = weakref.ref(fetcher)
+        self._fetch = type(fetcher).fetch
         self._making = maker
         self.stand_ins = {name: getattr(fetcher, name) for name in own if getattr(fetcher, name) is not own[name]}
         for name in self.stand_ins:
@@ -84,17 +84,18 @@ class Hidden:
         fetcher.fetch = self.fetch
 
     def fetch(self, keys: Any) -> Any:
+        fetcher = self._fetcher()
         if not self._making.is_here():
-            return self._fetch(keys)
-        own = {name: getattr(self._fetcher, name) for name in self.stand_ins}
+            return self._fetch(fetcher, keys)
+        own = {name: getattr(fetcher, name) for name in self.stand_ins}
         for name, stand_in in self.stand_ins.items():
             stand_in.stand_for(own[name])  # a state that was loaded may have brought another one
-            setattr(self._fetcher, name, stand_in)
+            setattr(fetcher, name, stand_in)
         try:
-            return self._fetch(keys)
+            return self._fetch(fetcher, keys)
         finally:
             for name, value in own.items():
-                setattr(self._fetcher, name, value)
+                setattr(fetcher, name, value)
 
 
 def _hidden(fetcher: Any) -> Any:
@@ -110,17 +111,18 @@ def watch(fetcher: Any, maker: making.Making) -> None:
         return
     dataset = hidden.stand_ins.get("dataset") if hidden else getattr(fetcher, "dataset", None)
     if isinstance(dataset, _Dataset) and fetcher.auto_collation and not hasattr(dataset, "__getitems__"):
-        maker.tell_samples_apart(functools.partial(_give_own_dataset, fetcher))
+        maker.tell_samples_apart(functools.partial(_give_own_dataset, weakref.ref(fetcher)))
     else:
         maker.tell_samples_apart(None)
 
 
 def _give_own_dataset(fetcher: Any) -> bool:
-    hidden = _hidden(fetcher)
+    """`fetcher`: weakly, as the maker that keeps this is a part of it."""
+    hidden = _hidden(fetcher())
     if hidden:
         hidden.stand_ins.clear()
     else:
-        fetcher.dataset = fetcher.dataset._loaderscope_dataset
+        fetcher().dataset = fetcher().dataset._loaderscope_dataset
     return True
 
 

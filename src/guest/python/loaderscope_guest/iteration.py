@@ -7,6 +7,7 @@ import threading
 from typing import Any, Dict, List
 
 from loaderscope_guest import gpu, library, making, messages, moving, replay, wrong_data_samples, wrong_data_state
+from loaderscope_guest.counts import counts
 from loaderscope_guest.delivered import delivered
 from loaderscope_guest.library import FACT, now
 from loaderscope_guest.training import training
@@ -89,10 +90,17 @@ def given(iteration: Iteration, number: int, batch: Any, asked: int, with_gradie
     _begin_step(iteration, number, batch, at, at - asked)
 
 
+@messages.never_failing("what a loader says of itself is")
+def say_counts() -> None:
+    counts.say()
+
+
 def _begin_step(iteration: Iteration, number: int, batch: Any, at: int, waited: int) -> None:
     delivered.add(batch, waited)
     if at >= gpu.watch.not_before:
         gpu.watch.look(at)
+    if at >= counts.not_before:
+        say_counts()
     moving.step.begin(iteration, number)
 
 

@@ -1,10 +1,10 @@
 """How much of a batch is padding, where its samples differ in length."""
 
-from collections.abc import Mapping
 from typing import Any, Dict, List, Optional, Tuple
 
 from loaderscope_guest import library, walks
 from loaderscope_guest.library import MESSAGE, now
+from loaderscope_guest.sizes import is_mapping
 
 _LOOK_EVERY = 8  # batches of a worker, at most
 _DEEPEST = 3
@@ -34,8 +34,9 @@ def _count(value: Any, counts: Dict[str, int], left: List[int], place: str = "",
         return
     if depth == _DEEPEST:
         return
-    is_short = isinstance(value, (Mapping, list, tuple)) and len(value) <= _PARTS
-    parts = () if not is_short else value.items() if isinstance(value, Mapping) else enumerate(value)
+    is_named = is_mapping(value)
+    is_short = (is_named or isinstance(value, (list, tuple))) and len(value) <= _PARTS
+    parts = () if not is_short else value.items() if is_named else enumerate(value)
     for key, part in parts:
         _count(part, counts, left, f"{place}.{key}", depth + 1)
 

@@ -101,23 +101,20 @@ class _Sending:
         self._send_bytes = queue._send_bytes
         queue._send_bytes = self.send_bytes
         pickler = multiprocessing.queues._ForkingPickler  # type: ignore[attr-defined]
-        sending = self
-
-        class Pickler:
-            loads = pickler.loads
-
-            @staticmethod
-            def dumps(obj: Any, *more: Any) -> Any:
-                is_ours = sending.is_feeder()
-                if is_ours:
-                    sending.begin(obj)
-                pickled = pickler.dumps(obj, *more)
-                if is_ours:
-                    sending.say_pickled(pickled)
-                return pickled
-
-        multiprocessing.queues._ForkingPickler = Pickler  # type: ignore[attr-defined]
+        self.loads = pickler.loads
+        self._dumps = pickler.dumps
+        multiprocessing.queues._ForkingPickler = self  # type: ignore[attr-defined]
         sharing.time_copies()
+
+    def dumps(self, obj: Any, *more: Any) -> Any:
+        """In the pickler's place."""
+        is_ours = self.is_feeder()
+        if is_ours:
+            self.begin(obj)
+        pickled = self._dumps(obj, *more)
+        if is_ours:
+            self.say_pickled(pickled)
+        return pickled
 
     def is_feeder(self) -> bool:
         """Is it the calling thread? A queue that does not tell its own has us believe it."""

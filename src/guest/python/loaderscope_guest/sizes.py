@@ -21,6 +21,12 @@ def attribute(thing: Any, name: str) -> Any:
         return None
 
 
+def is_mapping(thing: Any) -> bool:
+    """By what its class derives from. The abstract class itself would keep two objects in each process for each class that
+    it is asked about and each class that derives from it."""
+    return isinstance(thing, dict) or any(base is Mapping for base in type(thing).__mro__)
+
+
 def reference(thing: Any) -> Callable[[], Any]:
     """That does not keep it alive; it gives None once that is gone, or where there can be none."""
     try:
@@ -68,7 +74,7 @@ def _walk(data: Any, most: int, depth: int) -> _Walked:
             return size, 1, True
         if isinstance(data, (bytes, bytearray, str)):
             return len(data), 1, True
-        if not isinstance(data, (list, tuple, Mapping)):
+        if not isinstance(data, (list, tuple)) and not is_mapping(data):
             return _bytes_of_old_tensor(data), 1, True
     count = len(data)
     if depth == _DEEPEST or count == 0:
@@ -84,7 +90,7 @@ def _bytes_of_old_tensor(data: Any) -> int:
 
 def _others(data: Any, count: int, wanted: int) -> Iterable[Any]:
     """So many of its parts behind the first one, spread over all of them."""
-    if isinstance(data, Mapping):
+    if is_mapping(data):
         return islice(data.values(), 1, wanted + 1)
     if wanted + 1 == count:
         return data[1:]
@@ -93,7 +99,7 @@ def _others(data: Any, count: int, wanted: int) -> Iterable[Any]:
 
 def _walk_parts(data: Any, count: int, most: int, depth: int) -> _Walked:
     """The first part says how many objects a part has. A list of numbers is one of numbers all through."""
-    is_list = not isinstance(data, Mapping)
+    is_list = not is_mapping(data)
     first = data[0] if is_list else next(iter(data.values()))
     kind = type(first)
     if kind in _NUMBERS and is_list and 3 < count and 4 <= most and kind is type(data[count // 2]) is type(data[-1]):
@@ -168,9 +174,9 @@ def _samples_of(batch: Any, depth: int) -> int:
     shape = attribute(batch, "shape")
     if isinstance(shape, tuple):
         return int(shape[0]) if shape else 1
-    if isinstance(batch, Mapping) and batch:
+    if is_mapping(batch) and batch:
         return _samples_of(next(iter(batch.values())), depth + 1) if depth < _DEEPEST else 1
     if isinstance(batch, (list, tuple)) and batch and depth < _DEEPEST:
-        is_of_arrays = isinstance(batch[0], (Mapping, list, tuple)) or attribute(batch[0], "shape") is not None
+        is_of_arrays = isinstance(batch[0], (list, tuple)) or is_mapping(batch[0]) or attribute(batch[0], "shape") is not None
         return _samples_of(batch[0], depth + 1) if is_of_arrays else len(batch)
     return len(batch) if hasattr(batch, "__len__") and not isinstance(batch, str) else 1

@@ -13,7 +13,7 @@ from multiprocessing import reduction
 from multiprocessing.process import BaseProcess
 from typing import Any, Callable, Dict, Iterator, NamedTuple
 
-from loaderscope_guest import binding, handed, inject, library, making, messages
+from loaderscope_guest import binding, garbage, handed, inject, library, making, messages
 from loaderscope_guest.library import FACT, ROLE, now
 from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
 from loaderscope_guest.settings import RANK
@@ -136,6 +136,7 @@ class WorkerLoop:
             return arguments, named
         messages.offer_stacks()
         making.of_thread.maker = None  # a fork leaves the trainer's, which has its fetcher already
+        garbage.watch()
         making.current = making.Making(self.iterator, number)
         making.current.tells_state = self.home.tells_state
         making.current.goes_on = bound.arguments.get("worker_state") is not None

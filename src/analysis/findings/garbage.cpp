@@ -1,0 +1,43 @@
+// Findings about the collections of garbage by Python's interpreter.
+#include <fmt/format.h>
+
+#include "analysis/findings/facts.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kWorthFreezing = 0.02;  // of the time of a process
+
+struct Collected {
+  const char* who;
+  double share, full;
+};
+
+Collected worst_of(const Facts& facts) {
+  const Collected worker = {"a worker", facts.metric("gc.worker_share"),
+                            facts.metric("gc.worker_full")};
+  const Collected trainer = {"the trainer", facts.metric("gc.trainer_share"),
+                             facts.metric("gc.trainer_full")};
+  return worker.share >= trainer.share ? worker : trainer;
+}
+
+}  // namespace
+
+std::optional<Candidate> garbage_collection(const Facts& facts) {
+  const Collected worst = worst_of(facts);
+  if (worst.share < kWorthFreezing) return std::nullopt;
+  Candidate candidate;
+  candidate.evidence = fmt::format("Python collects garbage for {} of the time of {}",
+                                   show_percent(worst.share), worst.who);
+  if (const double each = facts.metric("gc.full_s"); each > 0 && worst.full > 0) {
+    candidate.evidence +=
+        fmt::format("; a full collection takes {}, and {} had {:.1f} of them",
+                    show_duration(static_cast<Nanos>(each * kSecond)), worst.who, worst.full);
+  }
+  candidate.pytorch =
+      "import gc; gc.collect(); gc.freeze(), when the model and the data set are made and before "
+      "the first batch: collections then leave out all objects that are there";
+  return candidate;
+}
+
+}  // namespace loaderscope
