@@ -65,6 +65,9 @@ LOADERSCOPE_API std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generat
 // It was given the batch, when. `count` is that of FactKind::take.
 LOADERSCOPE_API std::int64_t lsg_take(std::int32_t iterator, std::int32_t generation,
                                       std::int64_t batch, std::int64_t count);
+// The calling thread trains on a batch that it has taken; 0: no longer. Copies to a device are looked
+// for only then.
+LOADERSCOPE_API void lsg_step(int is_open);
 // The sampler has chosen, since `begin`, when the thread had used `cpu` ns. When.
 LOADERSCOPE_API std::int64_t lsg_chosen(std::int32_t iterator, std::int32_t generation,
                                         std::int64_t begin, std::int64_t cpu);

@@ -67,7 +67,8 @@ void* lsg_python_functions(void) {
   using namespace loaderscope::guest::python;
   Object* dictionary = api().PyDict_New();
   if (dictionary == nullptr) return nullptr;
-  if (add_functions(dictionary) && add_timed_functions(dictionary) && add_watch_opens(dictionary))
+  if (add_functions(dictionary) && add_timed_functions(dictionary) && add_watch_opens(dictionary) &&
+      add_moving_calls(dictionary))
     return dictionary;
   api().Py_DecRef(dictionary);
   return nullptr;

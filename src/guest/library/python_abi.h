@@ -74,5 +74,6 @@ bool add(Object* dictionary, MethodDef& def);
 bool add_functions(Object* dictionary);
 bool add_timed_functions(Object* dictionary);
 bool add_watch_opens(Object* dictionary);
+bool add_moving_calls(Object* dictionary);
 
 }  // namespace loaderscope::guest::python

@@ -63,6 +63,8 @@ vars(_library).update(_callables())
 thread_cpu_ns = _library.thread_cpu_ns
 ask = _library.ask
 take = _library.take
+step = _library.step
+moving = _library.moving
 chosen = _library.chosen
 begin_batch = _library.begin_batch
 begin_work = _library.begin_work

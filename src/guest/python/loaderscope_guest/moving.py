@@ -5,10 +5,10 @@ import functools
 import os
 import sys
 import threading
-from types import MethodType, ModuleType
+from types import ModuleType
 from typing import Any, Callable, Optional, Set, Tuple
 
-from loaderscope_guest import gpu, hooks, inject, messages
+from loaderscope_guest import gpu, hooks, inject, library, messages
 from loaderscope_guest.delivered import delivered
 from loaderscope_guest.library import FACT, now
 
@@ -29,9 +29,11 @@ class Step(threading.local):
 
     def begin(self, iteration: Any, batch: int) -> None:
         self.iteration, self._batch, self._injects = iteration, batch, True
+        library.step(True)
 
     def end(self) -> None:
         self.iteration = None
+        library.step(False)
 
     def is_here(self) -> bool:
         return self.iteration is not None and not self._copies
@@ -42,10 +44,12 @@ class Step(threading.local):
             self._injects = False
             inject.apply("h2d")
         self._copies = True
+        library.step(False)
         try:
             result = make()
         finally:
             self._copies = False
+            library.step(self.iteration is not None)
         ended = now()
         try:
             Step.copied += ended - begun
@@ -114,9 +118,8 @@ def _wait_for_kernels(tensor: Any, device: Any, arguments: Any, named: Any) -> N
         cuda.current_stream(getattr(device, "device", device)).synchronize()
 
 
-class _Moving:
-    """Takes the place of a method of torch.Tensor. It equals that method: whoever looks for a method in a set of
-    them, as tensor subclasses do, finds it."""
+class _Slowly:
+    """A call of a method of torch.Tensor within a step, where the library cannot see that it copies nothing."""
 
     def __init__(self, original: Any, ends: Callable[[Any, Any, Any], Ends], torch: ModuleType) -> None:
         self._original = original
@@ -125,11 +128,6 @@ class _Moving:
         # The program's own classes and modes are not to see us look at their tensors.
         self._unseen: Callable[[], Any] = getattr(getattr(torch, "_C", None), "DisableTorchFunction",
                                                   contextlib.nullcontext)
-        self.__name__ = original.__name__
-        self.__doc__ = original.__doc__
-
-    def __get__(self, tensor: Any, owner: Any = None) -> Any:
-        return self if tensor is None else MethodType(self, tensor)
 
     def __call__(self, tensor: Any, *arguments: Any, **named: Any) -> Any:
         if step.is_here():
@@ -155,32 +153,22 @@ class _Moving:
             messages.not_seen(_COPY, error)
             return None
 
-    def __eq__(self, other: Any) -> bool:
-        return other is self or other is self._original
 
-    def __hash__(self) -> int:
-        return hash(self._original)
-
-    def __reduce__(self) -> Any:
-        return self._original.__reduce__()
-
-    def __copy__(self) -> "_Moving":
-        return self
-
-    def __deepcopy__(self, seen: Any) -> "_Moving":
-        return self
-
-    def __repr__(self) -> str:
-        return repr(self._original)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._original, name)
+def _moving(original: Any, ends: Callable[[Any, Any, Any], Ends], torch: ModuleType, number: int) -> Any:
+    """What takes the place of a method. It equals that method, and looks like it."""
+    nothing = type(None)
+    core = getattr(torch, "_C", None)
+    tensor = torch.Tensor
+    return library.moving(original, _Slowly(original, ends, torch), "is_cpu",
+                          getattr(core, "_len_torch_function_stack", None), tensor,
+                          getattr(getattr(torch, "nn", None), "Parameter", tensor), getattr(torch, "dtype", nothing),
+                          getattr(torch, "device", nothing), number)
 
 
-_METHODS = (("to", _ends_of_to), ("cuda", _ends_of_cuda), ("copy_", _ends_of_copy_))
+_METHODS = (("to", _ends_of_to), ("cuda", _ends_of_cuda), ("copy_", _ends_of_copy_))  # as the library numbers them
 
 
-def _allow(moving: _Moving, rules: ModuleType) -> None:
+def _allow(moving: Any, rules: ModuleType) -> None:
     """torch.compile: it is to go into graphs as the method does. Versions that know no such rule trace into it."""
     allowed = getattr(rules, "_allowed_callable_ids", None)
     if allowed is not None:
@@ -188,9 +176,9 @@ def _allow(moving: _Moving, rules: ModuleType) -> None:
 
 
 def install(torch: ModuleType) -> None:
-    for name, ends in _METHODS:
+    for number, (name, ends) in enumerate(_METHODS):
         try:
-            moving = _Moving(getattr(torch.Tensor, name), ends, torch)
+            moving = _moving(getattr(torch.Tensor, name), ends, torch, number)
             setattr(torch.Tensor, name, moving)
             hooks.after_import("torch._dynamo.trace_rules", functools.partial(_allow, moving))
         except (AttributeError, TypeError) as error:
