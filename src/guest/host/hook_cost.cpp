@@ -15,6 +15,29 @@ constexpr Nanos kMostSettling = 20 * kSecond;
 constexpr Nanos kBehind = 5, kWithin = 20;
 constexpr Nanos kLater = 4;  // times as late, and as long
 
+constexpr double kLarge = 0.05;  // of a thread's time
+
+bool is_large(const OwnCost& own) {
+  return std::max(own.of_trainers().value_or(0), own.of_workers().value_or(0)) >= kLarge;
+}
+
+// What our own code takes that runs whether stages are timed or not; "": not known.
+std::string about_all_else(RunRecord& record, const OwnCost& own) {
+  const auto put = [&](const char* name, const char* text, double share) {
+    record.metrics.push_back({name, "1", text, std::round(1e5 * share) * 1e-5});
+  };
+  std::string words;
+  if (const auto share = own.of_trainers()) {
+    put("hooks.trainer_share", "of the trainer's time that our own code takes", *share);
+    words = fmt::format("our own code takes {:.1f} % of the trainer's time", 100 * *share);
+  }
+  if (const auto share = own.of_workers(); share && !words.empty()) {
+    put("hooks.worker_share", "of a worker's time that our own code takes", *share);
+    words += fmt::format(" and {:.1f} % of a worker's", 100 * *share);
+  }
+  return words;
+}
+
 }  // namespace
 
 HookCost::HookCost(Nanos at, std::int64_t steps, Nanos length, std::int64_t settle)
@@ -88,36 +111,46 @@ void HookSeries::meanwhile(const Seen& seen) {
   series_.reset();
 }
 
-void HookSeries::say(RunRecord& record) const {
+// What timing the stages costs, as a sentence.
+std::string HookSeries::about_timing(RunRecord& record, const OwnCost& own) const {
   const auto share = done_ ? done_->share() : std::nullopt;
   if (!share) {
     const std::string ended =
         within_ ? "the job is too short, " + show_duration(kFirstAt) + " of steps are needed"
                 : "the program ended before";
-    record.notes.push_back("what timing the stages costs was not measured: " +
-                           (why_not_.empty() ? ended : why_not_));
-    return;
+    return "what timing the stages costs was not measured: " +
+           (why_not_.empty() ? ended : why_not_);
   }
+  const std::string length = show_duration(done_->length());
+  if (!share->is_known() && is_large(own))
+    return fmt::format("what timing the stages adds to that is lost in it (turns of {})", length);
   if (!share->is_known()) {
-    record.notes.push_back(fmt::format(
+    return fmt::format(
         "what timing the stages costs cannot be told: its turns of {} differ by {:.0f} % of the "
         "step rate; a longer window can tell",
-        show_duration(done_->length()), 100 * (share->high - share->low)));
-    return;
+        length, 100 * (share->high - share->low));
   }
-  const std::string by_turns =
-      fmt::format("on and off by turns for {}: {:.1f} to {:.1f} %", show_duration(done_->length()),
-                  100 * share->low, 100 * share->high);
-  record.notes.push_back(
-      (share->low <= 0 ? fmt::format("timing the stages costs nothing that can be told ({} of the "
-                                     "step rate)",
-                                     by_turns)
-                       : fmt::format("timing the stages costs {:.1f} % of the step rate ({})",
-                                     100 * share->median, by_turns)) +
-      (within_ ? "; what was not timed is opaque" : ""));
   record.metrics.push_back({"hooks.cost_share", "1",
                             "of the step rate that timing the stages costs",
                             std::round(1e4 * share->median) * 1e-4});
+  const std::string by_turns = fmt::format("on and off by turns for {}: {:.1f} to {:.1f} %", length,
+                                           100 * share->low, 100 * share->high);
+  return (share->low <= 0 ? fmt::format("timing the stages costs nothing that can be told ({} of "
+                                        "the step rate)",
+                                        by_turns)
+                          : fmt::format("timing the stages costs {:.1f} % of the step rate ({})",
+                                        100 * share->median, by_turns)) +
+         (within_ ? "; what was not timed is opaque" : "");
+}
+
+void HookSeries::say(RunRecord& record, const OwnCost& own) const {
+  const std::string all_else = about_all_else(record, own);
+  const std::string timing = about_timing(record, own);
+  if (is_large(own)) {
+    record.notes.push_back("loaderscope slows this program down: " + all_else + "; " + timing);
+  } else {
+    record.notes.push_back(timing + (all_else.empty() ? "" : "; beside that " + all_else));
+  }
 }
 
 }  // namespace loaderscope::guest

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "guest/host/own_cost.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope::guest {
@@ -65,10 +66,11 @@ class HookSeries {
   void meanwhile(const Seen& seen);
   bool timing() const { return !series_ || series_->timing(); }
 
-  void say(RunRecord& record) const;
+  void say(RunRecord& record, const OwnCost& own = {}) const;
 
  private:
   bool begin(const Seen& seen, Nanos length);
+  std::string about_timing(RunRecord& record, const OwnCost& own) const;
 
   std::string why_not_;
   std::optional<HookCost> series_, done_;

@@ -128,6 +128,7 @@ void Job::look() {
 }
 
 void Job::read_pages() {
+  const Nanos at = monotonic_now();
   for (const auto& member : host_.members()) {
     if (member->page() == nullptr) continue;
     const bool ended = member->ended();  // before its page is read: what it wrote last is read too
@@ -139,6 +140,7 @@ void Job::read_pages() {
                       "loaderscope: what it did from then on is not known",
                       member->pid));
     }
+    own_cost_.look(*member, at, training_.in_window());
     processes_.insert(member->pid);
     member->is_read_to_end = ended;
     // Of one that is not believed any more nobody knows how long it waits.
@@ -160,6 +162,7 @@ void Job::watch_consumption() {
   const bool is_new = !consumption_.begun() || begun_anew > windows_begun_anew_;
   if (training_.window_begun() && is_new) {
     consumption_.window_begins(running());
+    own_cost_.begin();
     windows_begun_anew_ = begun_anew;
   }
   if (consumption_.begun() && !consumption_.ended())
@@ -205,7 +208,7 @@ RunRecord Job::record() {
   record.metrics = consumption_.metrics(training_.window_end());
   record.details = consumption_.other_programs();
   put_histories(record, training_.by_rank(), started_);
-  hooks_.say(record);
+  hooks_.say(record, own_cost_);
   say_which_loader(record, training_);
   say_changes(record);
   say_unmeasured(record);

@@ -15,6 +15,7 @@
 #include "guest/host/hook_cost.h"
 #include "guest/host/host.h"
 #include "guest/host/messages.h"
+#include "guest/host/own_cost.h"
 #include "guest/host/process_watch.h"
 #include "guest/host/program_output.h"
 #include "guest/host/second_signal.h"
@@ -81,6 +82,7 @@ class Job {
   Consumption consumption_;
   std::int64_t windows_begun_anew_ = 0;
   HookSeries hooks_;
+  OwnCost own_cost_;
   HangWatch hangs_;
   RankLengths lengths_;
   std::string hang_;  // what was said of one last; "": nothing was

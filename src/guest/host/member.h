@@ -40,6 +40,8 @@ class Member : public Hello {
   pid_t training_process() const { return is_worker ? trainer : pid; }
 
   bool is_read_to_end = false;  // its page, after it had ended; set by whoever reads it
+  Nanos own_seen = 0;           // what its page said last of our own code; set likewise
+  Nanos own_seen_at = 0;        // 0: it was not looked at yet
 
  private:
   int line_;

@@ -65,6 +65,9 @@ LOADERSCOPE_API std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generat
 // It was given the batch, when. `count` is that of FactKind::take.
 LOADERSCOPE_API std::int64_t lsg_take(std::int32_t iterator, std::int32_t generation,
                                       std::int64_t batch, std::int64_t count);
+// Our own code has run since then. What it takes to come there and back, which it does not see, is
+// added.
+LOADERSCOPE_API void lsg_took(std::int64_t begin);
 // The calling thread trains on a batch that it has taken; 0: no longer. Copies to a device are looked
 // for only then.
 LOADERSCOPE_API void lsg_step(int is_open);

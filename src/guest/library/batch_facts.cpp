@@ -26,6 +26,11 @@ void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int
         static_cast<FactKind>(kind)});
 }
 
+void lsg_took(std::int64_t begin) {
+  constexpr Nanos kThereAndBack = 300;
+  membership().took(monotonic_now() - begin + kThereAndBack);
+}
+
 std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation) {
   if (membership().must_stop()) return 0;
   const Nanos now = monotonic_now();

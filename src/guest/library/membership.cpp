@@ -84,6 +84,12 @@ bool Membership::timing_wanted() const {
   return page_ == nullptr || page_->timing.load(std::memory_order_relaxed) != 0;
 }
 
+void Membership::took(Nanos duration) {
+  if (page_ == nullptr || duration <= 0) return;
+  const auto before = page_->own.load(std::memory_order_relaxed);
+  page_->own.store(before + duration, std::memory_order_relaxed);
+}
+
 bool Membership::has_line() const { return socket_ >= 0 && identity_of(socket_) == identity_; }
 
 // One that the host has not taken in for so long is the last one.

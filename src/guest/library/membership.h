@@ -17,6 +17,8 @@ class Membership {
   // What the host wants; before it has joined that the program goes on, and stages are timed.
   bool must_stop() const;
   bool timing_wanted() const;
+  // Our own code has taken so long. One thread at a time, as all that writes.
+  void took(Nanos duration);
   // What it reports by; null before it has joined.
   PageRings* rings() { return rings_ ? &*rings_ : nullptr; }
   void leave();  // also in the child of a fork: the line and the page are the parent's

@@ -83,27 +83,25 @@ bool is_host(const Moving& moving, Object* device) {
   return is;
 }
 
-// Whether one of the names of arguments may be that of a device.
-bool names_device(Object* names) {
-  if (names == nullptr) return false;
-  const Size count = api().PyObject_Size(names);
-  for (Size index = 0; index < count; ++index) {
+// Where it is to be, by place or by name; null: that is not said.
+Object* target_of(Object* const* given, std::size_t count, Object* names) {
+  if (count > 1) return given[1];
+  const Size named = names != nullptr ? api().PyObject_Size(names) : 0;
+  for (Size index = 0; index < named; ++index) {
     Object* name = api().PyTuple_GetItem(names, index);
-    if (is_word(name, "device") || is_word(name, "other")) return true;
+    if (is_word(name, "device") || is_word(name, "other"))
+      return given[count + static_cast<std::size_t>(index)];
   }
-  return false;
+  return nullptr;
 }
 
 bool copies_nothing_by_to(const Moving& moving, Object* const* given, std::size_t count,
                           Object* names) {
-  if (count == 1 && !names_device(names)) return true;
-  if (count > 1) {
-    Object* target = given[1];
-    if (is_exactly(target, moving.dtype) || target == api()._Py_NoneStruct ||
-        is_host(moving, target))
-      return true;
-    if (may_look_at(moving, target) && place_of(moving, target) == Place::host) return true;
-  }
+  Object* target = target_of(given, count, names);
+  if (target == nullptr || target == api()._Py_NoneStruct || is_exactly(target, moving.dtype) ||
+      is_host(moving, target))
+    return true;
+  if (may_look_at(moving, target) && place_of(moving, target) == Place::host) return true;
   return place_of(moving, given[0]) == Place::elsewhere;
 }
 

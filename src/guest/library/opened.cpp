@@ -7,6 +7,7 @@
 
 #include "guest/library/api.h"
 #include "guest/library/python_abi.h"
+#include "guest/library/this_thread.h"
 #include "guest/library/timed_call.h"
 
 namespace loaderscope::guest {
@@ -84,10 +85,12 @@ void see(Object* arguments, What what) {
 // Never fails what it is told of.
 int on_event(const char* event, Object* arguments, void*) {
   if (event[0] != 'o') return 0;
-  if (std::strcmp(event, "open") == 0)
-    see(arguments, What::files);
-  else if (std::strcmp(event, "os.scandir") == 0 || std::strcmp(event, "os.listdir") == 0)
-    see(arguments, What::listings);
+  const bool is_open = std::strcmp(event, "open") == 0;
+  if (!is_open && std::strcmp(event, "os.scandir") != 0 && std::strcmp(event, "os.listdir") != 0)
+    return 0;
+  const Nanos begun = monotonic_now();
+  see(arguments, is_open ? What::files : What::listings);
+  membership().took(monotonic_now() - begun);
   return 0;
 }
 

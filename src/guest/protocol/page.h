@@ -100,6 +100,7 @@ struct alignas(64) Page {
   std::atomic<std::uint32_t> stop{0};    // kStop: end at the next batch
   std::atomic<std::uint32_t> timing{1};  // 0: stages are not to be timed
   Doing doing;
+  std::atomic<std::int64_t> own{0};  // ns that our own code has taken in the process
 
   static std::size_t bytes() { return gpu_at() + SharedRing<GpuRecord>::bytes_for(kGpuRecords); }
   // In memory of `bytes()` zeroes.

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 namespace loaderscope::guest {
 namespace {
@@ -128,6 +129,64 @@ TEST_F(HookSeriesTest, ATurnHasAsManyStepsOfEachWorker) {
   }
   EXPECT_EQ((seen.taken - seen.steps) % (8 * 4), 0);
   EXPECT_THAT(said(), testing::StartsWith("timing the stages costs"));
+}
+
+// A page that says that our own code has taken `share` of the time so far.
+class OwnCostTest : public HookSeriesTest {
+ protected:
+  OwnCostTest() {
+    for (Member* member : {&trainer_, &worker_}) EXPECT_TRUE(member->give_page());
+    worker_.is_worker = true;
+  }
+  void run(double of_trainer, double of_worker) {
+    for (Nanos at = kSecond; at <= 10 * kSecond; at += kSecond) {
+      if (at == 3 * kSecond) own_.begin();
+      trainer_.page()->own += static_cast<Nanos>(of_trainer * kSecond);
+      worker_.page()->own += static_cast<Nanos>(of_worker * kSecond);
+      own_.look(trainer_, at, true);
+      own_.look(worker_, at, at <= 8 * kSecond);
+    }
+  }
+
+  Member trainer_{made_line()}, worker_{made_line()};
+  OwnCost own_;
+
+ private:
+  static int made_line() {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    return ends[0];
+  }
+};
+
+TEST_F(OwnCostTest, IsOfTheWindowAlone) {
+  run(0.01, 0.02);
+  ASSERT_TRUE(own_.of_trainers() && own_.of_workers());
+  EXPECT_NEAR(*own_.of_trainers(), 0.01, 1e-9);
+  EXPECT_NEAR(*own_.of_workers(), 0.02, 1e-9);
+  RunRecord record;
+  series_.say(record, own_);
+  EXPECT_THAT(record.notes.at(0), testing::EndsWith("beside that our own code takes 1.0 % of the "
+                                                    "trainer's time and 2.0 % of a worker's"));
+}
+
+TEST_F(OwnCostTest, IsNoMoreThanTheTimeThatHasPassed) {
+  run(1e9, 0);
+  EXPECT_NEAR(*own_.of_trainers(), 1, 1e-9);
+}
+
+TEST_F(OwnCostTest, LeadsWhereItIsLargeAlsoWhereTurnsTellNothing) {
+  for (int steps = 0; steps < 1000 && !series_.behind_window(seen()); ++steps) {
+    program_.more = (steps < 60 ? 15 : -10) * kMillisecond;
+    program_.step(series_.timing());
+  }
+  run(0.4, 0);
+  RunRecord record;
+  series_.say(record, own_);
+  EXPECT_THAT(record.notes.at(0),
+              testing::StartsWith("loaderscope slows this program down: our own code takes 40.0 % "
+                                  "of the trainer's time"));
+  EXPECT_THAT(record.notes.at(0), testing::Not(HasSubstr("cannot be told")));
 }
 
 TEST_F(HookSeriesTest, WhatTakesTooLongIsNotWaitedFor) {

@@ -102,6 +102,7 @@ def _begin_step(iteration: Iteration, number: int, batch: Any, at: int, waited: 
     if at >= counts.not_before:
         say_counts()
     moving.step.begin(iteration, number)
+    library.took(at)
 
 
 _SIGNAL = signal.SIGRTMAX - 3  # of no known use

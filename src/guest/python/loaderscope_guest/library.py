@@ -64,6 +64,7 @@ thread_cpu_ns = _library.thread_cpu_ns
 ask = _library.ask
 take = _library.take
 step = _library.step
+took = _library.took
 moving = _library.moving
 chosen = _library.chosen
 begin_batch = _library.begin_batch

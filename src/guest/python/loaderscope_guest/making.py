@@ -10,7 +10,7 @@ from loaderscope_guest.sizes import length_of, samples_of, sizes
 from loaderscope_guest.user_code import spending
 
 _TINY = 50_000  # ns of a sample
-_TOLD_IN = 1000  # ns, that it takes to tell a sample apart
+_TOLD_IN = 600  # ns, that it takes to tell a sample apart
 
 
 class Making:
@@ -85,6 +85,7 @@ class Making:
             self.samples = length_of(keys) or None
             if inject.ANY:
                 self._begin_stages(self.samples or 1)
+        library.took(entered)
 
     def _begin_epoch(self) -> None:
         if not self.goes_on and walks.epochs_with_draws.begins():
@@ -104,6 +105,9 @@ class Making:
 
     def finish(self, data: Any, by_trainer: bool) -> None:
         self.thread = 0
+        entered = now()
+        if self._tells_samples and self.samples:
+            entered -= _TOLD_IN * self.samples
         if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.ANY:
             self._stop_telling_samples_apart()
         elif self._count is not None:
@@ -116,6 +120,7 @@ class Making:
             self._end_first_batch()
         if at >= spending.not_before:
             spending.say(at)
+        library.took(entered)
 
     def whole_batch(self, samples: Optional[int] = None) -> None:
         messages.degraded("the data set gives whole batches: their samples are not told apart")

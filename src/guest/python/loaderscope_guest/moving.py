@@ -131,24 +131,24 @@ class _Slowly:
 
     def __call__(self, tensor: Any, *arguments: Any, **named: Any) -> Any:
         if step.is_here():
-            source = self._copied_in(tensor, arguments, named)
+            source = self._copied_in(tensor, arguments, named, now())
             if source is not None:
                 return step.copy(source, lambda: self._original(tensor, *arguments, **named))
         return self._original(tensor, *arguments, **named)
 
-    def _copied_in(self, tensor: Any, arguments: Any, named: Any) -> Any:
+    def _copied_in(self, tensor: Any, arguments: Any, named: Any, entered: int) -> Any:
         """The tensor that goes from the host to a device, once it can; None: none does."""
         try:
             source, device = self._ends(tensor, arguments, named)
-            if type(device) in self._no_devices:
-                return None
+            target = None
             with self._unseen():
-                target = kind_of(device)
-                if not is_copy_in(source, target):
-                    return None
-                if target == "cuda":
+                if type(device) not in self._no_devices:
+                    target = kind_of(device)
+                is_copied = is_copy_in(source, target)
+                library.took(entered)
+                if is_copied and target == "cuda":
                     _wait_for_kernels(source, device, arguments, named)
-                return source
+            return source if is_copied else None
         except Exception as error:
             messages.not_seen(_COPY, error)
             return None

@@ -84,6 +84,7 @@ class Padding:
         begun = now()
         real, padded = real_and_padded(samples, batch)
         walks.budget.spend(begun)
+        library.took(begun)
         if padded > 0:
             self._real += real
             self._padded += padded

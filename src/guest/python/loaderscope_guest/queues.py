@@ -123,10 +123,11 @@ class _Sending:
 
     @_of_queues
     def begin(self, obj: Any) -> None:
-        thread = self._thread
+        thread, entered = self._thread, now()
         thread.batch = obj[0] if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], int) else None
         thread.generation = making.current.generation
         sharing.copied.begin()
+        library.took(entered)
         thread.begun, thread.cpu = now(), library.thread_cpu_ns()
         if inject.ANY and thread.batch is not None:
             inject.apply("transport", making.current.worker)
@@ -137,12 +138,13 @@ class _Sending:
         thread = self._thread
         if getattr(thread, "batch", None) is None:
             return
-        maker, copied = making.current, sharing.copied
-        library.fact(FACT.pickled, maker.iterator, thread.generation, maker.worker, -1, thread.pickled_from, now(), 0, 1,
+        maker, copied, at = making.current, sharing.copied, now()
+        library.fact(FACT.pickled, maker.iterator, thread.generation, maker.worker, -1, thread.pickled_from, at, 0, 1,
                      len(data))
         if copied.count:
             library.fact(FACT.shared, maker.iterator, thread.generation, maker.worker, -1, thread.pickled_from,
                          thread.pickled_from + copied.spent, 0, copied.count, copied.bytes)
+        library.took(at)
 
     def send_bytes(self, data: Any, *more: Any) -> None:
         self._send_bytes(data, *more)
@@ -152,10 +154,11 @@ class _Sending:
     def _say_sent(self) -> None:
         thread = self._thread
         if getattr(thread, "batch", None) is not None:
-            maker = making.current
+            maker, at = making.current, now()
             library.fact(FACT.sent, maker.iterator, thread.generation, maker.worker, thread.batch, thread.begun,
-                         now(), library.thread_cpu_ns() - thread.cpu, 0, 0)
+                         at, library.thread_cpu_ns() - thread.cpu, 0, 0)
             thread.batch = None
+            library.took(at)
 
 
 class _Answers(threading.local):
@@ -217,13 +220,16 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
         return result
 
     def received(batch: int) -> None:
+        at = now()
         if _answers.count:
             iteration.fact(FACT.answered, batch, begin=_answers.first, end=_answers.first + _answers.waited,
                            count=_answers.count)
         if inject.ANY:
             inject.apply("transport.recv")
-        library.fact(FACT.received, iteration.number, iteration.generation, 0, batch, begun[0], now(),
+            at = now()
+        library.fact(FACT.received, iteration.number, iteration.generation, 0, batch, begun[0], at,
                      library.thread_cpu_ns() - begun[1], by_pin_thread, 0)
+        library.took(at)
 
     queue._recv_bytes, queue.get = timed_receive, timed_get
 

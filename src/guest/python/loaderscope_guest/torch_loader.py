@@ -100,6 +100,7 @@ def _init(original: Callable[..., None], home: worker.Home) -> Callable[..., Non
                 _enter(hooked, of_workers, self._loaderscope)
                 with messages.never_failing("the thread that pins is"):
                     queues.watch_pinning(self)
+                library.took(begun)
             original(self, loader, *more, **named)
         if self._loaderscope is not None:
             self._loaderscope.is_made = True
@@ -157,6 +158,7 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
             try:
                 library.fact(FACT.dispatched, iteration.number, iteration.generation, self._task_info[batch][0], batch,
                              at, 0, 0, 0, 0)
+                library.took(now())
             except Exception as error:
                 messages.not_seen(_GIVEN, error)
 
@@ -183,6 +185,7 @@ def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
                 maker.begin(at)
             if not iteration.order.is_said:
                 iteration.order.add(iteration, index)
+            library.took(at)
         except Exception as error:
             messages.not_seen("which samples are in a batch is", error)
         return index

@@ -1,0 +1,20 @@
+#include "guest/host/own_cost.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loaderscope::guest {
+
+// A page is also memory of the program: what it says is no more than the time that has passed.
+void OwnCost::look(Member& member, Nanos at, bool counts) {
+  if (member.page() == nullptr) return;
+  const Nanos own = member.page()->own.load(std::memory_order_relaxed);
+  const Nanos more = own - std::exchange(member.own_seen, own);
+  const Nanos since = std::exchange(member.own_seen_at, at);
+  if (!begun_ || !counts || since == 0 || member.is_distrusted()) return;
+  Sum& sum = member.is_worker ? workers_ : trainers_;
+  sum.own += std::clamp<Nanos>(more, 0, at - since);
+  sum.time += at - since;
+}
+
+}  // namespace loaderscope::guest
