@@ -1,0 +1,159 @@
+"""What our hooks do in a program, by counts: calls of functions and objects, never times. The program is bad for them: batches of
+a million objects, an iterator per batch, thousands of copies that copy nothing. It prints one line of JSON."""
+
+import gc
+import json
+import os
+import sys
+import time
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+OURS = f"{os.sep}loaderscope_guest{os.sep}"
+BATCHES = 50
+
+
+def our_calls(run) -> int:
+    """Of functions by us and of our own."""
+    counted = [0]
+
+    def count(frame, event, argument):
+        if event in ("call", "c_call") and OURS in frame.f_code.co_filename:
+            counted[0] += 1
+
+    sys.setprofile(count)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return counted[0]
+
+
+class Part:
+    """Of a batch."""
+
+    looks = 0
+
+    @property
+    def nbytes(self):
+        Part.looks += 1
+        return 1
+
+
+class Slow:
+    """Samples that are told apart."""
+
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, index):
+        time.sleep(1e-4)
+        return index
+
+
+def take(loader, batches: int) -> None:
+    for number, _ in enumerate(loader, 1):
+        if number == batches:
+            break
+
+
+def of_iterators(made) -> float:
+    loader = DataLoader(made, 16)
+    take(loader, 1)
+    return our_calls(lambda: [take(loader, 1) for _ in range(BATCHES)]) / BATCHES
+
+
+def of_batches(made, size: int) -> float:
+    """Of one within an epoch."""
+    loader = DataLoader(made, size)
+    take(loader, 2)
+    few, many = (our_calls(lambda: take(loader, count)) for count in (5, 25))
+    return (many - few) / 20
+
+
+def of_copies() -> float:
+    (first,) = next(iter(DataLoader(TensorDataset(torch.zeros(4, 2)), 4)))
+    device, other = torch.device("cpu"), torch.zeros(2)
+
+    def copy():
+        for _ in range(1000):
+            first.to("cpu")
+            first.to(device, non_blocking=True)
+            first.to(device=device)
+            first.to(torch.float32)
+            first.to(other)
+            first.copy_(first)
+
+    return our_calls(copy) / 6000
+
+
+def of_objects() -> int:
+    """Looked at, of each of some batches of a million."""
+    batch = [[Part() for _ in range(1000)] for _ in range(1000)]
+    most = 0
+    for _ in range(20):
+        loader, before = DataLoader(range(4), 4, collate_fn=lambda samples: batch), Part.looks
+        take(loader, 1)
+        most = max(most, Part.looks - before)
+    return most
+
+
+def kept_by_batches(made) -> float:
+    """Objects that the collector counts, more with each batch."""
+    loader = DataLoader(made, 16)
+    take(loader, BATCHES)
+    iterator = iter(loader)
+    next(iterator)
+    gc.disable()
+    before = gc.get_count()[0]
+    for _ in range(BATCHES):
+        next(iterator)
+    kept = gc.get_count()[0] - before
+    gc.enable()
+    return kept / BATCHES
+
+
+def kept_by_iterators(made) -> float:
+    loader = DataLoader(made, 16)
+    for _ in range(10):
+        take(loader, 1)
+    gc.disable()
+    before = gc.get_count()[0]
+    for _ in range(BATCHES):
+        take(loader, 1)
+    kept = gc.get_count()[0] - before
+    gc.enable()
+    return kept / BATCHES
+
+
+class InWorker:
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, index):
+        gc.disable()
+        return gc.get_count()[0]
+
+
+def kept_in_worker() -> float:
+    counts = [int(batch.max()) for batch in DataLoader(InWorker(), 4, num_workers=1)]
+    return (counts[-1] - counts[20]) / (len(counts) - 21)
+
+
+def main() -> None:
+    made = TensorDataset(torch.zeros(1600, 2), torch.zeros(1600))
+    told = {
+        "calls_per_iterator": of_iterators(made),
+        "calls_per_batch": of_batches(made, 16),
+        "calls_per_sample": (of_batches(Slow(), 12) - of_batches(Slow(), 4)) / 8,
+        "calls_per_copy": of_copies(),
+        "objects_looked_at": of_objects(),
+        "kept_per_batch": kept_by_batches(range(1600)),
+        "kept_per_iterator": kept_by_iterators(range(1600)),
+        "kept_per_batch_in_worker": kept_in_worker(),
+    }
+    print(json.dumps(told), file=sys.stderr, flush=True)
+
+
+main()
