@@ -68,8 +68,8 @@ LOADERSCOPE_API std::int64_t lsg_take(std::int32_t iterator, std::int32_t genera
 // Our own code has run since then. What it takes to come there and back, which it does not see, is
 // added.
 LOADERSCOPE_API void lsg_took(std::int64_t begin);
-// The calling thread trains on a batch that it has taken; 0: no longer. Copies to a device are looked
-// for only then.
+// The calling thread trains on a batch that it has taken; 0: no longer. Copies to a device are
+// looked for only then.
 LOADERSCOPE_API void lsg_step(int is_open);
 // The sampler has chosen, since `begin`, when the thread had used `cpu` ns. When.
 LOADERSCOPE_API std::int64_t lsg_chosen(std::int32_t iterator, std::int32_t generation,
