@@ -20,7 +20,7 @@ from program import Failed, Program
 
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
 _HERE = pathlib.Path(__file__).resolve().parent
-_JUDGED = "\n## Why"  # what stands from here on in the report is written by hand, and stays
+_JUDGED = "\n## Why"  # the rest of the report is written by hand and is kept
 _SETS = {"published": ("programs.toml", "advice.md"), "kinds": ("kinds.toml", "advice-kinds.md")}
 
 
@@ -36,8 +36,8 @@ def _flags() -> argparse.Namespace:
     parser.add_argument("--python", type=pathlib.Path, required=True, help="One with PyTorch and torchvision.")
     parser.add_argument("--complete", action="store_true", help="--python has all packages; no environment is made.")
     parser.add_argument("--loaderscope", type=pathlib.Path, default=_ROOT / "build/release/loaderscope")
-    parser.add_argument("--duration", default="10s", help="Of each measured window. Default: 10s.")
-    parser.add_argument("--pairs", type=int, default=2, help="Runs before and after, in turns. Default: 2.")
+    parser.add_argument("--duration", default="10s", help="Of each measured window, in seconds. Default: 10s.")
+    parser.add_argument("--pairs", type=int, default=2, help="Alternating runs before and after. Default: 2.")
     parser.add_argument("--answers", action="store_true", help="Only what the answer says: the advice is not followed.")
     parser.add_argument("--try", dest="try_it", action="store_true", help="Also what 'run --try' says of it.")
     parser.add_argument("--report", action="store_true", help="Runs nothing: writes the report of what has run.")
@@ -60,7 +60,10 @@ def _choose(flags: argparse.Namespace, rows: List[Dict[str, Any]]) -> None:
 
 
 def _rate(result: Dict[str, Any]) -> float:
-    return result["throughput"]["samples_per_s"]["mean"]
+    rate = result["throughput"]["samples_per_s"]["mean"]
+    if rate is None:
+        raise Failed("loaderscope does not know how many samples a batch has")
+    return float(rate)
 
 
 def _cores_used(result: Dict[str, Any]) -> float:
@@ -70,6 +73,8 @@ def _cores_used(result: Dict[str, Any]) -> float:
 def _answer(program: Program, row: Dict[str, Any]) -> Dict[str, Any]:
     """One measured run: what it says goes into the row."""
     result = program.run("before-1", {})
+    if result["verdict"]["withheld_reason"]:  # the answer asks for a longer run
+        result = program.run("before-1", {}, times=2)
     printed = (program.results / f"{row['name']}-before-1.txt").read_text(encoding="utf-8", errors="replace")
     row["said"], row["fix"] = result["verdict"]["sentence"], advice.fix_line(printed)
     row["fit_error"] = result.get("fit", {}).get("rate_error")

@@ -47,6 +47,7 @@ class Program:
 
     def __init__(self, row: Dict[str, Any], commits: Dict[str, str], flags: argparse.Namespace) -> None:
         self.row, self._flags = row, flags
+        self._seconds = float(flags.duration.removesuffix("s"))
         self.results = flags.work / "results"
         data = flags.work / "data"
         if "repository" in row:
@@ -67,7 +68,10 @@ class Program:
         self.results.mkdir(parents=True, exist_ok=True)
         if row.get("own_clock"):
             self._arguments = [str(data / row["name"]), *self._arguments]
-            self._ended([flags.python, self._script, *self._arguments, "--prepare"], self.results / f"{row['name']}-prepared.txt")
+            output = self.results / f"{row['name']}-prepared.txt"
+            code = self._ended([flags.python, self._script, *self._arguments, "--prepare"], output)
+            if code:
+                raise self._failed(code, output)
 
     def _ended(self, command: List[Union[str, pathlib.Path]], output: pathlib.Path) -> int:
         """The exit code; what the program printed is in `output`."""
@@ -83,12 +87,13 @@ class Program:
         own = [text for text in said if not text.startswith("loaderscope: ")]
         return Failed(f"exit code {code}: {own[-1] if own else 'no word'}"[:200])
 
-    def run(self, kind: str, changes: Dict[str, str], more: Optional[List[str]] = None) -> Dict[str, Any]:
-        """A measured run with these settings, in the program's own words where it has them."""
+    def run(self, kind: str, changes: Dict[str, str], more: Optional[List[str]] = None, times: float = 1) -> Dict[str, Any]:
+        """A measured run with these settings, in the program's own words if it has them. Its window is --duration, that many
+        times."""
         arguments, words = with_changes(self.row, self._arguments, list(self.row.get("loaderscope", [])), changes)
         result = self.results / f"{self.row['name']}-{kind}.json"
         result.unlink(missing_ok=True)
-        command = [self._flags.loaderscope, "run", "--duration", self._flags.duration, *words, *(more or []),
+        command = [self._flags.loaderscope, "run", "--duration", f"{times * self._seconds:g}s", *words, *(more or []),
                    "--json", result, "--", self._flags.python, self._script, *arguments]
         code = self._ended(command, result.with_suffix(".txt"))
         if not result.exists():
@@ -101,8 +106,7 @@ class Program:
         if words:
             raise Failed(f"the program has no flag for {' '.join(words)}")
         output = self.results / f"{self.row['name']}-{kind}.txt"
-        seconds = self._flags.duration.removesuffix("s")
-        code = self._ended([self._flags.python, self._script, *arguments, "--seconds", seconds], output)
+        code = self._ended([self._flags.python, self._script, *arguments, "--seconds", f"{self._seconds:g}"], output)
         rate = re.search(r"^rate ([\d.]+) samples/s$", output.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
         if not rate:
             raise self._failed(code, output)
