@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file_kind.h"
+#include "base/foreign_json.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::dataset {
@@ -67,17 +68,17 @@ std::string manifest_path(const MadeFolder& folder) {
   return folder.path + "/" + std::string(kManifestName);
 }
 
-// Discarded where it is no JSON, and where it is nested deeper than any manifest: what compares and
-// prints values calls itself for each level.
+// Returns a discarded value if it is no JSON, or longer or deeper than a manifest.
 Json parse_manifest(std::istream& in) {
-  constexpr int kDeepest = 4;
-  bool too_deep = false;
-  const auto watch = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kDeepest;
-    return !too_deep;
-  };
-  Json parsed = Json::parse(in, watch, false);
-  return too_deep ? Json(Json::value_t::discarded) : parsed;
+  constexpr std::size_t kLongest = std::size_t{1} << 20;
+  std::string text(kLongest + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  try {
+    if (text.size() <= kLongest) return parse_foreign_json<Json>(text);
+  } catch (const ValueError&) {
+  }
+  return Json(Json::value_t::discarded);
 }
 
 std::string text_of(const Json& json, const std::string& key) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/foreign_json.h"
 #include "loaderscope/errors.h"
 #include "source/arrow.h"
 #include "source/named_files.h"
@@ -23,7 +24,7 @@ std::optional<Json> json_beside(const std::string& folder, const char* name) {
   const std::string path = join_path(folder, name);
   if (store_of(path).look_at(path).kind != PathFacts::Kind::object) return std::nullopt;
   try {
-    Json json = Json::parse(text_of_object(path, kLargestState), nullptr, false);
+    Json json = parse_foreign_json<Json>(text_of_object(path, kLargestState));
     if (!json.is_object()) throw ValueError("is damaged: it holds no object of JSON");
     return json;
   } catch (const ValueError& error) {

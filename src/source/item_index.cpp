@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/foreign_json.h"
 #include "loaderscope/errors.h"
 #include "source/items.h"
 
@@ -25,7 +26,7 @@ const Json& member(const Json& object, const char* name) {
 }
 
 Json parsed(std::string_view text) {
-  Json json = Json::parse(text, nullptr, false);
+  Json json = parse_foreign_json<Json>(text);
   if (!json.is_object()) fail_at("it holds no object");
   return json;
 }
@@ -77,13 +78,13 @@ std::vector<ItemField> mds_fields(const Json& shard) {
 // A tree of one level has names; "context" is text of JSON in JSON.
 std::vector<std::string> litdata_names(const Json& config) {
   std::vector<std::string> names;
-  const Json spec = Json::parse(text_of(member(config, "data_spec")), nullptr, false);
+  const Json spec = parse_foreign_json<Json>(text_of(member(config, "data_spec")));
   if (!spec.is_array() || spec.size() != 2 || !spec[1].is_object()) return names;
   if (text_of(spec[1].value("type", Json())) != "builtins.dict") return names;
   for (const Json& child : spec[1].value("children_spec", Json::array())) {
     if (!child.is_object() || !child.value("type", Json()).is_null()) return {};
   }
-  const Json keys = Json::parse(text_of(spec[1].value("context", Json())), nullptr, false);
+  const Json keys = parse_foreign_json<Json>(text_of(spec[1].value("context", Json())));
   if (!keys.is_array()) return names;
   for (const Json& key : keys) names.push_back(key.is_string() ? text_of(key) : key.dump());
   return names;

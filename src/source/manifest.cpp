@@ -7,6 +7,7 @@
 #include <streambuf>
 #include <vector>
 
+#include "base/foreign_json.h"
 #include "loaderscope/errors.h"
 #include "source/csv_reader.h"
 #include "source/index_builder.h"
@@ -121,7 +122,7 @@ void read_json_lines(std::istream& in, Rows& rows, std::int64_t& line) {
     ++line;
     if (text.size() > kLongestLine) throw ValueError("the line is longer than 1 MiB");
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const nlohmann::json row = nlohmann::json::parse(text, nullptr, false);
+    const nlohmann::json row = parse_foreign_json<nlohmann::json>(text);
     if (!row.is_object()) throw ValueError("expected an object such as {\"path\": \"a.jpg\"}");
     const auto path = row.find("path");
     if (path == row.end() || !path->is_string()) throw ValueError("'path' is missing or no text");

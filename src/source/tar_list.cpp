@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/foreign_json.h"
 #include "loaderscope/errors.h"
 #include "source/named_files.h"
 #include "source/store.h"
@@ -15,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kListSuffix = ".json";
-constexpr Bytes kLargestList = Bytes{256} << 20;
+constexpr Bytes kLargestList = Bytes{64} << 20;
 constexpr std::int64_t kMostSamples = std::int64_t{1} << 48;
 
 std::string text_in_list(const Json& of, const char* key) {
@@ -29,7 +30,7 @@ class ShardList {
 
   void add(const std::string& path, bool is_named_by_list = false) {
     try {
-      const Json json = Json::parse(text_of_object(path, kLargestList), nullptr, false);
+      const Json json = parse_foreign_json<Json>(text_of_object(path, kLargestList));
       if (!json.is_object()) throw ValueError("is no list of shards: it holds no object of JSON");
       add_all(json, path, is_named_by_list);
     } catch (const ValueError& error) {

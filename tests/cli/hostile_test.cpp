@@ -101,6 +101,21 @@ INSTANTIATE_TEST_SUITE_P(Kinds, NoFile,
                          testing::Values("a pipe", "a folder", "a device", "a socket"),
                          [](const auto& of) { return std::string(of.param).substr(2); });
 
+// A copy or a comparison of a JSON value calls itself for each level.
+TEST(DeepJson, EndsInOneSentence) {
+  const TestFolder folder;
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  fs::create_directory(folder.path("mds"));
+  folder.write("mds/index.json", R"({"shards": )" + deep + "}");
+  const std::string list = folder.write("list.json", R"({"wids_version": )" + deep + "}");
+  const std::string lines = folder.write("lines.jsonl", R"({"path": )" + deep + "}");
+  const std::string limit = "is nested deeper than 64 levels of JSON";
+  expect_one_sentence(run_binary({"data", "info", "tar:" + list}), 1, limit);
+  expect_one_sentence(run_binary({"data", "info", "mds:" + folder.path("mds")}), 1, limit);
+  expect_one_sentence(run_binary({"run", "--index", lines}), 1, limit);
+  expect_one_sentence(run_binary({"report", list}), 1, "nested deeper than any result");
+}
+
 TEST(Replace, ThisProgramNever) {
   const TestFolder folder;
   const std::string copy = folder.path("loaderscope");

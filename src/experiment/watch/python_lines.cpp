@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/foreign_json.h"
 #include "loaderscope/errors.h"
 #include "machine/tool_run.h"
 
@@ -57,10 +58,10 @@ PythonLook look_by(const std::vector<std::string>& command, pid_t process) {
 PythonLook parse_python_look(const std::string& text, pid_t process) {
   PythonLook look;
   const auto begin = text.find('[');  // warnings may stand before
-  const auto json =
-      nlohmann::json::parse(begin == text.npos ? "" : text.substr(begin), nullptr, false);
-  if (!json.is_array()) return {{}, "what was printed of it is no list of threads"};
   try {
+    const auto json =
+        parse_foreign_json<nlohmann::json>(begin == text.npos ? "" : text.substr(begin));
+    if (!json.is_array()) return {{}, "what was printed of it is no list of threads"};
     for (const auto& each : json) {
       guest::PythonThread thread;
       for (const auto& frame : each.at("frames"))
@@ -72,6 +73,8 @@ PythonLook parse_python_look(const std::string& text, pid_t process) {
       look.threads.insert(is_main ? look.threads.begin() : look.threads.end(), std::move(thread));
     }
   } catch (const nlohmann::json::exception&) {
+    return {{}, "what was printed of it is no list of threads"};
+  } catch (const ValueError&) {
     return {{}, "what was printed of it is no list of threads"};
   }
   if (look.threads.empty()) look.why_not = "no thread of it runs Python";

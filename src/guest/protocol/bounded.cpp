@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/foreign_json.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::guest {
@@ -10,12 +11,9 @@ namespace loaderscope::guest {
 using nlohmann::json;
 
 json parse_message(const std::string& text) {
-  static constexpr double kMost = 9e18;  // below the most of an int64
-  return json::parse(text, [](int, json::parse_event_t event, json& value) {
-    if (event == json::parse_event_t::value && value.is_number_float())
-      value = std::clamp(value.get<double>(), -kMost, kMost);
-    return true;
-  });
+  json message = parse_foreign_json<json>(text);
+  if (message.is_discarded()) throw ValueError("it is no JSON");
+  return message;
 }
 
 std::string text_in(const json& message, const char* name, std::size_t longest) {

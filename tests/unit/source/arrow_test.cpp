@@ -182,6 +182,13 @@ TEST_F(Arrow, WhatHuggingFaceSavedIsReadInItsOrder) {
       AllOf(HasSubstr("holds the splits train; give one of them"), HasSubstr("saved/train")));
 }
 
+TEST_F(Arrow, LimitsTheDepthOfTheStateOfAFolder) {
+  data.write("state.json",
+             R"({"_data_files": )" + std::string(400'000, '[') + std::string(400'000, ']') + "}");
+  EXPECT_THAT(message_of<RunError>([&] { open_paths({data.path()}); }),
+              HasSubstr("state.json: is nested deeper than 64 levels of JSON"));
+}
+
 // As shuffle(seed=3) left it: the samples of datasets are images 5, 4, ... in the file's order.
 TEST_F(Arrow, SamplesComeInTheOrderOfIndices) {
   const std::string file = fixture("arrow/cache-shuffled.arrow");

@@ -229,6 +229,15 @@ TEST(ItemIndexes, ThatCannotBeMeantAreRefused) {
               HasSubstr("of a TokensLoader"));
 }
 
+TEST(ItemIndexes, LimitTheDepthOfTheirJson) {
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  EXPECT_THROW(parse_mds_index(R"({"shards": )" + deep + "}"), ValueError);
+  EXPECT_THROW(parse_litdata_index(R"({"chunks": [], "config": {"data_format": ["int"],
+                   "data_spec": ")" +
+                                   deep + R"("}})"),
+               ValueError);
+}
+
 TEST(ItemIndexes, NameTheColumnsWhereNoneIsAnImage) {
   EXPECT_THAT(why_no_mds(fixture("mds"), {{"column", "picture"}}),
               HasSubstr("has no column picture; its columns: class (int), image (jpeg), note (str);"

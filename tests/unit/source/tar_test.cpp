@@ -213,6 +213,9 @@ TEST_F(TarList, OfSomethingElseIsRefused) {
   EXPECT_THAT(why_no_list(R"({"wids_version": 1,
       "shardlist": [{"url": "pipe://rm", "nsamples": 1}]})"),
               HasSubstr("names pipe://rm, which is no http(s):// and no s3://"));
+  EXPECT_THAT(why_no_list(R"({"wids_version": )" + std::string(400'000, '[') +
+                          std::string(400'000, ']') + "}"),
+              HasSubstr("list.json: is nested deeper than 64 levels of JSON"));
   data.write("self.json", R"({"wids_version": 1, "datasets": [{"source_url": "self.json"}]})");
   EXPECT_THAT(why_no_list(R"({"wids_version": 1, "datasets": [{"source_url": "self.json"}]})"),
               HasSubstr("self.json: is named by a list and names another"));

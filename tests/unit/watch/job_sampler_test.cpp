@@ -270,6 +270,7 @@ TEST(PythonLook, IsReadOfWhatPySpyPrints) {
   EXPECT_EQ(look.threads[0].frames.at(0).line, 12);
   for (const char* damaged : {"", "[", "{}", "[{}]", "[{\"frames\": [{\"line\": 1}]}]", "[]"})
     EXPECT_NE(parse_python_look(damaged, 7).why_not, "") << damaged;
+  EXPECT_NE(parse_python_look(std::string(400'000, '['), 7).why_not, "");
 }
 
 }  // namespace
