@@ -52,7 +52,7 @@ RefArms::RefArms(const RunConfig& base, const std::string& build,
       build_(build),
       stopped_(stopped),
       repository_(compare::find_repository()),
-      place_(fs::temp_directory_path().string(), "loaderscope-compare-") {}
+      place_(fs::temp_directory_path().string(), compare::kWorkTreesPrefix) {}
 
 CompareArm RefArms::add(const std::string& name, const std::string& ref) {
   const std::string path = place_.path() + "/" + std::to_string(trees_.size());

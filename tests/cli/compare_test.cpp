@@ -336,6 +336,36 @@ TEST_F(CompareRefs, SubmodulesAreThere) {
   expect_no_work_trees();
 }
 
+// As on a disk that is not mounted at the moment.
+TEST_F(CompareRefs, KeepsTheUsersWorkTreeWhoseFolderIsAway) {
+  sh("git worktree add -q ../mine && mv ../mine ../away");
+  const std::string flags = "--ref-a HEAD~1 --build 'exit 1' -- sh job.sh";
+  EXPECT_EQ(compare(flags).exit_code, 1);
+  EXPECT_THAT(sh("git worktree list --porcelain").out, HasSubstr("/mine\n"));
+  sh("mv ../away ../mine");
+  EXPECT_EQ(sh("git -C ../mine status --porcelain").exit_code, 0);
+  EXPECT_EQ(sh("git worktree list | wc -l").out, "2\n");
+}
+
+TEST_F(CompareRefs, RemovesItsOwnWorkTreeWhateverABuildDidToIt) {
+  for (const char* build : {"rm -r .git; exit 1", "echo x > .git; exit 1", "rm -rf $PWD; exit 1"})
+    compare("--ref-a HEAD~1 --build '" + std::string(build) + "' -- sh job.sh");
+  expect_no_work_trees();
+}
+
+TEST_F(CompareRefs, RemovesADayLaterWhatAKilledComparisonLeft) {
+  const std::string add =
+      "mkdir -p ../loaderscope-compare-XyZ012 && git worktree add -q --detach "
+      "../loaderscope-compare-XyZ012/";
+  sh(add + "0 && " + add +
+     "1 && rm -rf ../loaderscope-compare-XyZ012 && "
+     "touch -d '2 days ago' .git/worktrees/0/gitdir");
+  compare("--ref-a HEAD~1 --build 'exit 1' -- sh job.sh");
+  const std::string left = sh("git worktree list --porcelain").out;
+  EXPECT_THAT(left, Not(HasSubstr("XyZ012/0")));
+  EXPECT_THAT(left, HasSubstr("XyZ012/1"));
+}
+
 TEST_F(CompareRefs, AnInterruptLeavesNothing) {
   RunningBinary running(
       {"-c", "cd '" + repository() + "' && exec '" + binary() +

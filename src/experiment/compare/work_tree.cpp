@@ -1,6 +1,9 @@
 #include "experiment/compare/work_tree.h"
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -13,6 +16,7 @@
 namespace loaderscope::compare {
 namespace {
 
+namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
 ToolEnd git(const std::string& folder, const Words& words,
@@ -42,6 +46,39 @@ std::string commit_of(const Repository& repository, const std::string& ref) {
             "--unshallow'"
           : "look at 'git branch --all' and 'git tag', or fetch it first";
   throw RunError(shown_text(ref) + ": there is no such commit here; " + next);
+}
+
+void remove_work_tree(const Repository& repository, const std::string& path) {
+  git(repository.root, {"worktree", "remove", "--force", "--force", path});
+}
+
+// "/tmp/loaderscope-compare-a1B2c3/0", if git's entry of a work tree names such a folder.
+std::string folder_of_entry(const fs::path& entry) {
+  std::ifstream in(entry / "gitdir");
+  std::string line;
+  std::getline(in, line);
+  const fs::path folder = fs::path(line).parent_path();
+  const bool is_ours = folder.parent_path().filename().string().starts_with(kWorkTreesPrefix);
+  return folder.is_absolute() && is_ours ? folder.string() : "";
+}
+
+// Removes what killed comparisons left in the repository. Another container may use a folder that
+// is missing here, so that only entries of at least a day are removed. `git worktree prune` would
+// remove the entries of the user's own work trees, too, if their disk is not mounted.
+void remove_leftovers(const Repository& repository) {
+  std::error_code ignored;
+  const std::string common =
+      without_line_feed(git(repository.root, {"rev-parse", "--git-common-dir"}).output);
+  const auto yesterday = fs::file_time_type::clock::now() - std::chrono::hours(24);
+  std::vector<std::string> left;
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(repository.root) / common / "worktrees", ignored)) {
+    const std::string folder = folder_of_entry(entry.path());
+    if (folder.empty() || fs::exists(folder, ignored) || ignored) continue;
+    if (fs::last_write_time(entry.path() / "gitdir", ignored) < yesterday && !ignored)
+      left.push_back(folder);
+  }
+  for (const std::string& folder : left) remove_work_tree(repository, folder);
 }
 
 }  // namespace
@@ -97,13 +134,12 @@ std::vector<Commit> commits_between(const Repository& repository, const std::str
 WorkTree::WorkTree(const Repository& repository, const std::string& ref, const std::string& place,
                    const std::function<bool()>& stopped)
     : repository_(repository), ref_(ref), commit_(commit_of(repository, ref)), path_(place) {
-  // Of runs that were killed.
-  git(repository_.root, {"worktree", "prune"});
+  remove_leftovers(repository_);
   const ToolEnd added =
       git(repository_.root, {"worktree", "add", "--detach", "--quiet", path_, commit_}, stopped);
   if (!added.is_fine()) fail("git makes no work tree of it", added);
   std::error_code error;
-  if (!std::filesystem::exists(path_ + "/.gitmodules", error)) return;
+  if (!fs::exists(path_ + "/.gitmodules", error)) return;
   const ToolEnd modules =
       git(path_, {"submodule", "update", "--init", "--recursive", "--quiet"}, stopped);
   if (!modules.is_fine()) fail("its submodules cannot be had", modules);
@@ -119,11 +155,11 @@ WorkTree::~WorkTree() { remove(); }
 void WorkTree::remove() const {
   std::error_code ignored;
   try {
-    git(repository_.root, {"worktree", "remove", "--force", "--force", path_});
-    std::filesystem::remove_all(path_, ignored);
-    git(repository_.root, {"worktree", "prune"});
+    remove_work_tree(repository_, path_);
+    // A build may have damaged its .git file. Without the folder, git removes the entry.
+    if (fs::remove_all(path_, ignored) > 0) remove_work_tree(repository_, path_);
   } catch (const RunError&) {
-    std::filesystem::remove_all(path_, ignored);
+    fs::remove_all(path_, ignored);
   }
 }
 

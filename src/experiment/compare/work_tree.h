@@ -29,6 +29,10 @@ std::string changes_between(const Repository& repository, const std::string& a,
 std::vector<Commit> commits_between(const Repository& repository, const std::string& good,
                                     const std::string& bad);
 
+// The name of the folders that hold work trees begins so. A later run knows by it what a killed one
+// left in the repository.
+inline constexpr const char* kWorkTreesPrefix = "loaderscope-compare-";
+
 class WorkTree {
  public:
   // Of `ref`, below `place`, with the submodules that the repository has. Throws RunError.
