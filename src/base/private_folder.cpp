@@ -63,6 +63,18 @@ void remove_stale_folders(const std::string& place, const std::string& prefix) {
 
 }  // namespace
 
+int make_private_folders(const std::string& path) {
+  constexpr mode_t kForThisUser = 0700;
+  for (std::size_t end = 0; end != path.npos;) {
+    end = path.find('/', end + 1);
+    const std::string folder = path.substr(0, end);
+    const int error = ::mkdir(folder.c_str(), kForThisUser) == 0 ? 0 : errno;
+    // A file system that is read-only refuses before it sees that the folder is there.
+    if (error != 0 && error != EEXIST && ::access(folder.c_str(), F_OK) != 0) return error;
+  }
+  return 0;
+}
+
 PrivateFolder::PrivateFolder(const std::string& place, const std::string& prefix) {
   remove_stale_folders(place, prefix);
   // Between being made and being held it looks like one left behind, and another run may remove it.

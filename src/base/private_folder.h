@@ -9,6 +9,9 @@
 
 namespace loaderscope {
 
+// Makes a folder and those above it that are missing, for this user only. Returns 0 or errno.
+int make_private_folders(const std::string& path);
+
 class PrivateFolder {
  public:
   // Below `place`, as PREFIX and six characters more. Throws RunError.

@@ -40,18 +40,21 @@ void keep_last_result(const RunRecord& record, const AnyResult& result) {
           stderr);
     return;
   }
-  std::filesystem::create_directories(source::user_cache_folder(), error);
-  if (error) return;
   try {
-    write_output(place, [&](std::ostream& out) { write_json(out, result); });
+    write_private(place, [&](std::ostream& out) { write_json(out, result); });
   } catch (const RunError&) {
     return;  // no room, or not allowed to
   }
 }
 
+bool is_own_last_result(const std::string& given) {
+  std::error_code error;
+  return given == kLast && !std::filesystem::exists(given, error);
+}
+
 std::string place_of_result(const std::string& given) {
   std::error_code error;
-  if (given != kLast || std::filesystem::exists(given, error)) return given;
+  if (!is_own_last_result(given)) return given;
   const std::string place = kept_at();
   if (place.empty() || !std::filesystem::exists(place, error)) {
     throw RunError(

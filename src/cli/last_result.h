@@ -12,6 +12,9 @@ namespace loaderscope {
 // elsewhere that is said.
 void keep_last_result(const RunRecord& record, const AnyResult& result);
 
+// Returns true if `given` means the result that is kept for this user.
+bool is_own_last_result(const std::string& given);
+
 // Where a command finds the saved result that it was given: "last" is the one that is kept, unless
 // a file here has that name. Throws RunError where none is kept.
 std::string place_of_result(const std::string& given);

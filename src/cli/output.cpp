@@ -1,6 +1,7 @@
 #include "cli/output.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/private_folder.h"
 #include "base/shortage.h"
 
 namespace loaderscope {
@@ -61,6 +63,8 @@ fs::path target_of(const std::string& path) {
   return error ? fs::path(path) : target;
 }
 
+constexpr mode_t kForThisUser = 0600;
+
 // The mode of the file that is there, else what the umask leaves.
 mode_t mode_for(const fs::path& target) {
   struct stat info {};
@@ -73,13 +77,13 @@ mode_t mode_for(const fs::path& target) {
 // A temporary file beside the target; gone with the object unless it was renamed.
 class TemporaryFile {
  public:
-  TemporaryFile(const std::string& shown_path, const fs::path& target)
+  TemporaryFile(const std::string& shown_path, const fs::path& target, mode_t mode)
       : shown_path_(shown_path),
         target_(target),
         name_(target.string() + ".XXXXXX"),
         file_(::mkostemp(name_.data(), O_CLOEXEC)) {
     if (file_.get() < 0) throw cannot_write(shown_path_, errno);
-    ::fchmod(file_.get(), mode_for(target_));
+    ::fchmod(file_.get(), mode);
   }
   ~TemporaryFile() {
     if (!renamed_) ::unlink(name_.c_str());
@@ -170,7 +174,7 @@ void check_output(const std::string& path, const OutputRules& rules) {
   if (is_special(path)) return;
   const fs::path target = target_of(path);
   check_folder(path, target);
-  TemporaryFile probe(path, target);
+  TemporaryFile probe(path, target, mode_for(target));
 }
 
 void write_output(const std::string& path, const std::function<void(std::ostream&)>& write) {
@@ -186,7 +190,18 @@ void write_output(const std::string& path, const std::function<void(std::ostream
     stream_to(file.get(), path, write);
     return;
   }
-  TemporaryFile file(path, target_of(path));
+  const fs::path target = target_of(path);
+  TemporaryFile file(path, target, mode_for(target));
+  stream_to(file.fd(), path, write);
+  file.rename_to_target();
+}
+
+void write_private(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  const fs::path target(path);
+  if (const int error = make_private_folders(target.parent_path().string()))
+    throw RunError(fmt::format("{} cannot be made: {}; set XDG_CACHE_HOME",
+                               shown_text(target.parent_path().string()), std::strerror(error)));
+  TemporaryFile file(path, target, kForThisUser);
   stream_to(file.fd(), path, write);
   file.rename_to_target();
 }

@@ -54,6 +54,8 @@ void check_output(const std::string& path, const OutputRules& rules = {});
 // Writes a temporary file beside `path` and renames it, so that a failure leaves no half file and
 // an old one untouched; devices and pipes are written directly. Throws RunError.
 void write_output(const std::string& path, const std::function<void(std::ostream&)>& write);
+// The same for a file of the cache folder, which only this user may read. Makes its folder.
+void write_private(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 // Where an answer is saved, and in which form of report_table(). A path "-" of JSON is standard
 // output instead of the table.

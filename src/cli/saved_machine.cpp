@@ -120,16 +120,11 @@ double per_s(const Profile& profile, Supply supply) {
 std::string save_machine(const Profile& profile) {
   const std::string path = file_of_host(profile.host);
   if (path.empty()) throw RunError("--save: there is no cache folder; set HOME or XDG_CACHE_HOME");
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  if (error)
-    throw RunError(fmt::format("--save: {} cannot be made: {}; set XDG_CACHE_HOME",
-                               shown_text(fs::path(path).parent_path().string()), error.message()));
   Profile kept = profile;  // what was asked of it is no fact of the machine
   kept.demand.reset();
   kept.against.reset();
-  write_output(path,
-               [&](std::ostream& out) { write_json(out, result_of(kept, version_number())); });
+  write_private(path,
+                [&](std::ostream& out) { write_json(out, result_of(kept, version_number())); });
   return path;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/last_result.h"
 #include "cli/limits.h"
 #include "cli/output.h"
+#include "cli/saved_command.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "experiment/axes.h"
@@ -103,6 +104,7 @@ Base base_of(const OwnFlags& flags, const RunConfig& given) {
   if (!flags.is_given("from")) return {given, {}};
   refuse_flags_beside_result(given, "vary it with --vary");
   const RunRecord record = read_result(place_of_result(flags.text("from"))).record;
+  announce_saved_command(flags.text("from"), record.config);
   Base base{without_length(rerun_settings(record.config, {})), record.config};
   base.given.answer.json = given.answer.json;
   base.given.answer.html = given.answer.html;

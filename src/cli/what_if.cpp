@@ -13,6 +13,7 @@
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/own_flags.h"
+#include "cli/saved_command.h"
 #include "cli/saved_machine.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
@@ -130,6 +131,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
   const MachineFacts machine = read_machine();
   FittedBase base = fitted_base(flags, given, machine);
   const RunConfig to_run = flags.verify ? base.model->to_run(changes) : RunConfig();
+  if (flags.verify && base.record) announce_saved_command(flags.result, to_run);
 
   WhatIf answer = predicted_answer(base, changes);
   look_at_ceilings(flags, machine, base, answer);

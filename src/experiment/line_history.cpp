@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "base/fd.h"
+#include "base/private_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -50,8 +50,7 @@ LineHistory::LineHistory(const std::string& folder, const std::string& name) : f
 
 void LineHistory::add(const std::string& line) const {
   if (file_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::create_directories(folder_, ignored);
+  make_private_folders(folder_);
   const auto fd = opened(file_, kFlags | O_CREAT, LOCK_EX);
   if (!fd) return;
   struct stat facts {};

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/secret.h"
+
 namespace loaderscope {
 namespace {
 
@@ -109,7 +111,12 @@ void JsonStream::new_line() {
   for (std::size_t i = 0; i < 2 * levels_.size(); ++i) buffer_.push_back(' ');
 }
 
-void JsonStream::quote(std::string_view text) {
+// No result keeps the password or the signature of a URL.
+void JsonStream::quote(std::string_view whole) {
+  std::string open;
+  std::string_view text = whole;
+  if (whole.find("://") != whole.npos || whole.find('?') != whole.npos)
+    text = open = without_secrets(whole);
   if (std::all_of(text.begin(), text.end(), is_plain)) {
     buffer_.push_back('"');
     buffer_.append(text);

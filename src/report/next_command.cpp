@@ -6,6 +6,7 @@
 
 #include "analysis/proof/proof_runs.h"
 #include "analysis/verdict.h"
+#include "base/secret.h"
 #include "loaderscope/settings.h"
 #include "report/findings_text.h"
 #include "settings/engine_table.h"
@@ -46,7 +47,8 @@ std::string flags_of(const RunConfig& config) {
 // Behind all flags: the program that is measured, if it is somebody else's.
 std::string program_of(const RunConfig& config) {
   std::string words;
-  for (const std::string& word : config.program.command.value) words += " " + quoted(word);
+  for (const std::string& word : config.program.command.value)
+    words += " " + quoted(without_secrets(word));
   return words.empty() ? "" : " --" + words;
 }
 

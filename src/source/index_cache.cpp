@@ -9,11 +9,11 @@
 #include <atomic>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <memory>
 #include <span>
 
 #include "base/fd.h"
+#include "base/private_folder.h"
 #include "source/cache_folder.h"
 #include "source/index_format.h"
 #include "source/parallel.h"
@@ -120,8 +120,7 @@ std::optional<Index> IndexCache::load(std::string_view identity,
 void IndexCache::store(const Index& index, std::int64_t newest_change,
                        std::int64_t listed_at) const {
   if (file_.empty() || newest_change > listed_at - kCoarsestTime) return;
-  std::error_code ignored;
-  std::filesystem::create_directories(folder_, ignored);
+  make_private_folders(folder_);
   const std::string hidden = join_path(folder_, fmt::format(".index-{}.tmp", ::getpid()));
   const Fd fd(::open(hidden.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (fd < 0) return;

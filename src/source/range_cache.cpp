@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "base/fd.h"
+#include "base/private_folder.h"
 #include "loaderscope/errors.h"
 #include "source/index_format.h"
 #include "source/walk.h"
@@ -86,9 +87,7 @@ RangeCache::RangeCache(std::string folder, Bytes most_bytes)
       most_(most_bytes),
       begun_at_(file_clock_now()),
       state_(place<State>(shared_)) {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) fail(folder_, error.value());
+  if (const int error = make_private_folders(folder_)) fail(folder_, error);
   const std::string path = join_path(folder_, "used");
   const Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (fd < 0) fail(folder_, errno);

@@ -214,6 +214,10 @@ TEST(Report, ShowsTheLastRunThatNobodySaved) {
   reported = run_binary({"report", "last"});
   EXPECT_EQ(reported.exit_code, 0) << reported.err;
   EXPECT_EQ(reported.out, ended.out);
+  namespace fs = std::filesystem;
+  const fs::path kept = folder.path("cache/loaderscope/last.json");
+  EXPECT_EQ(fs::status(kept).permissions(), fs::perms(0600));
+  EXPECT_EQ(fs::status(kept.parent_path()).permissions(), fs::perms(0700));
   const Ended predicted = run_binary({"what-if", "last", "--set", "num-workers=4"});
   EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
 }

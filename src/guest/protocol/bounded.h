@@ -7,13 +7,16 @@
 #include <string>
 #include <string_view>
 
+#include "base/secret.h"
+
 namespace loaderscope::guest {
 
 inline constexpr std::size_t kLongestName = 160;      // bytes
 inline constexpr std::size_t kLongestSentence = 500;  // likewise
 
-// Cut between two characters of UTF-8, with dots in place of the rest.
-inline std::string bounded_text(std::string text, std::size_t longest = kLongestName) {
+// Without the secrets of URLs. Cut between two characters of UTF-8, with dots in place of the rest.
+inline std::string bounded_text(const std::string& whole, std::size_t longest = kLongestName) {
+  std::string text = without_secrets(whole);
   constexpr std::string_view kDots = "...";
   if (text.size() <= longest) return text;
   std::size_t end = longest - kDots.size();
@@ -21,8 +24,9 @@ inline std::string bounded_text(std::string text, std::size_t longest = kLongest
   return text.replace(end, text.npos, kDots);
 }
 
-// A number that no count or time of ours can hold is as large as one can be. Throws
-// nlohmann::json::exception, as what follows does where a value is of another kind.
+// Numbers are clamped to the range of our counts and times. Throws ValueError if the text is no
+// JSON or exceeds a limit. What follows throws nlohmann::json::exception for a value of another
+// kind.
 nlohmann::json parse_message(const std::string& text);
 
 // What `message` says of `name`: "" where it says nothing.

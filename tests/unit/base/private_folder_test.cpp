@@ -27,6 +27,19 @@ std::string name_in(const std::string& place) {
   return found == fs::directory_iterator() ? "" : found->path().filename().string();
 }
 
+TEST(PrivateFolder, MakesMissingFoldersForThisUserOnly) {
+  const TempFolder place;
+  fs::create_directory(place / "there");
+  fs::permissions(place / "there", fs::perms(0755));
+  EXPECT_EQ(make_private_folders(place / "there/a/b"), 0);
+  EXPECT_EQ(make_private_folders(place / "there/a/b"), 0);
+  EXPECT_EQ(fs::status(place / "there").permissions(), fs::perms(0755));
+  for (const char* made : {"there/a", "there/a/b"})
+    EXPECT_EQ(fs::status(place / made).permissions(), fs::perms(0700));
+  place.write("file");
+  EXPECT_NE(make_private_folders(place / "file/a"), 0);
+}
+
 TEST(PrivateFolder, GoesWithItsObject) {
   const TempFolder place;
   {

@@ -17,6 +17,63 @@ TEST(SecretTest, OfUrlsAreNotShown) {
   EXPECT_EQ(shown_text("https://me:pw@host/a"), "https://***@host/a");
 }
 
+TEST(SecretTest, HidesTheValuesOfSignedUrlsOfAllClouds) {
+  for (const char* name : {"X-Amz-Signature",
+                           "X-Amz-Credential",
+                           "X-Amz-Security-Token",
+                           "AWSAccessKeyId",
+                           "Signature",
+                           "X-Goog-Signature",
+                           "X-Goog-Credential",
+                           "GoogleAccessId",
+                           "sig",
+                           "x-oss-signature",
+                           "x-oss-credential",
+                           "x-oss-security-token",
+                           "OSSAccessKeyId",
+                           "q-signature",
+                           "q-ak",
+                           "x-cos-security-token",
+                           "X-Tos-Signature",
+                           "Key-Pair-Id",
+                           "Policy",
+                           "hdnts",
+                           "password",
+                           "passwd",
+                           "pwd",
+                           "key",
+                           "api_key",
+                           "apikey",
+                           "api-key",
+                           "auth",
+                           "auth_token",
+                           "token",
+                           "access_token",
+                           "refresh.token",
+                           "private-token",
+                           "client_secret",
+                           "secret",
+                           "jwt"}) {
+    const std::string url = "https://host/a?x=1&" + std::string(name) + "=";
+    EXPECT_EQ(without_secrets(url + "ab/c%20d&y=2#z"), url + "***&y=2#z");
+    EXPECT_TRUE(holds_secret(url + "ab"));
+  }
+  EXPECT_EQ(without_secrets("https://host/a#access_token=1;b=2"),
+            "https://host/a#access_token=***;b=2");
+}
+
+TEST(SecretTest, HidesSignaturesInMessagesOfRequests) {
+  EXPECT_EQ(without_secrets("retries exceeded with url: /a?X-Amz-Signature=1&x=2 (Caused by x?)"),
+            "retries exceeded with url: /a?X-Amz-Signature=***&x=2 (Caused by x?)");
+}
+
+TEST(SecretTest, HidesAPasswordThatIsCutOff) {
+  EXPECT_EQ(without_secrets("https://me:passw"), "https://***");
+  for (const std::string text :
+       {"https://host:80", "https://host:", "http://[::1]", "https://host"})
+    EXPECT_EQ(without_secrets(text), text);
+}
+
 TEST(SecretTest, WhatHoldsNoneStaysAsItIs) {
   for (const std::string text :
        {"", "://", "/a@b?sig=1", "https://host/a@b?x=1&signal=2", "s3://bucket/key?", "a://b?&=&"})

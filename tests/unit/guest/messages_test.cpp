@@ -58,6 +58,12 @@ TEST_F(MessagesTest, NotesAreFewAndShort) {
   for (const std::string& note : messages_.notes()) EXPECT_LE(note.size(), kLongestSentence);
 }
 
+TEST_F(MessagesTest, KeepsNoPasswordAndNoSignatureOfAUrl) {
+  hear({{"what", "degraded"}, {"text", "GET https://me:pw@host/a?X-Amz-Signature=1 failed"}});
+  ASSERT_EQ(messages_.notes().size(), 1U);
+  EXPECT_EQ(messages_.notes()[0], "GET https://***@host/a?X-Amz-Signature=*** failed");
+}
+
 TEST_F(MessagesTest, WhatIsNotUnderstoodIsANote) {
   nlohmann::json message = a_loader();
   message["iterator"] = -77;

@@ -68,6 +68,7 @@ TEST(JsonStream, NeverWritesWhatJsonHasNot) {
     stream.member("nan", std::numeric_limits<double>::quiet_NaN());
     stream.member("inf", std::numeric_limits<double>::infinity());
     stream.member("minus_zero", -0.0);
+    stream.member("url", "GET https://me:pw@host/a?sig=1&b=2");
     stream.member("text", "quote \" back \\ line \n bell \x07 bad \xff utf8 \u00e9");
     stream.end_object();
   }
@@ -75,6 +76,7 @@ TEST(JsonStream, NeverWritesWhatJsonHasNot) {
   EXPECT_TRUE(read["nan"].is_null());
   EXPECT_TRUE(read["inf"].is_null());
   EXPECT_THAT(out.str(), HasSubstr("\"minus_zero\": 0"));
+  EXPECT_EQ(read["url"], "GET https://***@host/a?sig=***&b=2");
   EXPECT_EQ(read["text"], "quote \" back \\ line \n bell \x07 bad \xEF\xBF\xBD utf8 \u00e9");
 }
 

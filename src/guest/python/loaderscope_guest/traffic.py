@@ -45,7 +45,9 @@ class Traffic:
 
     def _note_path(self, path: Any, what: int) -> None:
         name = os.fsdecode(path)
-        self._note((_LISTING if what == LISTINGS else "") + os.path.abspath(name))
+        if "://" not in name:  # of a URL it would leave one slash, and the host could not hide its password
+            name = os.path.abspath(name)
+        self._note((_LISTING if what == LISTINGS else "") + name)
 
     def _note(self, name: str) -> None:
         if self._first is not None:
