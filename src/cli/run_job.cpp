@@ -14,8 +14,10 @@
 #include "cli/requirements.h"
 #include "loaderscope/errors.h"
 #include "record/broken_off.h"
+#include "rendezvous/job_token.h"
 #include "rendezvous/ways.h"
 #include "settings/engine_table.h"
+#include "source/cache_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -100,6 +102,8 @@ std::optional<JobPlace> place_in_job(const std::string& way, const RunConfig& gi
       throw ValueError(why);
     }
     JobPlace place = chosen.find(variable, wait);
+    if (place.processes > 1 && place.token.empty())
+      place.token = job_token(variable, source::user_cache_folder());
     if (!is_said && place.number == 0) say_job(place, name);
     return place;
   } catch (const ValueError& error) {

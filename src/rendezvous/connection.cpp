@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "base/sleep.h"
@@ -23,7 +24,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kHeader = 5;  // four bytes of length, one of kind
 constexpr Nanos kTryAgain = 100 * kMillisecond;
 constexpr Nanos kToAnswer = 3 * kSecond;
 constexpr int kSecondsToSend = 5;
@@ -32,17 +32,6 @@ constexpr std::int64_t kOtherFiles = 256;  // that a process has open
 
 void set_option(int socket, int level, int name, int value) {
   ::setsockopt(socket, level, name, &value, sizeof value);
-}
-
-std::uint64_t number_at(const std::string& bytes, std::size_t at, std::size_t size) {
-  std::uint64_t number = 0;
-  for (std::size_t i = 0; i < size; ++i)
-    number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
-  return number;
-}
-
-void append_number(std::string& bytes, std::uint64_t number, std::size_t size) {
-  for (std::size_t i = size; i-- > 0;) bytes += static_cast<char>(number >> (8 * i) & 0xFF);
 }
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
@@ -92,6 +81,40 @@ sockaddr_storage end_of(int socket, int (*get)(int, sockaddr*, socklen_t*)) {
   return end;
 }
 
+// -1 and errno. `is_one_family`: not IPv4 at an address of IPv6.
+Fd try_to_listen(const sockaddr& address, socklen_t size, bool is_one_family) {
+  Fd socket(::socket(address.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket < 0) return socket;
+  set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (address.sa_family == AF_INET6)
+    set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, is_one_family ? 1 : 0);
+  if (::bind(socket, &address, size) == 0 && ::listen(socket, SOMAXCONN) == 0) return socket;
+  const int error = errno;
+  socket = Fd();
+  errno = error;
+  return socket;
+}
+
+RunError cannot_listen(std::uint16_t port) {
+  return RunError(
+      fmt::format("rendezvous: port {} cannot be listened at ({}); another job may have it: give "
+                  "each its own MASTER_PORT",
+                  port, std::strerror(errno)));
+}
+
+bool is_loopback(const sockaddr& address) {
+  if (address.sa_family == AF_INET6)
+    return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr) != 0;
+  const auto& four = reinterpret_cast<const sockaddr_in&>(address);
+  return address.sa_family == AF_INET && ntohl(four.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
+// The loopback is meant: all processes are on this host.
+bool names_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1" || address.starts_with("localhost") ||
+         address.ends_with("-localhost");
+}
+
 // Where nobody listens yet on this host, the kernel may give a socket that connects the very port
 // that it connects to.
 bool is_its_own_peer(int socket) {
@@ -100,19 +123,6 @@ bool is_its_own_peer(int socket) {
 }
 
 }  // namespace
-
-std::string packed(std::int64_t first, std::int64_t second) {
-  std::string bytes;
-  append_number(bytes, static_cast<std::uint64_t>(first), 8);
-  append_number(bytes, static_cast<std::uint64_t>(second), 8);
-  return bytes;
-}
-
-std::optional<Numbers> unpacked(const std::string& bytes) {
-  if (bytes.size() != 16) return std::nullopt;
-  return Numbers{static_cast<std::int64_t>(number_at(bytes, 0, 8)),
-                 static_cast<std::int64_t>(number_at(bytes, 8, 8))};
-}
 
 Connection::Connection(Fd socket) : socket_(std::move(socket)), heard_at_(monotonic_now()) {
   set_option(socket_, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -123,10 +133,7 @@ Connection::Connection(Fd socket) : socket_(std::move(socket)), heard_at_(monoto
 }
 
 bool Connection::send(MessageKind kind, const std::string& bytes, int times) {
-  std::string message;
-  append_number(message, bytes.size(), 4);
-  message += static_cast<char>(kind);
-  message += bytes;
+  const std::string message = framed(kind, bytes);
   const std::lock_guard lock(sending_);
   for (std::size_t sent = 0; sent < message.size();) {
     const ssize_t n = ::send(socket_, message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
@@ -141,62 +148,58 @@ bool Connection::send(MessageKind kind, const std::string& bytes, int times) {
   return true;
 }
 
-bool Connection::is_too_long() const {
-  return read_.size() >= kHeader && number_at(read_, 0, 4) > longest_;
-}
-
 bool Connection::receive() {
   char buffer[std::size_t{1} << 16];
   for (int i = 0; i < kMostAtOnce; ++i) {
-    const ssize_t n = ::recv(socket_, buffer, sizeof buffer, MSG_DONTWAIT);
+    const std::size_t room = std::min(sizeof buffer, inbox_.room());
+    if (room == 0) return true;  // until a message of it is taken
+    const ssize_t n = ::recv(socket_, buffer, room, MSG_DONTWAIT);
     if (n < 0) return errno == EAGAIN || errno == EINTR;
     if (n == 0) return false;
     heard_at_ = monotonic_now();
-    read_.append(buffer, static_cast<std::size_t>(n));
+    inbox_.add({buffer, static_cast<std::size_t>(n)});
     if (is_too_long()) return false;
-    if (static_cast<std::size_t>(n) < sizeof buffer) break;
+    if (static_cast<std::size_t>(n) < room) break;
   }
   return true;
 }
 
-std::optional<Message> Connection::next() {
-  if (read_.size() < kHeader) return std::nullopt;
-  const std::size_t size = number_at(read_, 0, 4);
-  if (size > longest_ || read_.size() < kHeader + size) return std::nullopt;
-  Message message{static_cast<MessageKind>(read_[4]), ""};
-  if (read_.size() == kHeader + size) {  // a record is not there twice
-    message.bytes = std::exchange(read_, "");
-    message.bytes.erase(0, kHeader);
-  } else {
-    message.bytes = read_.substr(kHeader, size);
-    read_.erase(0, kHeader + size);
+std::vector<Fd> listen_at(const std::vector<std::string>& addresses, std::uint16_t port) {
+  std::vector<Fd> listeners;
+  std::set<std::string> seen;
+  for (const std::string& address : addresses) {
+    std::string why;
+    const Addresses found = addresses_of(address, port, false, why);
+    for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
+      const bool is_hidden = is_loopback(*one->ai_addr) && !names_loopback(address);
+      const std::string bytes(reinterpret_cast<const char*>(one->ai_addr), one->ai_addrlen);
+      if (is_hidden || !seen.insert(bytes).second) continue;
+      Fd socket = try_to_listen(*one->ai_addr, one->ai_addrlen, true);
+      if (socket >= 0) {
+        listeners.push_back(std::move(socket));
+      } else if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT) {
+        throw cannot_listen(port);
+      }
+    }
   }
-  return message;
+  if (listeners.empty()) listeners.push_back(listen_everywhere(port));
+  return listeners;
 }
 
-Fd listen_at(std::uint16_t port) {
-  Fd socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const bool is_v6 = socket >= 0;
-  if (!is_v6) socket = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
-  sockaddr_storage any{};
-  if (is_v6) {
-    set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-    auto& address = reinterpret_cast<sockaddr_in6&>(any);
-    address.sin6_family = AF_INET6;
-    address.sin6_port = htons(port);
-  } else {
-    auto& address = reinterpret_cast<sockaddr_in&>(any);
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
+Fd listen_everywhere(std::uint16_t port) {
+  sockaddr_in6 any{};
+  any.sin6_family = AF_INET6;
+  any.sin6_port = htons(port);
+  Fd socket = try_to_listen(reinterpret_cast<const sockaddr&>(any), sizeof any, false);
+  if (socket >= 0 || errno != EAFNOSUPPORT) {
+    if (socket < 0) throw cannot_listen(port);
+    return socket;
   }
-  const socklen_t size = is_v6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-  if (::bind(socket, reinterpret_cast<const sockaddr*>(&any), size) != 0 ||
-      ::listen(socket, SOMAXCONN) != 0)
-    throw RunError(
-        fmt::format("rendezvous: port {} cannot be listened at ({}); another job may "
-                    "have it: give each its own MASTER_PORT",
-                    port, std::strerror(errno)));
+  sockaddr_in any_of_four{};
+  any_of_four.sin_family = AF_INET;
+  any_of_four.sin_port = htons(port);
+  socket = try_to_listen(reinterpret_cast<const sockaddr&>(any_of_four), sizeof any_of_four, false);
+  if (socket < 0) throw cannot_listen(port);
   return socket;
 }
 

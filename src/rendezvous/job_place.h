@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/secret.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope {
@@ -16,7 +17,9 @@ struct JobPlace {
   std::vector<std::string> addresses;  // of process 0, in the order to try them in
   std::uint16_t port = 0;
   std::string job;  // names it among others on the same port
-  Fd listener;      // at process 0, where it listens already
+  // At process 0, where it listens already; none: at `addresses`.
+  std::vector<Fd> listeners{};
+  Secret token{};  // that all processes of the job know; see job_token.h
 };
 
 // For processes of a job to come, where nothing else is asked for.

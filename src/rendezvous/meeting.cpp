@@ -32,10 +32,10 @@ Meeting::Meeting(JobPlace place, const Introduction& own, const Patience& patien
   events_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   const Nanos until = monotonic_now() + patience.to_come;
   if (is_first()) {
-    allow_connections(place_.processes);
-    if (place_.listener < 0) place_.listener = listen_at(place_.port);
+    allow_connections(place_.processes + kMostStrangers);
+    if (place_.listeners.empty()) place_.listeners = listen_at(place_.addresses, place_.port);
   } else {
-    come_to_first();
+    come_to_first(until);
   }
   thread_ = std::thread([this] { serve(); });
   try {
@@ -195,7 +195,7 @@ void Meeting::give_up(const std::string& why) {
   if (is_first()) {
     fail(why);
   } else if (!peers_.empty()) {
-    peers_.front()->connection.send(MessageKind::lost, why);
+    peers_.front()->connection.send(MessageKind::lost, why.substr(0, kLongestWord));
   }
 }
 
@@ -207,6 +207,7 @@ std::string Meeting::failure() {
 void Meeting::invite(Peer& peer) {
   peer.is_awaited = true;
   peer.got_on_at = monotonic_now();
+  peer.connection.allow(kLongestRecord);
   peer.connection.send(MessageKind::give);
 }
 
@@ -235,11 +236,11 @@ void Meeting::gather(const Take& take, const StopSignal* stop) {
 
 void Meeting::hand_over(const std::string& bytes) {
   if (place_.processes == 1) return;
-  if (bytes.size() > kLongestOfMember) {
+  if (bytes.size() > kLongestRecord) {
     const std::string why = fmt::format(
         "rendezvous: the record of process {} is {} MB, and process 0 takes {}; measure fewer "
         "steps, or each host by itself, with --json, and use 'loaderscope merge'",
-        place_.number, bytes.size() >> 20, kLongestOfMember >> 20);
+        place_.number, bytes.size() >> 20, kLongestRecord >> 20);
     give_up(why);
     throw RunError(why);
   }

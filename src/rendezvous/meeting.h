@@ -14,24 +14,11 @@
 
 #include "loaderscope/units.h"
 #include "rendezvous/connection.h"
+#include "rendezvous/handshake.h"
+#include "rendezvous/introduction.h"
 #include "rendezvous/job_place.h"
 
 namespace loaderscope {
-
-// What a process may run on.
-struct UsableCpus {
-  std::string list;     // "0-3,8"; "": not known
-  double quota = 0;     // cores; 0: none
-  std::string group{};  // of the control group that has it, on that kernel; "": not known
-};
-
-// What a process says of itself when it comes.
-struct Introduction {
-  std::string version, host, settings;
-  std::int64_t ranks = 1;  // of it
-  std::string boot{};      // of the kernel that it runs on; "": not known
-  UsableCpus cpus{};       // of its workers
-};
 
 // A clock less that of process 0, and how far this can be wrong.
 struct ClockDifference {
@@ -101,7 +88,10 @@ class Meeting {
   struct Peer {
     explicit Peer(Fd socket) : connection(std::move(socket)) {}
     Connection connection;
-    std::int64_t number = -1;  // -1: it has not said who it is
+    Nanos came_at = 0;
+    Once once;                   // at process 0, of the handshake
+    std::int64_t number = -1;    // -1: a stranger, which has not proved that it knows the token
+    bool is_introduced = false;  // at process 0
     Introduction of;
     bool clocked = false, is_gone = false, is_done = false;
     std::int64_t ready_for = -1;  // the last step
@@ -111,16 +101,24 @@ class Meeting {
     std::optional<std::string> record;
   };
 
-  void come_to_first();
+  void come_to_first(Nanos until);
+  bool prove_to_first(Connection& first);  // false: it ended before it answered
+  std::optional<Message> next_of_first(Connection& first, Nanos until) const;
+  void introduce_to_first(Connection& first) const;
   bool let_one_come();  // false: it cannot now
   void let_many_come(bool can_take_one, Nanos now);
   bool has_room() const;
+  void drop_strangers(Nanos now);
   void serve();
   void hear_of(void* who, Nanos now);
   void hear_all(Nanos now);
   void hear(Peer& peer, bool has_come, Nanos now);
   void take(Peer& peer, Message message);
+  void take_of_stranger(Peer& peer, const Message& message);
   void take_hello(Peer& peer, const std::string& bytes);
+  void take_proof(Peer& peer, const std::string& bytes);
+  void take_introduction(Peer& peer, const std::string& bytes);
+  void refuse(Peer& peer, const std::string& why);
   const Introduction& introduction_of(std::int64_t number);
   void take_ready(std::int64_t step, Nanos at);
   void take_begin(std::int64_t step, Nanos at);
@@ -132,8 +130,7 @@ class Meeting {
   void forget(Peer& peer);
   void invite(Peer& peer);
   Peer& process(std::int64_t number);
-  std::string stranger(std::int64_t number, std::int64_t processes, bool is_of_job) const;
-  std::string why_refused(const Peer& peer) const;
+  std::string why_not_place(const Claim& claim) const;
   std::int64_t members() const;  // that have come to process 0
   std::int64_t last_begin() const;
   std::string missing() const;
@@ -144,8 +141,11 @@ class Meeting {
   template <class Done>
   void wait_for(Done done, Nanos until, const std::string& otherwise);
 
+  // Unproven connections at once, besides the processes of the job.
+  static constexpr std::int64_t kMostStrangers = 256;
+
   JobPlace place_;
-  Fd events_;  // epoll: of peers, by their address, and of the listener, by none
+  Fd events_;  // epoll: of peers, by their address, and of listeners, by none
   bool listens_ = false;
   Nanos come_at_ = 0;  // nobody before
   const Introduction own_;

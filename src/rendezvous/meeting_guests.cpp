@@ -4,13 +4,11 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <set>
+#include <cerrno>
 #include <string>
-#include <string_view>
 #include <utility>
 
+#include "base/sha256.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/meeting.h"
@@ -18,64 +16,14 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::string_view kOurs = "loaderscope meeting 3";
-constexpr std::int64_t kMostStrangers = 64;
 constexpr std::int64_t kMostRanks = 1'000'000;  // of a process
 constexpr Nanos kComeAgain = kSecond / 10;
-
-std::string next_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  std::string line(text.substr(0, end));
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
-
-std::int64_t number_in_line(std::string_view& text) {
-  const std::string line = next_line(text);
-  std::int64_t number = -1;
-  std::from_chars(line.data(), line.data() + line.size(), number);
-  return number;
-}
-
-// Of a CPU quota; 0 where none is said.
-double quota_in_line(std::string_view& text) {
-  const std::string line = next_line(text);
-  double quota = 0;
-  std::from_chars(line.data(), line.data() + line.size(), quota);
-  return std::isfinite(quota) ? quota : 0;
-}
-
-// Of settings, one a line, the first that the other has not: "NAME = VALUE" in quotes.
-std::string first_own(std::string_view one, std::string_view other) {
-  std::set<std::string> others;
-  while (!other.empty()) others.insert(next_line(other));
-  while (!one.empty()) {
-    const std::string line = next_line(one);
-    if (!others.contains(line)) return "'" + shown_text(line) + "'";
-  }
-  return "no such setting";
-}
+// A stranger has this time to prove that it knows the token, however it spends it.
+constexpr Nanos kToProve = 2 * kSecond;
+// The same while strangers have all the room. A process of the job needs two round trips.
+constexpr Nanos kToProveInCrowd = kSecond / 4;
 
 }  // namespace
-
-void Meeting::come_to_first() {
-  auto peer = std::make_unique<Peer>(
-      connect_to(place_.addresses, place_.port, monotonic_now() + patience_.to_come, stop_signal_));
-  peer->number = 0;
-  peer->connection.allow(kLongestOfMember);
-  const std::string hello =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", kOurs, place_.job, own_.version,
-                  place_.number, place_.processes, own_.ranks, own_.host, own_.boot, own_.cpus.list,
-                  own_.cpus.quota, own_.cpus.group, own_.settings);
-  if (hello.size() > kLongestHello)
-    throw RunError(fmt::format(
-        "rendezvous: the settings of the job are {} MB, and process 0 takes {}; give fewer --data",
-        hello.size() >> 20, kLongestHello >> 20));
-  if (!peer->connection.send(MessageKind::hello, hello))
-    throw RunError("rendezvous: process 0 has ended; look at what it says");
-  attend_to(*peer);
-  peers_.push_back(std::move(peer));
-}
 
 bool Meeting::has_room() const {
   return std::count_if(peers_.begin(), peers_.end(),
@@ -83,78 +31,113 @@ bool Meeting::has_room() const {
 }
 
 bool Meeting::let_one_come() {
-  Fd socket(::accept4(place_.listener, nullptr, nullptr, SOCK_CLOEXEC));
-  if (socket < 0) return false;
-  peers_.push_back(std::make_unique<Peer>(std::move(socket)));
-  attend_to(*peers_.back());
-  return true;
+  bool can_take = true;
+  for (const Fd& listener : place_.listeners) {
+    Fd socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    if (socket < 0) {
+      can_take = can_take && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR);
+      continue;
+    }
+    peers_.push_back(std::make_unique<Peer>(std::move(socket)));
+    peers_.back()->came_at = monotonic_now();
+    attend_to(*peers_.back());
+  }
+  return can_take;
 }
 
-// Strangers take room for a while; where none can be taken, it is looked again later.
+// If none can be taken, it tries again later.
 void Meeting::let_many_come(bool can_take_one, Nanos now) {
   if (!can_take_one) come_at_ = now + kComeAgain;
-  const bool listens = place_.listener >= 0 && has_room() && now >= come_at_;
+  const bool listens = !place_.listeners.empty() && has_room() && now >= come_at_;
   if (listens == listens_) return;
-  epoll_event event{EPOLLIN, {.ptr = nullptr}};
-  ::epoll_ctl(events_, listens ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, place_.listener, &event);
+  for (const Fd& listener : place_.listeners) {
+    epoll_event event{EPOLLIN, {.ptr = nullptr}};
+    ::epoll_ctl(events_, listens ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener, &event);
+  }
   listens_ = listens;
 }
 
+// Silence does not count: a stranger may send a byte at a time.
+void Meeting::drop_strangers(Nanos now) {
+  const Nanos most = has_room() ? kToProve : kToProveInCrowd;
+  for (const auto& peer : peers_) {
+    if (peer->number >= 0 || peer->is_gone || now - peer->came_at <= most) continue;
+    peer->is_gone = true;
+    forget(*peer);
+  }
+}
+
+void Meeting::take_of_stranger(Peer& peer, const Message& message) {
+  if (message.kind == MessageKind::hello && peer.once.of_first.empty()) {
+    take_hello(peer, message.bytes);
+  } else if (message.kind == MessageKind::proof && !peer.once.of_first.empty()) {
+    take_proof(peer, message.bytes);
+  } else {
+    refused_ = "what it said was none of ours";
+    peer.is_gone = true;
+  }
+}
+
 void Meeting::take_hello(Peer& peer, const std::string& bytes) {
-  std::string_view text = bytes;
-  const std::string ours = next_line(text), job = next_line(text);
-  peer.of.version = next_line(text);
-  const std::int64_t number = number_in_line(text), processes = number_in_line(text);
-  peer.of.ranks = number_in_line(text);
-  peer.of.host = next_line(text);
-  peer.of.boot = next_line(text);
-  peer.of.cpus.list = next_line(text);
-  peer.of.cpus.quota = quota_in_line(text);
-  peer.of.cpus.group = next_line(text);
-  peer.of.settings = text;
-  std::string refused = stranger(number, processes, ours == kOurs && job == place_.job);
-  if (refused.empty() && (peer.of.ranks < 1 || peer.of.ranks > kMostRanks))
-    refused =
-        fmt::format("process {} has {} ranks; give 1 to {}", number, peer.of.ranks, kMostRanks);
-  if (!refused.empty()) {
-    refused_ = refused;
-    peer.connection.send(MessageKind::refusal, "rendezvous: " + refused);
+  const std::optional<std::string> once = once_in_hello(bytes);
+  if (!once) {
+    refused_ = "it is no loaderscope, or of another version";
     peer.is_gone = true;
     return;
   }
-  peer.number = number;
-  if (const std::string why = why_refused(peer); !why.empty()) {
-    peer.connection.send(MessageKind::refusal, why);
-    fail(why);
-    return;
-  }
-  peer.connection.allow(kLongestOfMember);
+  peer.once = {*once, random_bytes(kOnceBytes)};
+  peer.connection.send(MessageKind::challenge, peer.once.of_first);
 }
 
-// Why it cannot belong to this job; "": it can.
-std::string Meeting::stranger(std::int64_t number, std::int64_t processes, bool is_of_job) const {
-  if (!is_of_job)
+// A stranger learns nothing but that it does not know the token.
+void Meeting::take_proof(Peer& peer, const std::string& bytes) {
+  const std::optional<Claim> claim = proven_claim(place_.token, peer.once, bytes);
+  if (!claim) {
+    refused_ = "its token is another";
+    peer.connection.send(MessageKind::refusal);
+    peer.is_gone = true;
+    return;
+  }
+  peer.connection.send(MessageKind::accepted, answer_of(place_.token, peer.once));
+  if (const std::string why = why_not_place(*claim); !why.empty()) return refuse(peer, why);
+  peer.number = claim->number;
+  peer.connection.allow(kLongestIntroduction);
+}
+
+void Meeting::refuse(Peer& peer, const std::string& why) {
+  refused_ = why;
+  peer.connection.send(MessageKind::refusal, "rendezvous: " + why);
+  peer.is_gone = true;
+  peer.number = -1;
+}
+
+void Meeting::take_introduction(Peer& peer, const std::string& bytes) {
+  peer.of = parse_introduction(bytes);
+  if (peer.of.ranks < 1 || peer.of.ranks > kMostRanks)
+    return refuse(peer, fmt::format("process {} has {} ranks; give 1 to {}", peer.number,
+                                    peer.of.ranks, kMostRanks));
+  peer.is_introduced = true;
+  peer.connection.allow(kLongestWord);
+  const std::string who = fmt::format("process {} on {}", peer.number, shown_text(peer.of.host));
+  if (const std::string why = difference_of(who, peer.of, own_); !why.empty()) {
+    peer.connection.send(MessageKind::refusal, why);
+    fail(why);
+  }
+}
+
+// Why a process that knows the token cannot have the place that it claims; "": it can.
+std::string Meeting::why_not_place(const Claim& claim) const {
+  if (claim.job != digest_of_job(place_.job))
     return fmt::format("at port {} another job meets; give each its own MASTER_PORT", place_.port);
-  if (number < 1 || number >= place_.processes || processes != place_.processes)
+  if (claim.number < 1 || claim.number >= place_.processes || claim.processes != place_.processes)
     return fmt::format(
         "process {} of {} came to process 0 of {}; start all by one command, or give each job its "
         "own MASTER_PORT",
-        number, processes, place_.processes);
+        claim.number, claim.processes, place_.processes);
   if (std::any_of(peers_.begin(), peers_.end(),
-                  [&](const auto& one) { return one->number == number; }))
-    return fmt::format("process {} is there already; give each job its own MASTER_PORT", number);
-  return "";
-}
-
-std::string Meeting::why_refused(const Peer& peer) const {
-  const std::string who = fmt::format("process {} on {}", peer.number, shown_text(peer.of.host));
-  if (peer.of.version != own_.version)
-    return fmt::format("rendezvous: {} is loaderscope {}, and process 0 is {}; install one version",
-                       who, shown_text(peer.of.version), own_.version);
-  if (peer.of.settings != own_.settings)
-    return fmt::format(
-        "rendezvous: {} has {}, and process 0 has {}; start all with the same settings", who,
-        first_own(peer.of.settings, own_.settings), first_own(own_.settings, peer.of.settings));
+                  [&](const auto& one) { return one->number == claim.number; }))
+    return fmt::format("process {} is there already; give each job its own MASTER_PORT",
+                       claim.number);
   return "";
 }
 
@@ -171,7 +154,7 @@ void Meeting::welcome_all() {
     first += peer->of.ranks;
   }
   welcome_ = true;
-  place_.listener = Fd();  // nobody comes any more
+  place_.listeners.clear();  // no process comes any more
   listens_ = false;
 }
 
@@ -188,7 +171,7 @@ std::string Meeting::missing() const {
 
 std::int64_t Meeting::members() const {
   return std::count_if(peers_.begin(), peers_.end(),
-                       [](const auto& peer) { return peer->number > 0 && !peer->is_gone; });
+                       [](const auto& peer) { return peer->is_introduced && !peer->is_gone; });
 }
 
 }  // namespace loaderscope

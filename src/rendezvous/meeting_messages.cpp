@@ -80,6 +80,7 @@ void Meeting::hear_all(Nanos now) {
     hear(*peer, false, now);
     if (peer->is_gone) forget(*peer);
   }
+  drop_strangers(now);
   std::erase_if(peers_, [](const auto& peer) { return peer->is_gone && peer->number < 0; });
   let_many_come(true, now);
 }
@@ -110,12 +111,9 @@ void Meeting::hear(Peer& peer, bool has_come, Nanos now) {
 }
 
 void Meeting::take(Peer& peer, Message message) {
-  if (peer.number < 0) {
-    if (message.kind != MessageKind::hello) {
-      peer.is_gone = true;
-    } else {
-      take_hello(peer, message.bytes);
-    }
+  if (peer.number < 0) return take_of_stranger(peer, message);
+  if (is_first() && !peer.is_introduced) {
+    if (message.kind == MessageKind::introduction) take_introduction(peer, message.bytes);
     return;
   }
   const std::optional<Numbers> numbers = unpacked(message.bytes);
@@ -168,6 +166,7 @@ void Meeting::take(Peer& peer, Message message) {
       break;
     case MessageKind::record:
       peer.record = std::move(message.bytes);
+      peer.connection.allow(kLongestWord);
       break;
     case MessageKind::thanks:
       thanked_ = true;
@@ -177,6 +176,10 @@ void Meeting::take(Peer& peer, Message message) {
       peer.got_on_at = monotonic_now();
       break;
     case MessageKind::hello:
+    case MessageKind::challenge:
+    case MessageKind::proof:
+    case MessageKind::accepted:
+    case MessageKind::introduction:
       break;
   }
 }
@@ -184,6 +187,7 @@ void Meeting::take(Peer& peer, Message message) {
 // After its record, or at the end of the job, a process may go.
 void Meeting::lose(Peer& peer, const std::string& how) {
   peer.is_gone = true;
+  if (is_first() && !peer.is_introduced) peer.number = -1;  // it may come again
   if (peer.number < 0 || peer.record || peer.is_done || thanked_ || stop_) return;
   if (is_first()) {
     fail(
@@ -199,7 +203,7 @@ void Meeting::lose(Peer& peer, const std::string& how) {
 void Meeting::fail(const std::string& why) {
   if (!failure_.empty()) return;
   failure_ = why;
-  if (is_first()) tell_all(MessageKind::lost, why);
+  if (is_first()) tell_all(MessageKind::lost, why.substr(0, kLongestWord));
 }
 
 void Meeting::tell_all(MessageKind kind, const std::string& bytes) {

@@ -1,13 +1,12 @@
 #include "rendezvous/mpi.h"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include <cstring>
 #include <sstream>
 #include <string_view>
 
-#include "base/thread_meter.h"
+#include "base/sha256.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/connection.h"
 #include "rendezvous/mpi_child.h"
@@ -21,17 +20,16 @@ constexpr std::string_view kInstall =
     "no MPI library (libmpi.so.40 of Open MPI, libmpi.so.12 or libmpich.so.12 of MPICH) is found; "
     "install one (Debian: openmpi-bin) or use --rendezvous env.";
 
-std::string any_name() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != sizeof number)
-    number = static_cast<std::uint64_t>(monotonic_now());
-  return fmt::format("{:016x}", number);
+// As the launcher says: no address of a network is needed.
+bool is_on_one_host(const Variable& variable, std::int64_t processes) {
+  return started_by(variable, "OMPI_COMM_WORLD_LOCAL_SIZE") == processes ||
+         started_by(variable, "MPI_LOCALNRANKS") == processes;
 }
 
-// A line of the job's name, the port and the addresses.
+// A line of the job's name, its token, the port and the addresses.
 MpiTold told_of(const JobPlace& place) {
   MpiTold told;
-  std::string text = fmt::format("{} {}", place.job, place.port);
+  std::string text = fmt::format("{} {} {}", place.job, place.token.exposed(), place.port);
   for (const std::string& address : place.addresses) {
     if (text.size() + 1 + address.size() < sizeof told.text) text += " " + address;
   }
@@ -42,7 +40,9 @@ MpiTold told_of(const JobPlace& place) {
 void take_told(MpiTold& told, JobPlace& place) {
   told.text[sizeof told.text - 1] = '\0';
   std::istringstream words(told.text);
-  words >> place.job >> place.port;
+  std::string token;
+  words >> place.job >> token >> place.port;
+  place.token = Secret(token);
   place.addresses.clear();
   for (std::string address; words >> address;) place.addresses.push_back(address);
 }
@@ -85,10 +85,16 @@ JobPlace place_by_mpi(const Variable& variable, Nanos wait) {
   place.number = standing.number;
   place.processes = standing.processes;
   if (place.number == 0) {
-    place.job = "mpi-" + any_name();
-    place.listener = listen_at(0);
-    place.port = port_of(place.listener);
-    place.addresses = own_addresses();
+    place.job = "mpi-" + hex_of(random_bytes(8));
+    place.token = Secret(hex_of(random_bytes(32)));
+    if (is_on_one_host(variable, standing.processes)) {
+      place.addresses = {"127.0.0.1"};
+      place.listeners = listen_at(place.addresses, 0);
+    } else {
+      place.addresses = own_addresses();
+      place.listeners.push_back(listen_everywhere(0));
+    }
+    place.port = port_of(place.listeners.front());
     child.tell(told_of(place));
   }
   MpiTold told = child.told();

@@ -75,6 +75,22 @@ TEST_F(JobOfProcesses, GivesOneResultOfAllRanks) {
   EXPECT_EQ(result.at("window").at("steps"), 60);
 }
 
+// As two users on one host, or hosts that share no home folder.
+TEST_F(JobOfProcesses, RefusesAProcessWithAnotherToken) {
+  Words words = slow_decode("3");
+  words.insert(words.end(), {"--rendezvous-wait", "3s"});
+  std::vector<std::unique_ptr<RunningBinary>> all;
+  for (const int number : {0, 1}) {
+    const Environment token("LOADERSCOPE_TOKEN", "a secret of user " + std::to_string(number));
+    all.push_back(started(number, 2, words));
+  }
+  const Ended first = all[0]->wait(), other = all[1]->wait();
+  EXPECT_EQ(first.exit_code, 1);
+  EXPECT_THAT(first.err, HasSubstr("(one was refused: its token is another)"));
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_THAT(other.err, HasSubstr("set LOADERSCOPE_TOKEN to one random text for all processes"));
+}
+
 // What one process says of the same two ranks, within what the machine takes.
 TEST_F(JobOfProcesses, BooksTheWaitForAnotherProcessToWhatThatOneWaitsFor) {
   Words words = slow_decode("100");

@@ -30,12 +30,12 @@ RunRecord record_of_process(std::int64_t number) {
 
 struct MetProcesses {
   explicit MetProcesses(std::int64_t count) {
-    Fd listener = listen_at(0);
+    Fd listener = listen_everywhere(0);
     const std::uint16_t port = port_of(listener);
     std::vector<std::future<std::unique_ptr<Meeting>>> coming;
     for (std::int64_t i = 0; i < count; ++i) {
-      JobPlace place{i, count, {"127.0.0.1"}, port, "job", Fd()};
-      if (i == 0) place.listener = std::move(listener);
+      JobPlace place{i, count, {"127.0.0.1"}, port, "job", {}, Secret("a token of the tests")};
+      if (i == 0) place.listeners.push_back(std::move(listener));
       coming.push_back(std::async(std::launch::async, [i, place = std::move(place)]() mutable {
         Introduction own{"1.0", "node" + std::to_string(i), "", 1};
         return std::make_unique<Meeting>(std::move(place), own, Meeting::Patience{});

@@ -38,7 +38,7 @@ std::uint16_t next_port() {
 }
 
 JobPlace place_of(std::int64_t number, std::int64_t processes, std::uint16_t port) {
-  return {number, processes, {"127.0.0.1"}, port, "job", Fd()};
+  return {number, processes, {"127.0.0.1"}, port, "job", {}, Secret("a token of the tests")};
 }
 
 Introduction introduction_of(std::int64_t number) {
@@ -414,11 +414,11 @@ TEST(MeetingTest, NobodyMeetsHimself) {
 }
 
 TEST(MeetingTest, TheFirstMayListenAlreadyAndHaveManyAddresses) {
-  const Fd listener = listen_at(0);
+  const Fd listener = listen_everywhere(0);
   const std::uint16_t port = port_of(listener);
   EXPECT_GT(port, 0);
   JobPlace first = place_of(0, 2, port), other = place_of(1, 2, port);
-  first.listener = Fd(::dup(listener));
+  first.listeners.emplace_back(::dup(listener));
   other.addresses = {"127.0.0.1", "::1"};
   other.addresses.insert(other.addresses.begin(), "no-such-host.invalid");
   auto coming = std::async(std::launch::async, [&] {

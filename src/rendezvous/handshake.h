@@ -1,0 +1,47 @@
+// Two processes prove to each other that they know the token of their job. It never goes over the
+// line, and a proof is of no use a second time: each side adds a number that it uses once.
+//
+//   process N                            process 0
+//   hello: its number used once  ->
+//                                <-  challenge: its number used once
+//   proof: a code, its claim     ->
+//                                <-  accepted: another code
+//   introduction                 ->
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/secret.h"
+
+namespace loaderscope {
+
+inline constexpr std::size_t kOnceBytes = 32;
+
+// The numbers that both sides use once.
+struct Once {
+  std::string of_comer, of_first;
+};
+
+// The place that a process claims.
+struct Claim {
+  std::string job;  // a digest of its name: names may be long
+  std::int64_t number = -1, processes = 0;
+};
+std::string digest_of_job(const std::string& name);
+
+std::string hello_of(const std::string& once);
+// Nothing if it is no hello of this version of the messages.
+std::optional<std::string> once_in_hello(std::string_view hello);
+
+std::string proof_of(const Secret& token, const Once& once, const Claim& claim);
+// Nothing if the sender does not know the token.
+std::optional<Claim> proven_claim(const Secret& token, const Once& once, std::string_view proof);
+
+// Process 0's answer to a proof.
+std::string answer_of(const Secret& token, const Once& once);
+bool is_answer(const Secret& token, const Once& once, std::string_view answer);
+
+}  // namespace loaderscope

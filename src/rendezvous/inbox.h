@@ -1,0 +1,80 @@
+// Messages of one connection: a length of four bytes, a kind, bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace loaderscope {
+
+enum class MessageKind : std::uint8_t {
+  hello,    // of a process that comes: a number used once
+  refusal,  // why it cannot take part; "": it does not know the token
+  welcome,  // all have come
+  ping,
+  pong,
+  clocked,  // its clock is compared
+  go,       // all clocks are
+  ready,    // for a step, on process 0's clock
+  begin,    // of a step
+  window,   // steps that the job's first rank has folded, and the first that it measures
+  over,     // the steps of the job
+  lost,     // why the job cannot go on
+  give,     // the record, now
+  record,
+  thanks,        // for the record: it can end
+  beat,          // it lives, and a number that changes while it gets on
+  challenge,     // process 0's number used once
+  proof,         // of the token, with the place in the job that it claims
+  accepted,      // and process 0's proof
+  introduction,  // of a process that was accepted: its version, settings and so on
+};
+
+struct Message {
+  MessageKind kind = MessageKind::beat;
+  std::string bytes;
+};
+
+// As it goes over the line.
+std::string framed(MessageKind kind, std::string_view bytes);
+
+// Numbers in the order of the network.
+std::string packed(std::int64_t first, std::int64_t second = 0);
+struct Numbers {
+  std::int64_t first = 0, second = 0;
+};
+std::optional<Numbers> unpacked(const std::string& bytes);
+
+// The largest message, in bytes, by what the other end may send at the moment.
+constexpr std::size_t kLongestOfStranger = 1024;
+constexpr std::size_t kLongestWord = std::size_t{64} << 10;  // of a member
+// An introduction names all sources of the data.
+constexpr std::size_t kLongestIntroduction = std::size_t{4} << 20;
+// A record of some two million steps.
+constexpr std::size_t kLongestRecord = std::size_t{1} << 30;
+
+// Bytes that have arrived, until they are taken as messages. It holds one message of the largest
+// size at most. The work is proportional to the bytes, whatever the size of the messages.
+class Inbox {
+ public:
+  void allow(std::size_t longest) { longest_ = longest; }
+  std::size_t room() const;  // bytes that `add` may get
+  void add(std::string_view bytes);
+  std::optional<Message> next();
+  bool is_too_long() const;  // the message that is next
+  bool is_amid_message() const { return held() > 0; }
+  std::size_t moved() const { return moved_; }  // bytes, to make room
+
+ private:
+  std::size_t held() const { return bytes_.size() - at_; }
+  std::optional<std::size_t> size_of_next() const;
+
+  std::string bytes_;
+  std::size_t at_ = 0;  // of the message that is next
+  std::size_t longest_ = kLongestOfStranger;
+  std::size_t moved_ = 0;
+};
+
+}  // namespace loaderscope
