@@ -62,7 +62,8 @@ class Program:
         prepare.link(row, self._here, data, flags.loaderscope)
         self._arguments = [str(prepare.data(word[1:-1], data, flags.loaderscope)) if word.startswith("{") else word
                            for word in row.get("arguments", [])]
-        self._environment = {**os.environ, **row.get("environment", {})}
+        # Predictions of other days would be part of the answers.
+        self._environment = {**os.environ, "XDG_CACHE_HOME": str(flags.work / "cache"), **row.get("environment", {})}
         if "path" in row:
             self._environment["PYTHONPATH"] = str(flags.programs / row["repository"] / row["path"])
         self.results.mkdir(parents=True, exist_ok=True)
