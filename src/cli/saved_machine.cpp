@@ -123,8 +123,12 @@ std::string save_machine(const Profile& profile) {
   Profile kept = profile;  // what was asked of it is no fact of the machine
   kept.demand.reset();
   kept.against.reset();
-  write_private(path,
-                [&](std::ostream& out) { write_json(out, result_of(kept, version_number())); });
+  try {
+    write_private(path,
+                  [&](std::ostream& out) { write_json(out, result_of(kept, version_number())); });
+  } catch (const RunError& error) {
+    throw RunError(std::string("--save: ") + error.what());
+  }
   return path;
 }
 
