@@ -1,5 +1,6 @@
 """The advice in a saved result and in the printed answer, as far as follow.py follows it."""
 
+import itertools
 from typing import Any, Dict, Optional
 
 WAITS = 0.05  # of the time; a program that waits less needs no advice
@@ -12,9 +13,13 @@ def waited(result: Dict[str, Any]) -> Optional[float]:
 
 
 def fix_line(printed: str) -> str:
-    """The line of the answer that says what to change; empty without one."""
-    lines = (line.strip() for line in printed.splitlines())
-    return next((line for line in lines if line.startswith(("Fix:", "Try:"))), "")
+    """The change that the answer puts first, which may take several lines; empty without one."""
+    lines = printed.splitlines()
+    at = next((number for number, line in enumerate(lines) if line.startswith(("Fix:", "Try:"))), None)
+    if at is None:
+        return ""
+    more = itertools.takewhile(lambda line: line.startswith("  "), lines[at + 1:])
+    return " ".join([lines[at], *(line.strip() for line in more)])
 
 
 def _settings(result: Dict[str, Any]) -> list:
@@ -23,10 +28,11 @@ def _settings(result: Dict[str, Any]) -> list:
 
 
 def fix(result: Dict[str, Any], printed: str) -> Optional[Dict[str, Any]]:
-    """The setting in the answer's Fix; None if the Fix is none."""
+    """The setting, or all settings, in the answer's Fix; None if the Fix is none."""
     words = fix_line(printed).replace(",", " ").split()
-    return next((finding for finding in _settings(result) if finding["changes"]
-                 and any(change in words for change in finding["changes"])), None)
+    named = [finding for finding in _settings(result) if changes(finding)
+             and all(f"{key}={value}" in words for key, value in changes(finding).items())]
+    return max(named, key=lambda finding: len(changes(finding)), default=None)
 
 
 def kind(result: Dict[str, Any], printed: str) -> str:

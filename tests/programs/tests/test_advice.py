@@ -16,12 +16,16 @@ def result(*findings, busy=0.5):
 class AdviceTest(unittest.TestCase):
     def test_follows_the_setting_of_the_fix_line(self):
         answer = result(finding("num-workers=2"), finding("num-workers=0"))
-        self.assertEqual(advice.setting(answer, "  Fix: num-workers=0 (gain unknown)")["changes"], ["num-workers=0"])
+        self.assertEqual(advice.setting(answer, "Fix: num-workers=0 (gain unknown)")["changes"], ["num-workers=0"])
         self.assertEqual(advice.kind(answer, "Fix: num-workers=0"), "setting")
 
     def test_follows_both_settings_of_one_fix(self):
         both = finding("persistent-workers=true num-workers=3 decode.speed=2")
         self.assertEqual(advice.changes(both), {"persistent-workers": "true", "num-workers": "3"})
+        answer = result(finding("persistent-workers=true"), both)
+        printed = "Waits\nFix: persistent-workers=true num-workers=3 -> 20 % to\n  30 % busy\nCause: restarted"
+        self.assertIs(advice.setting(answer, printed), both)
+        self.assertTrue(advice.fix_line(printed).endswith("to 30 % busy"))
 
     def test_calls_a_fix_without_settings_rewriting(self):
         answer = result(finding("decode.speed=2", command=None), finding("num-workers=2"))
