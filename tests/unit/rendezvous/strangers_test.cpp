@@ -31,12 +31,12 @@ const Secret& token() {
   return token;
 }
 
-std::uint16_t next_port() {
+std::uint16_t port_of_strangers() {
   static std::atomic<int> next{10000 + static_cast<int>(::getpid()) * 41 % 9000};
   return static_cast<std::uint16_t>(next++);
 }
 
-constexpr Meeting::Patience kShort{30 * kSecond, 20 * kSecond, 30 * kSecond};
+constexpr Meeting::Patience kLong{30 * kSecond, 20 * kSecond, 30 * kSecond};
 constexpr const char* kSetting = "batch-size = 8";
 
 // Process 0 of two, which waits for the other.
@@ -58,7 +58,7 @@ class Rendezvous : public testing::Test {
   std::unique_ptr<Meeting> met(std::int64_t number, const Secret& with) const {
     JobPlace place{number, 2, {"127.0.0.1"}, port_, "job", {}, with};
     return std::make_unique<Meeting>(std::move(place), Introduction{"1.0", "host", kSetting},
-                                     kShort);
+                                     kLong);
   }
   std::string why_refused(const Secret& with) const {
     try {
@@ -70,7 +70,7 @@ class Rendezvous : public testing::Test {
   }
   Fd stranger() const { return connect_to({"127.0.0.1"}, port_, monotonic_now() + 5 * kSecond); }
 
-  const std::uint16_t port_ = next_port();
+  const std::uint16_t port_ = port_of_strangers();
   std::future<std::unique_ptr<Meeting>> first_;
 };
 
@@ -209,7 +209,7 @@ TEST_F(Rendezvous, RefusesReplayedWords) {
   });
   {
     JobPlace place{1, 2, {"127.0.0.1"}, port_of(listener), "job", {}, token()};
-    const Meeting second(std::move(place), Introduction{"1.0", "host", kSetting}, kShort);
+    const Meeting second(std::move(place), Introduction{"1.0", "host", kSetting}, kLong);
     EXPECT_EQ(first_.get()->failure(), "");
   }
   const std::string words = said.get();
@@ -235,7 +235,7 @@ TEST(Impostor, OfProcess0GetsNoSetting) {
   });
   JobPlace place{1, 2, {"127.0.0.1"}, port_of(listener), "job", {}, token()};
   try {
-    const Meeting meeting(std::move(place), Introduction{"1.0", "host", kSetting}, kShort);
+    const Meeting meeting(std::move(place), Introduction{"1.0", "host", kSetting}, kLong);
     ADD_FAILURE() << "an impostor is process 0";
   } catch (const RunError& error) {
     EXPECT_THAT(error.what(), HasSubstr("has another token than this process"));
