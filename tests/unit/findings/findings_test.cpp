@@ -446,6 +446,14 @@ TEST(Findings, TensorsThatAreCopiedWhenTheyAreSentAreToldFromPickledObjects) {
   EXPECT_EQ(neither.find("of sending"), neither.npos) << neither;
 }
 
+TEST(Findings, GarbageCollectionsOfLessThanTwoPerCentAreLeftOut) {
+  RunRecord record = run(COMPUTE "workers = 4\ncost = decode=1ms");
+  add_metric(record, "gc.worker_share", 0.019);
+  EXPECT_FALSE(has(findings_of(record), "garbage-collection"));
+  add_metric(record, "gc.trainer_share", 0.021);
+  EXPECT_TRUE(has(findings_of(record), "garbage-collection"));
+}
+
 // Python's own allocations fault as much as that.
 TEST(Findings, RowsOfThePageCacheAreNotReadInVain) {
   RunRecord record = run(COMPUTE "workers = 1\ncost = read=4ms");
