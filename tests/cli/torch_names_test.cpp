@@ -82,6 +82,18 @@ TEST_F(TorchNames, TheHottestLinesAreTheProgramsOwn) {
   EXPECT_THAT(evidence_of(result, "own-code"), HasSubstr("feature_of (names.py:"));
 }
 
+// Most of that time passes within the call, where no line of Python runs.
+TEST_F(TorchNames, InterruptsNoSystemCallAndNamesItsLine) {
+  const json result = measured("polls", 2);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  double share = 0;
+  for (const json& detail : result.at("details"))
+    if (detail.at("about") == "opaque" &&
+        detail.at("text").get<std::string>().starts_with("wait_in_poll (names.py:"))
+      share += detail.at("share").get<double>();
+  EXPECT_GT(share, 0.9);
+}
+
 TEST_F(TorchNames, ASlowCollateIsNoTransport) {
   const json result = measured("slow_collate", 1);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;

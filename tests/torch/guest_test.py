@@ -1,6 +1,7 @@
 """The Python side of the guest without PyTorch: guest_test.py LIBRARY, where LIBRARY is libloaderscope_guest.so."""
 
 import ast
+import atexit
 import contextlib
 import faulthandler
 import functools
@@ -1078,25 +1079,31 @@ class Lines(unittest.TestCase):
 
         self.lines, self.maker, self.spent = lines, making.Making(0, 0), {}
         self.maker.thread = threading.get_ident()
-        self.looks = lines.Looks(self.maker, self.spent)
+        self.samples = lines.Samples(self.maker, self.spent)
 
     def test_of_a_stage_or_of_no_batch_are_nobodys(self):
         with mock.patch.object(self.lines.library, "is_in_stage", lambda: 1):
-            self.looks.look(sys._getframe(), 7)
+            self.samples.take(sys._getframe(), 7)
         self.maker.thread = 0
-        self.looks.look(sys._getframe(), 7)
+        self.samples.take(sys._getframe(), 7)
         self.assertEqual(self.spent, {})
 
-    def test_are_those_that_run_when_the_signal_comes(self):
-        with mock.patch.object(self.lines.library, "looks_begin") as begun:
+    def test_names_the_line_that_runs_when_a_sample_is_taken(self):
+        self.lines._watched = 0
+        with mock.patch.object(self.lines.library, "sample_lines") as begun, mock.patch.object(atexit, "register"):
             self.lines.watch(self.maker)
-        (number, every), _ = begun.call_args
-        self.addCleanup(signal.signal, number, signal.SIG_DFL)
-        with mock.patch.object(self.lines.library, "looked_at", lambda: every):
-            signal.raise_signal(number)
-            (line, spent), = self.lines.user_code.spending.lines.items()
-        self.assertRegex(line, r"^test_are_those_that_run_when_the_signal_comes \(guest_test.py:\d+\)$")
+        (taken, every), _ = begun.call_args
+        taken(every)
+        (line, spent), = self.lines.user_code.spending.lines.items()
+        self.assertRegex(line, r"^test_names_the_line_that_runs_when_a_sample_is_taken \(guest_test.py:\d+\)$")
         self.assertEqual(spent, every)
+
+    def test_catches_no_signal(self):
+        with mock.patch.object(self.lines.library, "sample_lines"), mock.patch.object(atexit, "register"):
+            before = [signal.getsignal(number) for number in signal.valid_signals()]
+            self.lines._watched = 0
+            self.lines.watch(self.maker)
+        self.assertEqual([signal.getsignal(number) for number in signal.valid_signals()], before)
 
     def test_in_a_library_are_the_programs_that_called_it(self):
         frame = None

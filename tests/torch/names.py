@@ -1,5 +1,6 @@
 """Training programs that wait for something of their own, which is to be named: names.py NAME [WORKERS]."""
 
+import ctypes
 import sys
 import time
 
@@ -61,6 +62,25 @@ def two_epochs(workers):
     loader = DataLoader(Computed(), batch_size=8, num_workers=workers)
     for _ in range(2):
         train(loader)
+
+
+def wait_in_poll():
+    """100 ms, by a system call that the kernel never restarts after a signal."""
+    if ctypes.CDLL(None).poll(None, 0, 100) != 0:
+        raise InterruptedError("a signal came while poll waited")
+
+
+class Polled(Numbers):
+    def __len__(self):
+        return 32
+
+    def __getitem__(self, index):
+        wait_in_poll()
+        return torch.full((4,), float(index))
+
+
+def polls(workers):
+    train(DataLoader(Polled(), batch_size=4, num_workers=workers))
 
 
 class Wide(Numbers):

@@ -10,8 +10,10 @@ import io
 import os
 import pickle
 import resource
+import signal
 import sys
 import threading
+import time
 import types
 import unittest
 import weakref
@@ -141,6 +143,50 @@ class WithBatch(unittest.TestCase):
         told = [(self.names[span.stage], span.bytes) for span in HOST.take_spans()]
         self.begin()
         return [one for one in told if also_opaque or one[0] != "opaque"]
+
+
+class Samples(WithBatch):
+    """Of the line that runs, in `opaque`."""
+
+    def setUp(self):
+        super().setUp()
+        self.taken = []
+        self.addCleanup(self.library.sample_lines, None, 0)
+
+    def take(self, since):
+        self.taken.append((sys._getframe(1).f_code.co_name, since))
+
+    def run_until(self, is_reached):
+        end = time.monotonic() + 30
+        while not is_reached() and time.monotonic() < end:
+            pass
+
+    def test_are_taken_between_two_instructions(self):
+        self.library.sample_lines(self.take, 1_000_000)
+        self.run_until(lambda: len(self.taken) > 2)
+        self.library.sample_lines(None, 0)
+        self.assertGreater(len(self.taken), 2)
+        for name, since in self.taken:
+            self.assertIn(name, ("run_until", "<lambda>"))
+            self.assertGreaterEqual(since, 1_000_000)
+
+    def test_let_an_interruption_through(self):
+        def interrupted(since):
+            raise KeyboardInterrupt
+
+        self.library.sample_lines(interrupted, 1_000_000)
+        self.assertRaises(KeyboardInterrupt, self.run_until, lambda: False)
+
+    def test_end_in_the_child_of_a_fork(self):
+        """Whoever had the lock of the library then."""
+        self.library.sample_lines(self.take, 1)
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(30)
+                self.library.sample_lines(None, 0)
+                os._exit(0)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
 class Calls(WithBatch):

@@ -10,7 +10,6 @@
 
 #include "device/devices.h"
 #include "guest/library/gpu_activity.h"
-#include "guest/library/looks.h"
 #include "guest/library/opened.h"
 #include "guest/library/this_thread.h"
 #include "trace/trace.h"
@@ -139,14 +138,6 @@ void lsg_device_collect(void) {
     taken_by_step.pop_front();
   }
 }
-
-void lsg_looks_begin(int signal, std::int64_t every_ns) {
-  if (PageRings* rings = membership().rings()) looks::begin(signal, every_ns, rings->doing);
-}
-
-void lsg_looks_end(void) { looks::end(); }
-
-std::int64_t lsg_looked_at(void) { return looks::take_ns(); }
 
 const char* lsg_gpu_watch(void) {
   // Called by threads of CUPTI, one at a time.

@@ -102,12 +102,6 @@ LOADERSCOPE_API void lsg_others_did(int stage, std::int64_t begin, std::int64_t 
 // What such a library asks for its tool.
 LOADERSCOPE_API int InitializeInjectionNvtx2(void* export_tables);
 
-// From now on the calling thread is sent the signal every so many ns, as long as it is in `opaque`,
-// until `lsg_looks_end`; `lsg_looked_at` is how long that was since the last call.
-LOADERSCOPE_API void lsg_looks_begin(int signal, std::int64_t every_ns);
-LOADERSCOPE_API void lsg_looks_end(void);
-LOADERSCOPE_API std::int64_t lsg_looked_at(void);
-
 // What the GPU does from now on is written down (CUPTI). Null, or why it cannot be: a sentence's
 // end. Only in a process that uses CUDA already.
 LOADERSCOPE_API const char* lsg_gpu_watch(void);

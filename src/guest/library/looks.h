@@ -1,6 +1,7 @@
-// A thread without Python's lock that has a worker's interpreter look where it stands, now and
-// then while it is in `opaque`: by a signal to its thread, whose handler in Python runs before the
-// next instruction. A thread of Python's own would have its turn where the worker gives it away.
+// Samples of the line that a worker runs while it is in `opaque`. A thread without Python's lock
+// asks for each of them by a pending call. The interpreter makes that call in the worker's thread,
+// before its next instruction. No signal is sent: it would interrupt the program's system calls. A
+// thread of Python's own would see only the lines at which the worker releases the lock.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,10 @@
 
 namespace loaderscope::guest::looks {
 
-// From now on the calling thread is sent `signal`, until the process ends or forks: once per
-// process.
-void begin(int signal, std::int64_t every_ns, Doing& doing);
-// No signal is sent any more: the interpreter ends, and its handlers do.
+// Until the process ends or forks, once per process. Requires Python's lock.
+void begin(std::int64_t every_ns, const Doing& doing);
+// No sample is asked for any more: the interpreter ends.
 void end();
-// How long the thread was in `opaque` since it was asked last, as far as that was looked at.
-std::int64_t take_ns();
+void forget();  // in the child of a fork, which has no such thread
 
 }  // namespace loaderscope::guest::looks

@@ -65,10 +65,13 @@ const char* lsg_missing_symbol(void) { return loaderscope::guest::python::find_s
 
 void* lsg_python_functions(void) {
   using namespace loaderscope::guest::python;
+  static void* const first = current_interpreter();  // its types and callables are the library's
+  if (current_interpreter() != first)
+    return refuse("loaderscope looks into the first interpreter of a process only");
   Object* dictionary = api().PyDict_New();
   if (dictionary == nullptr) return nullptr;
   if (add_functions(dictionary) && add_timed_functions(dictionary) && add_watch_opens(dictionary) &&
-      add_moving_calls(dictionary))
+      add_moving_calls(dictionary) && add_sample_lines(dictionary))
     return dictionary;
   api().Py_DecRef(dictionary);
   return nullptr;

@@ -7,6 +7,7 @@
 
 #include "base/thread_meter.h"
 #include "guest/library/gpu_activity.h"
+#include "guest/library/looks.h"
 #include "guest/library/opened.h"
 #include "guest/library/operators.h"
 
@@ -57,6 +58,7 @@ void forget_parent() {
   own_run_queue.reset();
   own_cpu = {};
   own_number = 0;
+  looks::forget();
   opened::forget();
   operators::forget();
   gpu_activity::forget();

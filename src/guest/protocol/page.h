@@ -85,11 +85,10 @@ struct Doing {
   std::atomic<std::int64_t> batch{kNone};   // packed
   std::atomic<std::int64_t> sample{kNone};  // its number; less than 0: none that is told apart
   std::atomic<std::int64_t> stage{kNone};   // a Stage
-  std::atomic<std::int64_t> looks{0};       // times that we woke the thread
 };
 
 struct alignas(64) Page {
-  static constexpr std::uint32_t kVersion = 5;
+  static constexpr std::uint32_t kVersion = 6;
   // No number that ends up there by mistake: it ends the program.
   static constexpr std::uint32_t kStop = 0x706f7473;
   static constexpr std::size_t kSpans = std::size_t{1} << 14;

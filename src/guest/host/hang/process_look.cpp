@@ -78,7 +78,6 @@ Signs signs_of(pid_t process, const Doing* doing) {
   if (doing == nullptr) return signs;
   signs.batch = doing->batch.load(std::memory_order_relaxed);
   signs.sample = doing->sample.load(std::memory_order_relaxed);
-  signs.wakes -= doing->looks.load(std::memory_order_relaxed);
   return signs;
 }
 

@@ -86,12 +86,9 @@ spent_by = _library.spent_by
 watch_opens = _library.watch_opens
 opened = _library.opened
 collect = _library.device_collect
-looks_begin = _library.looks_begin
-looks_end = _library.looks_end
-looked_at = _library.looked_at
+sample_lines = _library.sample_lines
 gpu_watch = _library.gpu_watch
 gpu_record = _library.gpu_record
-gpu_flush = _library.gpu_flush
 gpu_stop = _library.gpu_stop
 
 

@@ -1,17 +1,16 @@
-"""The lines of the program's own code that a worker spends its `opaque` time in: now and then its interpreter is made to
-look where it stands."""
+"""The lines of the program's own code that a worker spends its `opaque` time in: the library samples them now and then,
+by a pending call in the worker's main thread."""
 
 import atexit
 import os
-import signal
+import sys
 import sysconfig
 import threading
 from typing import Any, Dict, Optional
 
 from loaderscope_guest import construction, library, user_code
 
-_SIGNAL = signal.SIGRTMAX - 5  # of no known use
-_EVERY = 40_000_000  # ns between two looks, which take some 10 us each
+_EVERY = 40_000_000  # ns between two samples, which take some 10 us each
 _MOST = 256  # lines that are kept
 _DEEPEST = 64  # frames
 _START_OF_PROCESS = os.path.join("multiprocessing", "process.py")
@@ -45,22 +44,22 @@ def line_of(frame: Any) -> Optional[str]:
     return None if found is None else "%s (%s:%s)" % found
 
 
-class Looks:
-    """At where `maker` makes its batch, while it is in no stage."""
+class Samples:
+    """Of where `maker` makes its batch, while it is in no stage."""
 
     def __init__(self, maker: Any, spent: Dict[str, int]) -> None:
         self._maker = maker
         self._spent = spent
 
-    def __call__(self, number: int, frame: Any) -> None:
-        """A handler of a signal: never fails what it interrupts."""
+    def __call__(self, since: int) -> None:
+        """Between two instructions of the caller, which may be any code of the program: never fails it."""
         try:
-            self.look(frame, library.looked_at())
+            self.take(sys._getframe(1), since)
         except Exception:
             pass
 
-    def look(self, frame: Any, since: int) -> None:
-        """The time since the last look is put down to the line."""
+    def take(self, frame: Any, since: int) -> None:
+        """The time since the last sample is put down to the line."""
         maker = self._maker
         if not maker.is_here() or library.is_in_stage() or not library.flags.timing:
             return
@@ -73,15 +72,12 @@ _watched = 0  # the process
 
 
 def watch(maker: Any) -> None:
-    """In a worker that has made a batch: once. A program that uses the signal keeps it; system calls that it interrupts
-    begin again."""
+    """In a worker that has made a batch: once. Pending calls run in the main thread, and in no other."""
     global _watched
     if _watched == os.getpid():
         return
     _watched = os.getpid()
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(_SIGNAL) != signal.SIG_DFL:
+    if threading.current_thread() is not threading.main_thread():
         return
-    signal.signal(_SIGNAL, Looks(maker, user_code.spending.lines))
-    signal.siginterrupt(_SIGNAL, False)
-    atexit.register(library.looks_end)
-    library.looks_begin(_SIGNAL, _EVERY)
+    atexit.register(library.sample_lines, None, 0)
+    library.sample_lines(Samples(maker, user_code.spending.lines), _EVERY)

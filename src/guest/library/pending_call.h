@@ -1,0 +1,15 @@
+// A call that the interpreter makes in its main thread before its next instruction, asked for by a
+// thread without its lock.
+#pragma once
+
+namespace loaderscope::guest::python {
+
+// False: its queue is full. The call may come in another thread of the interpreter's (3.12).
+bool call_soon(int (*function)(void*));
+
+// Between 3.9 and 3.11 the interpreter looks for such calls only when a thread asks for its lock.
+// This asks for it after 0.2 ms, and not after the switch interval, and gives it back. True: it
+// did. The caller holds no lock that a thread with the interpreter's lock may wait for.
+bool have_it_look();
+
+}  // namespace loaderscope::guest::python
