@@ -43,9 +43,8 @@ Job::Job(const RunConfig& config, const EngineContext& context,
       files_(settings_json(config, context.guest.replay)),
       host_(files_.socket_path()),
       output_(context.guest.program_output),
-      child_(command, variables_for(files_), output_.descriptor()),
+      child_(command, variables_for(files_), output_.descriptor(), "", ProcessGroup::ours),
       started_(monotonic_now()),
-      began_(std::time(nullptr)),
       training_(config),
       messages_(config, training_, watch_),
       hooks_(why_no_hook_cost(config, context)),
@@ -120,6 +119,7 @@ void Job::look() {
       [this](Member& member, const std::string& message) { messages_.hear(member, message); });
   read_pages();
   training_.advance(false);
+  segments_.look(running());
   if (training_.in_window()) watch_.look(running());
   host_.let_go([this](const Member& member) {
     return member.page() == nullptr ||

@@ -1,7 +1,6 @@
 // Runs somebody else's training program and measures the DataLoader in it.
 #pragma once
 
-#include <ctime>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include "guest/host/hang/rank_lengths.h"
 #include "guest/host/hook_cost.h"
 #include "guest/host/host.h"
+#include "guest/host/left_segments.h"
 #include "guest/host/messages.h"
 #include "guest/host/own_cost.h"
 #include "guest/host/process_watch.h"
@@ -74,7 +74,8 @@ class Job {
   ProgramOutput output_;
   Child child_;
   Nanos started_;
-  std::time_t began_;          // likewise, of the clock that files have
+  Nanos resumed_at_ = 0;  // after we were stopped last, as by Ctrl-Z; 0: never
+  LeftSegments segments_;
   std::set<pid_t> processes_;  // all that have joined
   TrainingProcesses training_;
   ProcessWatch watch_;

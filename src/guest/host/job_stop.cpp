@@ -1,13 +1,9 @@
 // How a job comes to its end: what it is ended for, who is asked to end, and who is waited for.
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 
 #include "base/thread_meter.h"
 #include "guest/host/job.h"
@@ -24,26 +20,6 @@ constexpr Nanos kLastWords = kSecond;
 // Until workers have seen that their trainer is gone: PyTorch's look every five seconds.
 constexpr Nanos kUntilWorkersEnd = 8 * kSecond;
 constexpr Nanos kUntilHelpersEnd = 6 * kSecond;  // of a program that was killed
-
-// Another job's, in a container that shares the folder, may be named by the same number.
-bool is_own_since(const std::filesystem::path& segment, std::time_t begin) {
-  struct stat state {};
-  return ::stat(segment.c_str(), &state) == 0 && state.st_uid == ::geteuid() &&
-         state.st_mtime >= begin;
-}
-
-// PyTorch names its segments in /dev/shm by the process; one that was killed may leave some.
-void remove_shared_memory_of(const std::set<pid_t>& processes, std::time_t begin) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored)) {
-    const std::string name = entry.path().filename().string();
-    constexpr std::string_view kPrefix = "torch_";
-    if (!name.starts_with(kPrefix)) continue;
-    const long process = std::atol(name.c_str() + kPrefix.size());
-    if (processes.count(static_cast<pid_t>(process)) > 0 && is_own_since(entry.path(), begin))
-      std::filesystem::remove(entry.path(), ignored);
-  }
-}
 
 }  // namespace
 
@@ -69,6 +45,7 @@ bool Job::has_more_to_say(Nanos since_end) const {
 void Job::end_or_leave_the_rest() {
   left_behind_ = child_.has_offspring();
   const std::vector<JobProcess> still_there = running();
+  segments_.look(still_there, true);
   trains_on_ = std::any_of(still_there.begin(), still_there.end(),
                            [](const JobProcess& process) { return !process.is_worker; });
   if (stop_level_ > 1 || (second_signal_ && second_signal_->came())) {
@@ -82,7 +59,7 @@ void Job::end_or_leave_the_rest() {
     child_.await_offspring(killed ? kUntilHelpersEnd : kLastWords);
     child_.let_offspring_go();
   }
-  if (!child_.has_offspring()) remove_shared_memory_of(processes_, began_);
+  if (!child_.has_offspring()) segments_.remove_of(processes_);
 }
 
 void Job::look_for_signals() {
@@ -124,8 +101,9 @@ void Job::watch_for_silence() {
 }
 
 void Job::give_up(const std::string& why) {
+  segments_.look(running(), true);
   child_.end_all();
-  remove_shared_memory_of(processes_, began_);
+  segments_.remove_of(processes_);
   throw RunError(why);
 }
 

@@ -1,0 +1,42 @@
+// PyTorch's segments in /dev/shm, which processes that were killed may leave. Their names have the
+// number of the process that made them. Another container that shares the folder counts its
+// processes on its own: a name alone does not prove whose a segment is.
+#pragma once
+
+#include <sys/types.h>
+
+#include <ctime>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "guest/host/job_process.h"
+
+namespace loaderscope::guest {
+
+class LeftSegments {
+ public:
+  // Segments that are older than this object are never removed. `root` is "/", or a folder with its
+  // own proc and dev/shm for tests.
+  explicit LeftSegments(std::filesystem::path root = "/");
+
+  // Notes the segments that running processes of the job have mapped, at most twice a second unless
+  // `is_last`. Does nothing in the first PID namespace, which sees the processes of all others.
+  void look(const std::vector<JobProcess>& processes, bool is_last = false);
+  // Removes those of `processes`, which have all ended.
+  void remove_of(const std::set<pid_t>& processes) const;
+
+ private:
+  void note_mapped_by(pid_t process);
+  std::set<pid_t> numbers_elsewhere() const;
+
+  std::filesystem::path root_;
+  bool is_first_namespace_;
+  std::time_t began_;  // of the clock that files have
+  LookPace pace_;
+  std::set<std::pair<std::string, ino_t>> mapped_;  // names and inodes
+};
+
+}  // namespace loaderscope::guest
