@@ -105,7 +105,8 @@ StartedRun::StartedRun(FreshRun run, const std::string& place, Nanos patience,
              .variables = run.variables,
              .patience = patience,
              .goodbye = kGoodbye,
-             .stopped = stopped_}) {}
+             .stopped = stopped_,
+             .group = ProcessGroup::ours}) {}
 
 bool StartedRun::waits_or_has_ended() {
   std::error_code none;

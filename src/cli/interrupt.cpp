@@ -2,30 +2,40 @@
 
 #include <csignal>
 
+#include "machine/terminal_group.h"
+
 namespace loaderscope {
 namespace {
 
 std::atomic<int> caught_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
-// What nohup has made ignored stays so.
-void set_handler(int signal, void (*handler)(int)) {
+using Handler = void (*)(int, siginfo_t*, void*);
+
+// What nohup has made ignored stays so. Null: the signal kills.
+void set_handler(int signal, Handler handler) {
   struct sigaction action {};
   sigaction(signal, nullptr, &action);
   if (signal == SIGHUP && action.sa_handler == SIG_IGN) return;
-  action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
+  if (handler != nullptr) {
+    action.sa_sigaction = handler;
+    action.sa_flags |= SA_SIGINFO;
+  } else {
+    action.sa_handler = SIG_DFL;
+  }
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, nullptr);
 }
 
-void set_handlers(void (*handler)(int)) {
+void set_handlers(Handler handler) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) set_handler(signal, handler);
 }
 
-extern "C" void on_stop_signal(int signal) {
+extern "C" void on_stop_signal(int signal, siginfo_t* sender, void*) {
+  note_sender(*sender);
   caught_signal.store(signal);
-  set_handlers(SIG_DFL);  // the next one kills
+  set_handlers(nullptr);  // the next one kills
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ class WatchProgress {
 // Asked first; what does not end is killed with its child's object.
 void end_program(Child& child) {
   constexpr Nanos kGoodbye = 5 * kSecond;
-  child.signal(SIGINT);
+  child.interrupt();
   const Nanos until = monotonic_now() + kGoodbye;
   while (!child.status() && monotonic_now() < until) sleep_until(monotonic_now() + kSecond / 50);
 }
@@ -145,7 +145,7 @@ ExitCode run_watch(const WatchFlags& flags) {
   const std::atomic<int>& stop_signal = catch_stop_signals();
   std::optional<Child> child;
   if (!flags.command.empty()) {
-    child.emplace(flags.command, Variables{}, STDERR_FILENO);
+    child.emplace(flags.command, Variables{}, STDERR_FILENO, "", ProcessGroup::ours);
     options.child = &*child;
     options.pid = child->pid();
   }

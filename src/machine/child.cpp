@@ -15,6 +15,7 @@
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "machine/process_stat.h"
+#include "machine/terminal_group.h"
 
 extern char** environ;
 
@@ -41,25 +42,39 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }
 
 // A process group in the background may not read the terminal.
-void leave_the_terminal_alone(int output) {
-  if (::isatty(STDIN_FILENO) == 1) {
-    const int nothing = ::open("/dev/null", O_RDONLY);
-    ::dup2(nothing, STDIN_FILENO);
-    ::close(nothing);
-  }
-  ::dup2(output, STDOUT_FILENO);
-  ::dup2(output, STDERR_FILENO);
+void close_terminal_input() {
+  if (::isatty(STDIN_FILENO) != 1) return;
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  ::dup2(nothing, STDIN_FILENO);
+  ::close(nothing);
 }
 
-[[noreturn]] void become(char* const* command, char* const* variables, const char* folder,
-                         int output, int failure) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // should we be killed
+// SIGTERM comes if the parent is killed. One that was killed before this call sends none.
+void end_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(127);
+}
+
+struct Start {
+  char* const* command;
+  char* const* variables;
+  const char* folder;
+  int output, failure;
+  bool has_own_group, keeps_terminal;
+  pid_t parent;
+};
+
+[[noreturn]] void become(const Start& start) {
+  if (start.has_own_group) ::setpgid(0, 0);
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
-  leave_the_terminal_alone(output);
-  if (*folder == '\0' || ::chdir(folder) == 0) ::execvpe(command[0], command, variables);
+  end_with(start.parent);
+  if (!start.keeps_terminal) close_terminal_input();
+  ::dup2(start.output, STDOUT_FILENO);
+  ::dup2(start.output, STDERR_FILENO);
+  if (*start.folder == '\0' || ::chdir(start.folder) == 0)
+    ::execvpe(start.command[0], start.command, start.variables);
   const int error = errno;
-  static_cast<void>(::write(failure, &error, sizeof error));
+  static_cast<void>(::write(start.failure, &error, sizeof error));
   ::_exit(127);
 }
 
@@ -101,8 +116,9 @@ std::set<pid_t> own_children() {
 }  // namespace
 
 Child::Child(const std::vector<std::string>& command, const Variables& variables, int output,
-             const std::string& folder)
-    : of_others_(own_children()) {
+             const std::string& folder, ProcessGroup group)
+    : of_others_(own_children()),
+      has_own_group_(group == ProcessGroup::own || !has_controlling_terminal()) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // who outlives its parent becomes ours
   std::vector<std::string> words = command, all = environment_with(variables);
   const std::vector<char*> argv = pointers(words), envp = pointers(all);
@@ -110,10 +126,18 @@ Child::Child(const std::vector<std::string>& command, const Variables& variables
   if (::pipe2(failure, O_CLOEXEC) != 0) {
     throw RunError(command.front() + ": cannot be started: " + std::strerror(errno));
   }
+  const Start start = {argv.data(),
+                       envp.data(),
+                       folder.c_str(),
+                       output,
+                       failure[1],
+                       has_own_group_,
+                       group == ProcessGroup::ours,
+                       ::getpid()};
   pid_ = ::fork();
-  if (pid_ == 0) become(argv.data(), envp.data(), folder.c_str(), output, failure[1]);
+  if (pid_ == 0) become(start);
   ::close(failure[1]);
-  if (pid_ > 0) ::setpgid(pid_, pid_);
+  if (pid_ > 0 && has_own_group_) ::setpgid(pid_, pid_);
   int error = pid_ < 0 ? errno : 0;
   const ssize_t told = ::read(failure[0], &error, sizeof error);
   ::close(failure[0]);
@@ -149,8 +173,23 @@ std::optional<int> Child::status() {
   return status_;
 }
 
-void Child::signal(int number) const {
-  if (pid_ > 0) ::kill(-pid_, number);
+void Child::signal(int number) {
+  if (pid_ <= 0) return;
+  if (has_own_group_) {
+    ::kill(-pid_, number);
+  } else {
+    for (const pid_t process : in_group()) ::kill(process, number);
+  }
+}
+
+// The terminal has sent its SIGINT to all of our group.
+void Child::interrupt() {
+  if (pid_ <= 0) return;
+  if (has_own_group_ || !was_sent_by_terminal()) signal(SIGINT);
+  for (const pid_t process : in_group()) {
+    const auto stat = read_process_stat("/proc/" + std::to_string(process));
+    if (stat && stat->state == 'T') ::kill(process, SIGCONT);
+  }
 }
 
 // Those that an earlier program has left are none of this one's, and no other command is.
@@ -161,6 +200,18 @@ std::set<pid_t> Child::offspring() {
     return of_others_.contains(process) || (process != pid_ && commands().has(process));
   });
   return left;
+}
+
+// Those that have left the group have done so to be left alone.
+std::set<pid_t> Child::in_group() {
+  const pid_t group = has_own_group_ ? pid_ : ::getpgrp();
+  std::set<pid_t> members;
+  for (const pid_t first : offspring()) {
+    members.insert(first);
+    for (const pid_t process : descendants_of(first)) members.insert(process);
+  }
+  std::erase_if(members, [&](pid_t process) { return ::getpgid(process) != group; });
+  return members;
 }
 
 bool Child::has_offspring() { return !offspring().empty(); }

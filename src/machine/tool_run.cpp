@@ -47,7 +47,7 @@ std::string ToolEnd::last_line() const {
 StartedTool::StartedTool(ToolRun run)
     : run_(std::move(run)),
       output_(room_for_output()),
-      child_(run_.command, run_.variables, output_, run_.folder),
+      child_(run_.command, run_.variables, output_, run_.folder, run_.group),
       until_(run_.patience > 0 ? monotonic_now() + run_.patience : kForEver) {}
 
 // How it ended, or nothing when its time was over first.
@@ -64,7 +64,7 @@ ToolEnd StartedTool::wait() {
   std::optional<int> status = await(until_, run_.stopped);
   if (!status) {
     end.out_of_time = !run_.stopped || !run_.stopped();
-    child_.signal(SIGINT);
+    child_.interrupt();
     status = await(monotonic_now() + run_.goodbye, {});
   }
   child_.end_all();

@@ -19,6 +19,7 @@ struct ToolRun {
   Nanos patience = 0;               // 0: as long as it takes
   Nanos goodbye = kSecond;          // to end by itself once it is asked to
   std::function<bool()> stopped{};  // true: it is asked to end; may be empty
+  ProcessGroup group = ProcessGroup::own;
 };
 
 struct ToolEnd {

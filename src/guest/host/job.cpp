@@ -65,17 +65,25 @@ std::string Job::with_batch_function(const std::string& place) const {
   return "loaderscope run --batch-function " + shown_text(place) + " -- " + program();
 }
 
+// Between two passes far more time passes only if this process is stopped.
+void Job::notice_stop(Nanos& last_pass) {
+  const Nanos now = monotonic_now();
+  if (last_pass != 0 && now - last_pass > kSecond) resumed_at_ = now;
+  last_pass = now;
+}
+
 RunRecord Job::run() {
-  Nanos ended_at = 0;
+  Nanos ended_at = 0, last_pass = 0;
   for (;;) {
+    notice_stop(last_pass);
     measure();
     if (!status_ && (status_ = child_.status())) {
       ended_at = monotonic_now();
       measure();  // what it wrote last
       if (broke_off_.empty()) look_for_end_of_window();
     }
+    look_for_signals();  // also those that ended the program
     if (status_ && !has_more_to_say(monotonic_now() - ended_at)) break;
-    look_for_signals();
     stop_harder();
     if (broke_off_.empty()) {
       if (!status_) look_for_end_of_window();

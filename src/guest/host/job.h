@@ -40,6 +40,7 @@ class Job {
  private:
   void measure();  // until it fails: the program goes on without
   void look();
+  void notice_stop(Nanos& last_pass);
   void read_pages();
   std::vector<JobProcess> running() const;  // that have joined
   bool is_orphan(const Member& member) const;

@@ -69,7 +69,7 @@ void Job::look_for_signals() {
   }
   if (context_.stop_signal == nullptr || context_.stop_signal->load() == 0) return;
   second_signal_.emplace();
-  child_.signal(SIGINT);
+  child_.interrupt();
   begin_to_stop();
 }
 
@@ -94,7 +94,9 @@ void Job::stop_harder() {
 
 void Job::watch_for_silence() {
   const Nanos allowed = config_.measure.timeout;
-  if (allowed == 0 || stopping_since_ != 0 || training_.longest_wait() <= allowed) return;
+  const Nanos silent =
+      std::min(training_.longest_wait(), monotonic_now() - std::max(started_, resumed_at_));
+  if (allowed == 0 || stopping_since_ != 0 || silent <= allowed) return;
   give_up(fmt::format("{}: no batch came for {}; {}, or give a longer --timeout", program(),
                       show_duration(allowed),
                       hang_.empty() ? "look at what the workers wait for" : hang_));

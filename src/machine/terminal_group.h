@@ -1,0 +1,16 @@
+// The terminal that this process shares with the programs that it starts. It sends its signals to a
+// whole process group: a program in our group gets them from the terminal, as without us.
+#pragma once
+
+#include <csignal>
+
+namespace loaderscope {
+
+bool has_controlling_terminal();
+
+// For a handler of signals: remembers if `sender` is the terminal.
+void note_sender(const siginfo_t& sender);
+// True if the last signal that was noted came from the terminal.
+bool was_sent_by_terminal();
+
+}  // namespace loaderscope
