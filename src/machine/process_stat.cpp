@@ -65,6 +65,16 @@ std::set<pid_t> family_of(pid_t process, const ProcessTable& all) {
   return family;
 }
 
+ProcessId id_of(pid_t process) {
+  const auto stat = read_process_stat("/proc/" + std::to_string(process));
+  return {process, stat ? stat->started : 0};
+}
+
+bool is_running(const ProcessId& process) {
+  const auto stat = read_process_stat("/proc/" + std::to_string(process.pid));
+  return stat && !stat->has_ended() && (process.started == 0 || stat->started == process.started);
+}
+
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> children;
   std::error_code gone;

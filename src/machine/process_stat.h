@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -37,6 +38,17 @@ struct ProcessStat {
 std::optional<ProcessStat> process_stat_of(std::string_view text);
 // `folder`: /proc/PID, or /proc/PID/task/TID. Nothing where it is gone.
 std::optional<ProcessStat> read_process_stat(const std::string& folder);
+
+// A process, which the start tells from an earlier one that had its number.
+struct ProcessId {
+  ProcessId(pid_t number = 0, std::int64_t ticks = 0) : pid(number), started(ticks) {}  // NOLINT
+  auto operator<=>(const ProcessId&) const = default;
+
+  pid_t pid;
+  std::int64_t started;  // ticks since boot; 0: not known
+};
+ProcessId id_of(pid_t process);  // of the one that has this number now
+bool is_running(const ProcessId& process);
 
 // All that /proc shows. `root` is "/", or a folder with its own proc for tests.
 using ProcessTable = std::map<pid_t, ProcessStat>;

@@ -37,7 +37,7 @@ inline nlohmann::json worker_hello(std::int64_t worker, pid_t trainer = ::getpid
 
 class PretendMember {
  public:
-  // Waits for the host's answer. False: it has none for one like this.
+  // False: nothing listens there. The host may turn it away later.
   bool join(const std::string& socket_path, const nlohmann::json& hello) {
     return membership_.join(socket_path.c_str(), hello.dump().c_str()) == 0;
   }

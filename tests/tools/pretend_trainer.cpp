@@ -78,7 +78,7 @@ int name_at_length(Program& program, int batches) {
 // A second worker that nobody can be.
 int join_as_nobody(Program& program, int batches) {
   PretendMember nobody;
-  if (nobody.join(host(), worker_hello(std::int64_t{1} << 40))) return 4;
+  if (!nobody.join(host(), worker_hello(std::int64_t{1} << 40))) return 4;
   return train(program, batches);
 }
 

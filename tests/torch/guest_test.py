@@ -262,18 +262,23 @@ class Said(unittest.TestCase):
         self.assertGreater(library.ask(0, 0), 0)
         self.assertTrue(library.Flags().timing_wanted())
 
-    def test_a_host_that_does_not_answer_is_waited_for_once(self):
+    def test_waits_for_no_host_that_takes_in_nobody(self):
         from loaderscope_guest import library
 
         link = link_of("trainer")
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as host:
+        with contextlib.ExitStack() as sockets:
+            host, *others = (sockets.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)) for _ in range(4))
             host.bind(os.path.join(FOLDER, "host"))
-            host.listen(1)
+            host.listen(0)
+            with contextlib.suppress(BlockingIOError):  # as many as may wait
+                for other in others:
+                    other.setblocking(False)
+                    other.connect(os.path.join(FOLDER, "host"))
             self.assertFalse(library.join(role="trainer", rank=-1))
             host.close()
             self.assertFalse(library.join(role="trainer", rank=-1))
         os.remove(os.path.join(FOLDER, "host"))
-        self.assertEqual(os.readlink(link), "loaderscope did not answer")
+        self.assertEqual(os.readlink(link), "loaderscope takes in no more processes")
 
 
 class Unspellable(Exception):

@@ -1,4 +1,4 @@
-"""A host that this process joins, and the spans that it tells it: the layout of src/guest/protocol/page.h."""
+"""A host that this process joins, and the spans that it is told: the layout of src/guest/protocol/page.h."""
 
 import mmap
 import os
@@ -6,7 +6,6 @@ import socket
 import struct
 from typing import List, NamedTuple
 
-_VERSION = 5
 _PAGE, _RING = 64, 192  # bytes of what stands before rings, and before the entries of each
 _FACTS, _FACT_BYTES = 1 << 12, 72
 _SPANS, _ENTRY = 1 << 14, struct.Struct("=8x7qB23x")  # begin, end, CPU, queued, batch, sample, bytes; stage
@@ -25,36 +24,44 @@ class Span(NamedTuple):
 
 
 class PretendHost:
-    def __init__(self, folder: str) -> None:
-        self._spans_at = _PAGE + _RING + _FACTS * _FACT_BYTES
-        size = self._spans_at + _RING + _SPANS * _ENTRY.size + _RING + _GPU_RECORDS * _GPU_RECORD_BYTES
-        self._descriptor = os.memfd_create("page")
-        os.ftruncate(self._descriptor, size)
-        self._page = mmap.mmap(self._descriptor, size)
-        self._page[:12] = struct.pack("=III", _VERSION, 0, 1)
-        self._taken = 0
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listens:
-            listens.bind(os.path.join(folder, "host"))
-            listens.listen(1)
-            if os.fork() == 0:  # who joins waits for the answer with the interpreter's lock
-                self._answer(listens)
-                os._exit(0)
+    """Takes in the process that joins first, once something of it is asked for."""
 
-    def _answer(self, listens: socket.socket) -> None:
-        line, _ = listens.accept()
-        line.recv(1 << 18)
-        socket.send_fds(line, [b" "], [self._descriptor])
-        while line.recv(1 << 18):
+    def __init__(self, folder: str) -> None:
+        self._listens = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._listens.bind(os.path.join(folder, "host"))
+        self._listens.listen(1)
+        self._spans_at = _PAGE + _RING + _FACTS * _FACT_BYTES
+        self._size = self._spans_at + _RING + _SPANS * _ENTRY.size + _RING + _GPU_RECORDS * _GPU_RECORD_BYTES
+        self._taken = 0
+
+    def _page_of_member(self) -> mmap.mmap:
+        if self._taken_in is None:
+            self._line, _ = self._listens.accept()
+            _, (descriptor,), _, _ = socket.recv_fds(self._line, 1 << 18, 1)
+            self._taken_in = mmap.mmap(descriptor, self._size)
+            os.close(descriptor)
+            self._line.setblocking(False)
+        self._take_messages()
+        return self._taken_in
+
+    _taken_in = None
+
+    def _take_messages(self) -> None:
+        try:
+            while self._line.recv(1 << 18):
+                pass
+        except BlockingIOError:
             pass
 
     def time_stages(self, wanted: bool) -> None:
-        self._page[8:12] = struct.pack("=I", wanted)
+        self._page_of_member()[8:12] = struct.pack("=I", wanted)
 
     def take_spans(self) -> List[Span]:
         """Since the last call."""
-        (head,) = struct.unpack_from("=q", self._page, self._spans_at)
-        entries = [_ENTRY.unpack_from(self._page, self._spans_at + _RING + index % _SPANS * _ENTRY.size)
+        page = self._page_of_member()
+        (head,) = struct.unpack_from("=q", page, self._spans_at)
+        entries = [_ENTRY.unpack_from(page, self._spans_at + _RING + index % _SPANS * _ENTRY.size)
                    for index in range(self._taken, head)]
         self._taken = head
-        self._page[self._spans_at + 64 : self._spans_at + 72] = struct.pack("=q", head)  # there is room again
+        page[self._spans_at + 64 : self._spans_at + 72] = struct.pack("=q", head)  # there is room again
         return [Span(*entry) for entry in entries]

@@ -2,15 +2,13 @@
 // workers have come and gone.
 #pragma once
 
-#include <sys/types.h>
-
-#include <csignal>
 #include <cstddef>
 #include <iterator>
 #include <map>
 #include <utility>
 
 #include "guest/host/message_contents.h"
+#include "machine/process_stat.h"
 
 namespace loaderscope::guest {
 
@@ -18,7 +16,7 @@ namespace loaderscope::guest {
 template <class Told>
 class ByProcess {
  public:
-  void put(pid_t process, Told told) {
+  void put(const ProcessId& process, Told told) {
     if (last_.size() >= kMost && !last_.contains(process)) fold_ended();
     if (last_.size() < kMost || last_.contains(process)) last_[process] = std::move(told);
   }
@@ -34,13 +32,13 @@ class ByProcess {
   // They tell no more.
   void fold_ended() {
     for (auto one = last_.begin(); one != last_.end();) {
-      const bool is_there = ::kill(one->first, 0) == 0;
+      const bool is_there = is_running(one->first);
       if (!is_there) add(of_ended_, one->second);
       one = is_there ? std::next(one) : last_.erase(one);
     }
   }
 
-  std::map<pid_t, Told> last_;
+  std::map<ProcessId, Told> last_;
   Told of_ended_{};
 };
 

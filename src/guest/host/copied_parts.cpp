@@ -12,7 +12,7 @@ constexpr const char* kCopiedBytes = "memory.copied_bytes";
 
 }  // namespace
 
-void CopiedParts::hear(pid_t worker, const std::vector<CopiedPart>& told) {
+void CopiedParts::hear(const ProcessId& worker, const std::vector<CopiedPart>& told) {
   if (told_.size() < kMostWorkersTold || told_.contains(worker)) told_[worker] = told;
 }
 

@@ -1,8 +1,6 @@
 // What of their data set forked workers have copied of the trainer's memory.
 #pragma once
 
-#include <sys/types.h>
-
 #include <map>
 #include <vector>
 
@@ -13,7 +11,8 @@ namespace loaderscope::guest {
 
 class CopiedParts {
  public:
-  void hear(pid_t worker, const std::vector<CopiedPart>& told);  // of a worker the last counts
+  void hear(const ProcessId& worker,
+            const std::vector<CopiedPart>& told);  // of a worker the last counts
 
   std::vector<Metric> metrics() const;  // of a worker, on average
   std::vector<Detail> details() const;  // of its bytes: the parts that most of it is in
@@ -21,7 +20,7 @@ class CopiedParts {
  private:
   std::map<std::string, double> copied() const;  // bytes, by name
 
-  std::map<pid_t, std::vector<CopiedPart>> told_;
+  std::map<ProcessId, std::vector<CopiedPart>> told_;
 };
 
 }  // namespace loaderscope::guest

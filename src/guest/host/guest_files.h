@@ -2,8 +2,6 @@
 // the library, the Python package, and the settings.
 #pragma once
 
-#include <sys/types.h>
-
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +9,7 @@
 
 #include "base/embedded_file.h"
 #include "base/private_folder.h"
+#include "guest/host/job_process.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/run_config.h"
 
@@ -24,13 +23,6 @@ std::string settings_json(const RunConfig& config, const ReplayTurns* replay);
 
 // What --bind means on this machine. Throws RunError where it cannot be.
 std::vector<std::string> notes_on_binding(const RunConfig& config);
-
-// A process that could not tell what it does, and why.
-struct Unmeasured {
-  pid_t process = 0;
-  bool is_worker = false;
-  std::string reason;
-};
 
 class GuestFiles {
  public:

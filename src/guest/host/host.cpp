@@ -1,6 +1,7 @@
 #include "guest/host/host.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -12,22 +13,36 @@
 
 #include "guest/host/message_contents.h"
 #include "loaderscope/errors.h"
+#include "machine/process_stat.h"
 
 namespace loaderscope::guest {
 namespace {
 
 constexpr int kMessagesAtOnce = 256;  // of one member: it is not to keep us from the others
 
-// False: it says nothing that makes sense, or cannot be given a page.
-bool introduce(Member& member, const std::string& message) {
+// False: it says nothing that makes sense.
+bool introduce(Hello& member, const std::string& message) {
   try {
-    static_cast<Hello&>(member) = parse_hello(message);
+    member = parse_hello(message);
+    member.started = id_of(member.pid).started;
   } catch (const nlohmann::json::exception&) {
     return false;
   } catch (const ValueError&) {
     return false;
   }
-  return member.give_page();
+  return true;
+}
+
+// It speaks at once.
+Hello first_words_on(int line) {
+  constexpr int kPatience = 10;  // ms
+  Member member(line);
+  pollfd words = {line, POLLIN, 0};
+  ::poll(&words, 1, kPatience);
+  Hello who;
+  const auto message = member.listen();
+  if (!message || !introduce(who, *message)) return Hello();
+  return who;
 }
 
 }  // namespace
@@ -71,15 +86,20 @@ void Host::take_in() {
   }
 }
 
-// One that knocks: its program would wait for us. False where there is none, or it cannot be done.
+// One that knocks. False where there is none, or it cannot be done.
 bool Host::turn_away() {
   if (spare_ < 0) return false;
   ::close(std::exchange(spare_, -1));
   const int line = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
-  if (line >= 0) ::close(line);
+  if (line >= 0) note_turned_away(first_words_on(line));
   spare_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  turned_away_ += line >= 0;
   return line >= 0;
+}
+
+void Host::note_turned_away(const Hello& who) {
+  constexpr std::size_t kMost = 1024;
+  if (turned_away_.size() < kMost)
+    turned_away_.push_back({who.pid, who.is_worker, "loaderscope could not take it in"});
 }
 
 void Host::look(const OnMessage& on_message) {
@@ -93,9 +113,9 @@ void Host::hear(Member& member, const OnMessage& on_message) {
     if (!message) return;
     if (member.page() != nullptr) {
       on_message(member, *message);
-    } else if (!introduce(member, *message)) {
+    } else if (!introduce(member, *message) || !member.take_page()) {
       member.hang_up();
-      ++turned_away_;
+      note_turned_away(member);
     } else {
       if (stopping_) member.ask_to_stop();
       member.time_stages(timing_);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "guest/host/job_process.h"
 #include "guest/host/member.h"
 
 namespace loaderscope::guest {
@@ -25,8 +26,9 @@ class Host {
   void look(const OnMessage& on_message);
   // Takes in and hears nobody any more: their programs go on without us.
   void close();
-  // Processes that it could not take in: this one may not open more files.
-  std::int64_t turned_away() const { return turned_away_; }
+  // Processes that it could not take in, at most 1024: this one may not open more files, or they
+  // are no members.
+  const std::vector<Unmeasured>& turned_away() const { return turned_away_; }
   const std::vector<std::unique_ptr<Member>>& members() const { return members_; }
   // Forgets members that have ended, where `is_done_with` says so.
   void let_go(const std::function<bool(const Member&)>& is_done_with);
@@ -37,11 +39,12 @@ class Host {
  private:
   void take_in();
   bool turn_away();
+  void note_turned_away(const Hello& who);
   void hear(Member& member, const OnMessage& on_message);
 
   int socket_;
   int spare_;  // a descriptor to take in with whoever is turned away
-  std::int64_t turned_away_ = 0;
+  std::vector<Unmeasured> turned_away_;
   std::int64_t lost_before_ = 0;  // of those forgotten
   bool stopping_ = false, timing_ = true;
   std::vector<std::unique_ptr<Member>> members_;

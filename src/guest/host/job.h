@@ -63,6 +63,7 @@ class Job {
   void check_taken() const;
   std::string program() const;
   std::string with_batch_function(const std::string& place) const;  // a command
+  std::vector<Unmeasured> unmeasured() const;
   void say_unmeasured(RunRecord& record) const;
   void say_changes(RunRecord& record) const;
   RunRecord record();

@@ -60,8 +60,8 @@ void Job::check_taken() const {
   }
   if (training_.first_measured() != nullptr) return;
   std::string unseen = messages_.not_looked_into();
-  for (const Unmeasured& one : files_.unmeasured()) {
-    if (unseen.empty() && processes_.count(one.process) == 0) unseen = one.reason;
+  for (const Unmeasured& one : unmeasured()) {
+    if (unseen.empty()) unseen = one.reason;
   }
   const std::string& named = config_.program.batch_function.value;
   if (unseen.empty() && !named.empty()) {
@@ -79,17 +79,25 @@ void Job::check_taken() const {
                                  : "that could be measured: " + unseen));
 }
 
+// As they say themselves, and as the host knows. A process that joined later was measured.
+std::vector<Unmeasured> Job::unmeasured() const {
+  std::vector<Unmeasured> all = files_.unmeasured();
+  all.insert(all.end(), host_.turned_away().begin(), host_.turned_away().end());
+  std::erase_if(all, [this](const Unmeasured& one) { return processes_.count(one.process) > 0; });
+  return all;
+}
+
 // Of their batches only that they came is known.
 void Job::say_unmeasured(RunRecord& record) const {
   std::int64_t workers = 0;
   std::string reason;
-  for (const Unmeasured& one : files_.unmeasured()) {
-    if (!one.is_worker || processes_.count(one.process) > 0) continue;
+  for (const Unmeasured& one : unmeasured()) {
+    if (!one.is_worker) continue;
     ++workers;
     reason = one.reason;
   }
   if (workers == 0) return;
-  const bool of_files = host_.turned_away() > 0 || reason == std::strerror(EMFILE);
+  const bool of_files = !host_.turned_away().empty() || reason == std::strerror(EMFILE);
   record.notes.push_back(
       fmt::format("{} of the DataLoader could not be looked into ({}{}): their batches are taken "
                   "to be as large "

@@ -1,9 +1,11 @@
-// A process of a measured job that is looked at from outside, and how often that is done.
+// A process of a measured job that is observed from outside, how often that is done, and a process
+// that is not measured.
 #pragma once
 
 #include <sys/types.h>
 
 #include <algorithm>
+#include <string>
 
 #include "base/thread_meter.h"
 
@@ -12,6 +14,13 @@ namespace loaderscope::guest {
 struct JobProcess {
   pid_t pid = 0;
   bool is_worker = false;
+};
+
+// A process that could not report what it does, and why.
+struct Unmeasured {
+  pid_t process = 0;
+  bool is_worker = false;
+  std::string reason;
 };
 
 // Looking costs the job time.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,14 +15,6 @@
 #include "machine/process_stat.h"
 
 namespace loaderscope::guest {
-namespace {
-
-bool is_running(pid_t pid) {
-  const auto stat = read_process_stat("/proc/" + std::to_string(pid));
-  return stat && !stat->has_ended();
-}
-
-}  // namespace
 
 Member::~Member() {
   if (page_ != nullptr) ::munmap(page_, Page::bytes());
@@ -32,12 +25,14 @@ void Member::hang_up() {
   if (line_ >= 0) ::close(std::exchange(line_, -1));
 }
 
-bool Member::ended() const { return line_ < 0 && (page_ == nullptr || !is_running(pid)); }
+bool Member::ended() const { return line_ < 0 && (page_ == nullptr || !is_running(id())); }
 
 std::optional<std::string> Member::listen() {
   static thread_local std::string buffer(kLongestMessage, '\0');
   while (line_ >= 0) {
-    const ssize_t length = ::recv(line_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    Received received = receive_with_descriptor(line_, buffer);
+    const ssize_t length = received.length;
+    if (page_ == nullptr && received.descriptor >= 0) memory_ = std::move(received.descriptor);
     if (length > 0) return buffer.substr(0, static_cast<std::size_t>(length));
     if (length < 0 && errno == EINTR) continue;
     if (length < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
@@ -46,24 +41,25 @@ std::optional<std::string> Member::listen() {
   return std::nullopt;
 }
 
-// Sealed: what the process could cut off would be a SIGBUS here.
-bool Member::give_page() {
-  const int memory = ::memfd_create("loaderscope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (memory < 0) return false;
-  void* place = MAP_FAILED;
-  if (::ftruncate(memory, static_cast<off_t>(Page::bytes())) == 0 &&
-      ::fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
-    place = ::mmap(nullptr, Page::bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
-  }
-  Page* page = place == MAP_FAILED ? nullptr : Page::make(place);
-  const bool sent = page != nullptr && send_descriptor(line_, memory);
-  ::close(memory);
-  if (sent) {
+// Memory that the process could cut off would be a SIGBUS here.
+bool Member::take_page() {
+  constexpr int kSealed = F_SEAL_SHRINK | F_SEAL_GROW;
+  const Fd memory = std::move(memory_);
+  struct stat status {};
+  if (memory < 0 || ::fstat(memory, &status) != 0 ||
+      status.st_size != static_cast<off_t>(Page::bytes()))
+    return false;
+  const int seals = ::fcntl(memory, F_GET_SEALS);
+  if (seals < 0 || (seals & kSealed) != kSealed) return false;
+  void* place = ::mmap(nullptr, Page::bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  if (place == MAP_FAILED) return false;
+  auto* page = static_cast<Page*>(place);
+  if (page->version == Page::kVersion) {
     page_ = page;
-  } else if (page != nullptr) {
-    ::munmap(page, Page::bytes());
+  } else {
+    ::munmap(place, Page::bytes());
   }
-  return sent;
+  return page_ != nullptr;
 }
 
 void Member::ask_to_stop() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/fd.h"
 #include "guest/host/message_contents.h"
 #include "guest/protocol/page.h"
 
@@ -20,10 +21,10 @@ class Member : public Hello {
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
-  // The next thing that it has said; nothing where it has said no more. The first message says who
-  // it is, and is answered with the page.
+  // The next thing that it has said; nothing where it has said no more. With the first message,
+  // which says who it is, comes the memory of its page.
   std::optional<std::string> listen();
-  bool give_page();  // false: no memory, or the process is gone
+  bool take_page();  // false: no page came, or one that is no page of ours
   // Its line is closed, and it is gone: a program may close what it does not know.
   bool ended() const;
   bool has_line() const { return line_ >= 0; }
@@ -45,6 +46,7 @@ class Member : public Hello {
 
  private:
   int line_;
+  Fd memory_;  // of the page, until it is taken
   Page* page_ = nullptr;
   bool is_distrusted_ = false;
 };

@@ -14,12 +14,16 @@
 
 #include "guest/host/loader_facts.h"
 #include "guest/host/lock_watch.h"
+#include "machine/process_stat.h"
 
 namespace loaderscope::guest {
 
 // The first one, by which a process joins the job.
 struct Hello {
+  ProcessId id() const { return {pid, started}; }
+
   pid_t pid = 0;
+  std::int64_t started = 0;  // as the host sees it
   bool is_worker = false;
   std::int32_t rank = -1;
   pid_t trainer = 0;           // of a worker: for which process it works

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "guest/protocol/bounded.h"
 #include "loaderscope/errors.h"
+#include "machine/process_stat.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -96,17 +96,17 @@ void Messages::watch_threads(const Member& member, const ThreadsMessage& told) {
 
 void Messages::offer_stacks(const Member& member, const StacksMessage& how) {
   if (stacks_.size() >= kMostOffers) {
-    std::erase_if(stacks_, [](const auto& one) { return ::kill(one.first, 0) != 0; });
+    std::erase_if(stacks_, [](const auto& one) { return !is_running(one.second.who.id()); });
   }
   if (stacks_.size() < kMostOffers) stacks_[member.pid] = {member, how};
 }
 
 void Messages::hand(const Member& member, const HandedMessage& told) {
-  worker_starts_.handed(member.pid, told);
+  worker_starts_.handed(member.id(), told);
 }
 
 void Messages::snapshot(const Member& member, const SnapshotCounts& counts) {
-  snapshots_of_workers_[member.is_worker].put(member.pid, counts);
+  snapshots_of_workers_[member.is_worker].put(member.id(), counts);
 }
 
 void Messages::find_maker(const Member&, const MakerMessage& told) {

@@ -80,22 +80,24 @@ class Messages {
   void use_gpu(const Member&, const NoContent&) { uses_gpu_ = true; }
   void watch_gpu(const Member& member, const NoContent&) { training_.of(member).watch_gpu(); }
   void watch_no_gpu(const Member& member, const NoContent&) { training_.of(member).watch_no_gpu(); }
-  void spend(const Member& member, const SpentTimes& times) { user_code_.spent(member.pid, times); }
+  void spend(const Member& member, const SpentTimes& times) {
+    user_code_.spent(member.id(), times);
+  }
   void watch_threads(const Member& member, const ThreadsMessage& told);
   void offer_stacks(const Member& member, const StacksMessage& how);
-  void pad(const Member& member, const PaddingCounts& counts) { padding_.put(member.pid, counts); }
+  void pad(const Member& member, const PaddingCounts& counts) { padding_.put(member.id(), counts); }
   void snapshot(const Member& member, const SnapshotCounts& counts);
   void hand(const Member& member, const HandedMessage& told);
   void count_frames(const Member& member, const FrameCounts& told) {
-    frames_.put(member.pid, told);
+    frames_.put(member.id(), told);
   }
   void hear_traffic(const Member& member, const TrafficMessage& told) {
     traffic_.hear(member, told);
   }
   void hear_copied(const Member& member, const std::vector<CopiedPart>& told) {
-    copied_.hear(member.pid, told);
+    copied_.hear(member.id(), told);
   }
-  void count(const Member& member, const CountsByName& told) { counts_.hear(member.pid, told); }
+  void count(const Member& member, const CountsByName& told) { counts_.hear(member.id(), told); }
   void find_maker(const Member&, const MakerMessage& told);
   template <class Told>
   void check_data(const Member& member, const Told& told);

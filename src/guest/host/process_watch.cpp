@@ -4,7 +4,6 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -91,7 +90,8 @@ void ProcessWatch::fold_threads_of_ended() {
   constexpr std::size_t kMostThreads = 4096;
   if (times_.size() < kMostThreads) return;
   std::erase_if(times_, [&](const auto& one) {
-    const bool is_over = ::kill(one.first.first, 0) != 0;
+    const auto& [worker, thread] = one.first;
+    const bool is_over = !is_running({worker, thread.pid == worker ? thread.started : 0});
     if (is_over) of_ended_.add(one.second);
     return is_over;
   });
@@ -107,8 +107,8 @@ bool ProcessWatch::look_at_threads(pid_t worker) {
     const double spent = stat->own.cpu_s();
     ++threads;
     const double before = looks_ == 0 ? spent : 0;  // of others, all of it is since the first look
-    const auto [time, is_new] =
-        times_.try_emplace({worker, thread}, ThreadTime{before, spent, thread == worker});
+    const auto [time, is_new] = times_.try_emplace({worker, {thread, stat->started}},
+                                                   ThreadTime{before, spent, thread == worker});
     time->second.last_s = spent;
   }
   most_threads_ = std::max(most_threads_, threads);

@@ -16,6 +16,7 @@
 #include "guest/host/message_contents.h"
 #include "loaderscope/run_record.h"
 #include "machine/process_counters.h"
+#include "machine/process_stat.h"
 
 namespace loaderscope::guest {
 
@@ -53,9 +54,9 @@ class ProcessWatch {
   LockWatch locks_;
   std::size_t turn_ = 0;
   LookPace pace_;
-  std::int64_t looks_ = 0;                               // within the window
-  std::int64_t worker_looks_ = 0;                        // of them, that saw a worker run
-  std::map<std::pair<pid_t, pid_t>, ThreadTime> times_;  // of workers' threads
+  std::int64_t looks_ = 0;                                   // within the window
+  std::int64_t worker_looks_ = 0;                            // of them, that saw a worker run
+  std::map<std::pair<pid_t, ProcessId>, ThreadTime> times_;  // by worker and its thread
   WorkersTime of_ended_;
   std::int64_t most_threads_ = 0;              // of one worker
   std::map<std::string, std::int64_t> pools_;  // threads that libraries are set to

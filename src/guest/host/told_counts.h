@@ -1,8 +1,6 @@
 // What loaders of other packages say of themselves, as metrics.
 #pragma once
 
-#include <sys/types.h>
-
 #include <vector>
 
 #include "guest/host/by_process.h"
@@ -12,7 +10,7 @@ namespace loaderscope::guest {
 
 class ToldCounts {
  public:
-  void hear(pid_t process, const CountsByName& told) { told_.put(process, told); }
+  void hear(const ProcessId& process, const CountsByName& told) { told_.put(process, told); }
   // A row for each that is known: the sum of all processes, by that of what it is of.
   std::vector<Metric> metrics() const;
 

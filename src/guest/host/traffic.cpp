@@ -58,13 +58,13 @@ void say_first(std::vector<Metric>& metrics, const Sums& sums, bool of_workers, 
 }  // namespace
 
 void Traffic::hear(const Hello& who, const TrafficMessage& told) {
-  const auto known = processes_.find(who.pid);
+  const auto known = processes_.find(who.id());
   if (known != processes_.end()) {
     std::vector<std::string> names = std::move(known->second.told.names);
     known->second.told = told;
     if (told.names.empty()) known->second.told.names = std::move(names);
   } else if (processes_.size() < kMostProcesses) {
-    processes_[who.pid] = {who.is_worker, told};
+    processes_[who.id()] = {who.is_worker, told};
   }
 }
 

@@ -28,7 +28,7 @@ class Traffic {
   };
   std::vector<std::string> same_names() const;
 
-  std::map<pid_t, Process> processes_;
+  std::map<ProcessId, Process> processes_;
 };
 
 }  // namespace loaderscope::guest

@@ -12,7 +12,7 @@ namespace loaderscope::guest {
 class UserCode {
  public:
   // What `process` has spent so far.
-  void spent(pid_t process, SpentTimes times) { spent_.put(process, std::move(times)); }
+  void spent(const ProcessId& process, SpentTimes times) { spent_.put(process, std::move(times)); }
   // Of the first loader that has them.
   void know_names(const NamesByStage& names);
 

@@ -9,8 +9,8 @@ constexpr std::size_t kMost = 4096;  // processes: of a job of hours the first t
 
 }  // namespace
 
-void WorkerStarts::handed(pid_t pid, const HandedMessage& told) {
-  if (told_.size() < kMost || told_.contains(pid)) told_[pid] = told;
+void WorkerStarts::handed(const ProcessId& id, const HandedMessage& told) {
+  if (told_.size() < kMost || told_.contains(id)) told_[id] = told;
 }
 
 std::vector<Metric> WorkerStarts::metrics() const {

@@ -1,8 +1,6 @@
 // What starting workers costs that are no forks: what they are handed, and what they import.
 #pragma once
 
-#include <sys/types.h>
-
 #include <map>
 #include <vector>
 
@@ -13,13 +11,13 @@ namespace loaderscope::guest {
 
 class WorkerStarts {
  public:
-  void handed(pid_t pid, const HandedMessage& told);  // of a process the last counts
+  void handed(const ProcessId& id, const HandedMessage& told);  // of a process the last counts
 
   std::vector<Metric> metrics() const;  // of a worker, on average
   std::vector<Detail> details() const;  // of its bytes: the parts that most of it is in
 
  private:
-  std::map<pid_t, HandedMessage> told_;
+  std::map<ProcessId, HandedMessage> told_;
 };
 
 }  // namespace loaderscope::guest

@@ -18,7 +18,7 @@ LOADERSCOPE_API const char* lsg_protocol(void);
 LOADERSCOPE_API const char* lsg_missing_symbol(void);
 LOADERSCOPE_API void* lsg_python_functions(void);
 
-// Connects to the host and says who this process is (JSON). 0, or an errno.
+// Connects to the host and says who this process is (JSON), without waiting. 0, or an errno.
 LOADERSCOPE_API int lsg_join(const char* socket_path, const char* hello);
 // One message (JSON) to the host.
 LOADERSCOPE_API void lsg_say(const char* message);

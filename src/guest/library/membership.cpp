@@ -1,9 +1,10 @@
 #include "guest/library/membership.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -11,24 +12,23 @@
 #include <cstring>
 #include <utility>
 
+#include "base/fd.h"
 #include "guest/protocol/descriptor.h"
 
 namespace loaderscope::guest {
 namespace {
 
-// With a host that does not answer: it is stopped, or has too many files open. The program is not
-// to wait for it.
-constexpr timeval kPatience = {5, 0};
+constexpr int kPatience = 5;  // ms for a host that has not yet taken in what was said
+constexpr std::size_t kMostUnsent = std::size_t{4} << 20;  // bytes
 
+// The socket, or -errno: EAGAIN if too many processes wait to be taken in.
 int connect_to(const char* path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (std::strlen(path) >= sizeof(address.sun_path)) return -ENAMETOOLONG;
   std::strcpy(address.sun_path, path);
-  const int line = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const int line = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (line < 0) return -errno;
-  ::setsockopt(line, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
-  ::setsockopt(line, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   if (::connect(line, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
     return line;
   const int error = errno;
@@ -43,18 +43,27 @@ ino_t identity_of(int descriptor) {
   return known ? status.st_ino : 0;
 }
 
-Page* map_page(int descriptor) {
-  void* memory = ::mmap(nullptr, Page::bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<Page*>(memory);
+// Sealed: the host refuses memory that this process could cut off. -1: errno says why.
+Fd make_memory() {
+  Fd memory(::memfd_create("loaderscope", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (memory < 0 || ::ftruncate(memory, static_cast<off_t>(Page::bytes())) != 0 ||
+      ::fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return Fd();
+  return memory;
+}
+
+Page* make_page(int memory) {
+  void* place = ::mmap(nullptr, Page::bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  return place == MAP_FAILED ? nullptr : Page::make(place);
 }
 
 }  // namespace
 
 int Membership::join(const char* socket_path, const char* hello) {
   if (page_ != nullptr) return 0;
-  if (is_unanswered_) return EAGAIN;
+  if (is_full_) return EAGAIN;
   const int error = try_to_join(socket_path, hello);
-  is_unanswered_ = error == EAGAIN;
+  is_full_ = error == EAGAIN;
   if (error != 0) leave();
   return error;
 }
@@ -64,16 +73,12 @@ int Membership::try_to_join(const char* socket_path, const char* hello) {
   if (line < 0) return -line;
   socket_ = line;
   identity_ = identity_of(line);
-  say(hello);
-  const int descriptor = receive_descriptor(line);
-  if (descriptor < 0) return -descriptor;
-  Page* page = map_page(descriptor);
-  const int error = errno;
-  ::close(descriptor);
-  if (page == nullptr) return error;
-  page_ = page;
-  rings_.emplace(*page);
-  return page->version == Page::kVersion ? 0 : EPROTO;
+  const Fd memory = make_memory();
+  if (memory < 0) return errno;
+  page_ = make_page(memory);
+  if (page_ == nullptr) return errno;
+  rings_.emplace(*page_);
+  return send_with_descriptor(line, hello, memory);
 }
 
 bool Membership::must_stop() const {
@@ -92,18 +97,40 @@ void Membership::took(Nanos duration) {
 
 bool Membership::has_line() const { return socket_ >= 0 && identity_of(socket_) == identity_; }
 
-// One that the host has not taken in for so long is the last one.
 void Membership::say(const char* message) {
   if (!has_line()) return;
-  ssize_t sent = 0;
-  do {
-    sent = ::send(socket_, message, std::strlen(message), MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  if (sent < 0 && errno == EAGAIN) ::close(std::exchange(socket_, -1));
+  unsent_.emplace_back(message);
+  unsent_bytes_ += unsent_.back().size();
+  send_unsent();
+  if (unsent_bytes_ > kMostUnsent) ::close(std::exchange(socket_, -1));
+}
+
+void Membership::send_unsent() {
+  while (!unsent_.empty()) {
+    const std::string& next = unsent_.front();
+    const ssize_t sent = ::send(socket_, next.data(), next.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) {
+      if (!wait_for_room()) return;
+      continue;
+    }
+    is_slow_ = false;
+    unsent_bytes_ -= next.size();
+    unsent_.pop_front();  // also one that cannot be sent at all
+  }
+}
+
+// Once for each time that the host falls behind: its caller may have the interpreter's lock.
+bool Membership::wait_for_room() {
+  if (std::exchange(is_slow_, true)) return false;
+  pollfd line = {socket_, POLLOUT, 0};
+  return ::poll(&line, 1, kPatience) > 0;
 }
 
 void Membership::leave() {
   rings_.reset();
+  unsent_.clear();
+  unsent_bytes_ = 0;
   if (page_ != nullptr) ::munmap(std::exchange(page_, nullptr), Page::bytes());
   if (has_line()) ::close(socket_);
   socket_ = -1;

@@ -8,48 +8,50 @@
 namespace loaderscope::guest {
 namespace {
 
-// A message of one byte, which has room for a descriptor beside it.
-struct DescriptorMessage {
-  DescriptorMessage() {
-    header.msg_iov = &data;
+// A message with room for a descriptor.
+struct Envelope {
+  explicit Envelope(std::span<char> message) : text{message.data(), message.size()} {
+    header.msg_iov = &text;
     header.msg_iovlen = 1;
     header.msg_control = control;
     header.msg_controllen = sizeof control;
   }
-  DescriptorMessage(const DescriptorMessage&) = delete;
-  DescriptorMessage& operator=(const DescriptorMessage&) = delete;
+  Envelope(const Envelope&) = delete;
+  Envelope& operator=(const Envelope&) = delete;
 
-  char byte = 0;
-  iovec data{&byte, 1};
+  iovec text;
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr header{};
 };
 
 }  // namespace
 
-bool send_descriptor(int line, int descriptor) {
-  DescriptorMessage message;
-  cmsghdr* beside = CMSG_FIRSTHDR(&message.header);
-  beside->cmsg_level = SOL_SOCKET;
-  beside->cmsg_type = SCM_RIGHTS;
-  beside->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(beside), &descriptor, sizeof descriptor);
-  return ::sendmsg(line, &message.header, MSG_NOSIGNAL) == 1;
+int send_with_descriptor(int line, std::string_view message, int descriptor) {
+  Envelope envelope({const_cast<char*>(message.data()), message.size()});  // is only read
+  cmsghdr* part = CMSG_FIRSTHDR(&envelope.header);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(part), &descriptor, sizeof descriptor);
+  ssize_t sent = 0;
+  do {
+    sent = ::sendmsg(line, &envelope.header, MSG_NOSIGNAL | MSG_DONTWAIT);
+  } while (sent < 0 && errno == EINTR);
+  return sent < 0 ? errno : 0;
 }
 
-int receive_descriptor(int line) {
-  DescriptorMessage message;
-  ssize_t length = 0;
-  do {
-    length = ::recvmsg(line, &message.header, MSG_CMSG_CLOEXEC);
-  } while (length < 0 && errno == EINTR);
-  if (length < 0) return -errno;
-  if ((message.header.msg_flags & MSG_CTRUNC) != 0) return -EMFILE;  // none was left for it
-  const cmsghdr* beside = CMSG_FIRSTHDR(&message.header);
-  if (beside == nullptr || beside->cmsg_type != SCM_RIGHTS) return -EPROTO;
+Received receive_with_descriptor(int line, std::span<char> message) {
+  Envelope envelope(message);
+  Received received;
+  received.length = ::recvmsg(line, &envelope.header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (received.length < 0) return received;
+  const cmsghdr* part = CMSG_FIRSTHDR(&envelope.header);
+  if (part == nullptr || part->cmsg_type != SCM_RIGHTS || part->cmsg_len != CMSG_LEN(sizeof(int)))
+    return received;
   int descriptor = -1;
-  std::memcpy(&descriptor, CMSG_DATA(beside), sizeof descriptor);
-  return descriptor;
+  std::memcpy(&descriptor, CMSG_DATA(part), sizeof descriptor);
+  received.descriptor = Fd(descriptor);
+  return received;
 }
 
 }  // namespace loaderscope::guest

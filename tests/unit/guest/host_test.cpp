@@ -4,15 +4,14 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <thread>
 
 #include "base/fd.h"
 #include "guest/protocol/descriptor.h"
@@ -29,20 +28,39 @@ class HostTest : public testing::Test {
  protected:
   Fd make_line() const { return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
-  void connect(const Fd& line, const std::string& hello) const {
+  // As a process of this job, which gives the memory of a page with its first words.
+  void connect(const Fd& line, const std::string& hello, int memory) const {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path_.c_str(), sizeof(address.sun_path) - 1);
     ASSERT_EQ(::connect(line, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    ASSERT_GT(::send(line, hello.data(), hello.size(), MSG_NOSIGNAL), 0);
+    ASSERT_EQ(send_with_descriptor(line, hello, memory), 0);
+  }
+  void connect(const Fd& line, const std::string& hello) const {
+    const Fd memory = memory_of(Page::bytes(), F_SEAL_SHRINK | F_SEAL_GROW);
+    void* place = ::mmap(nullptr, Page::bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    ASSERT_NE(place, MAP_FAILED);
+    Page::make(place);
+    ::munmap(place, Page::bytes());
+    connect(line, hello, memory);
+  }
+  static Fd memory_of(std::size_t bytes, int seals) {
+    Fd memory(::memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    EXPECT_EQ(::ftruncate(memory, static_cast<off_t>(bytes)), 0);
+    EXPECT_EQ(::fcntl(memory, F_ADD_SEALS, seals), 0);
+    return memory;
   }
 
   void look() {
     host_.look([](Member&, const std::string&) {});
   }
 
-  // What the host answers with; none where it has hung up.
-  static Fd answer_on(const Fd& line) { return Fd(std::max(-1, receive_descriptor(line))); }
+  // True once the host has hung up.
+  static bool is_closed(const Fd& line) {
+    char byte = 0;
+    errno = 0;
+    return ::recv(line, &byte, 1, MSG_DONTWAIT) <= 0 && errno != EAGAIN;
+  }
 
   source::TempFolder folder_;
   std::string path_ = folder_ / "host";
@@ -50,14 +68,20 @@ class HostTest : public testing::Test {
 };
 
 // It would be a SIGBUS of the host.
-TEST_F(HostTest, APageCannotBeCutShort) {
-  const Fd line = make_line();
-  connect(line, kHello);
-  look();
-  const Fd page = answer_on(line);
-  ASSERT_GE(page, 0);
-  EXPECT_NE(::ftruncate(page, 0), 0);
-  EXPECT_EQ(errno, EPERM);
+TEST_F(HostTest, RefusesPagesThatCanBeCutShort) {
+  constexpr int kSealed = F_SEAL_SHRINK | F_SEAL_GROW;
+  const Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const Fd open = memory_of(Page::bytes(), 0), growing = memory_of(Page::bytes(), F_SEAL_SHRINK);
+  const Fd small = memory_of(Page::bytes() - 1, kSealed);
+  const Fd unwritten = memory_of(Page::bytes(), kSealed);  // has another version
+  for (const Fd* memory : {&nothing, &open, &growing, &small, &unwritten}) {
+    const Fd line = make_line();
+    connect(line, kHello, *memory);
+    look();
+    EXPECT_TRUE(is_closed(line));
+  }
+  for (const auto& member : host_.members()) EXPECT_EQ(member->page(), nullptr);
+  EXPECT_EQ(host_.turned_away().size(), 5U);
 }
 
 TEST_F(HostTest, WhoIntroducesItselfAsNobodyIsNotTakenIn) {
@@ -69,12 +93,11 @@ TEST_F(HostTest, WhoIntroducesItselfAsNobodyIsNotTakenIn) {
     const Fd line = make_line();
     connect(line, hello);
     look();
-    EXPECT_LT(answer_on(line), 0) << hello;
+    EXPECT_TRUE(is_closed(line)) << hello;
     for (const auto& member : host_.members()) EXPECT_EQ(member->page(), nullptr) << hello;
   }
 }
 
-// Its program would wait for an answer.
 TEST_F(HostTest, WhoKnocksWhereNoFileCanBeOpenedIsTurnedAway) {
   const Fd line = make_line();
   connect(line, kHello);
@@ -85,19 +108,17 @@ TEST_F(HostTest, WhoKnocksWhereNoFileCanBeOpenedIsTurnedAway) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   look();
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  char byte = 0;
-  errno = 0;
-  EXPECT_LE(::recv(line, &byte, 1, MSG_DONTWAIT), 0);
-  EXPECT_NE(errno, EAGAIN);
-  EXPECT_EQ(host_.turned_away(), 1);
+  EXPECT_TRUE(is_closed(line));
+  ASSERT_EQ(host_.turned_away().size(), 1U);
+  EXPECT_EQ(host_.turned_away().front().process, 12);
+  EXPECT_FALSE(host_.turned_away().front().is_worker);
 }
 
 // What a process says before it has ended is heard, in order.
 TEST_F(HostTest, AProcessIsHeardToItsEndAndLetGo) {
   PretendMember process;
-  std::thread joins([&] { EXPECT_TRUE(process.join(path_, trainer_hello(kNobody))); });
-  while (host_.members().empty() || host_.members().front()->page() == nullptr) look();
-  joins.join();
+  ASSERT_TRUE(process.join(path_, trainer_hello(kNobody)));
+  look();
   for (const char* word : {"one", "two", "three"}) process.say({{"text", word}});
   process.leave();
   std::vector<std::string> heard;
@@ -133,9 +154,8 @@ TEST_F(HostTest, AProcessThatNeverStopsTalkingIsInterrupted) {
 TEST_F(HostTest, ProcessesThatComeLateAreAskedToStopAsOthersAre) {
   host_.ask_to_stop();
   PretendMember process;
-  std::thread joins([&] { EXPECT_TRUE(process.join(path_, trainer_hello())); });
-  while (host_.members().empty() || host_.members().front()->page() == nullptr) look();
-  joins.join();
+  ASSERT_TRUE(process.join(path_, trainer_hello()));
+  look();
   EXPECT_TRUE(process.must_stop());
 }
 

@@ -143,6 +143,16 @@ TEST(LongJob, WorkersThatCameAndWentAreAddedUp) {
   EXPECT_EQ(spent.all().at("decode").at("open"), 2.0 * kWorkers + 3.0);
 }
 
+// The system gives a number again, once it has given all others.
+TEST(LongJob, AddsUpProcessesThatHadTheSameNumber) {
+  ByProcess<SpentTimes> spent;
+  const pid_t number = ::getpid();
+  spent.put({number, 100}, {{"decode", {{"open", 1.0}}}});
+  spent.put({number, 100}, {{"decode", {{"open", 2.0}}}});
+  spent.put({number, 200}, {{"decode", {{"open", 5.0}}}});
+  EXPECT_EQ(spent.all().at("decode").at("open"), 7.0);
+}
+
 TEST(LongJob, WhatProcessesCountIsTheirSumByThatOfWhatItIsOf) {
   ToldCounts counts;
   counts.hear(1, {{"dali.queue", {2, 1}}, {"unheard of", {1, 1}}});

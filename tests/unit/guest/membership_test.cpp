@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "guest/host/host.h"
 #include "unit/source/temp_folder.h"
 
@@ -14,12 +12,10 @@ namespace {
 class MembershipTest : public testing::Test {
  protected:
   void join() {
-    std::thread joins(
-        [this] { error_ = member_.join(path_.c_str(), R"({"role": "trainer", "pid": 12})"); });
-    while (host_.members().empty() || host_.members().front()->page() == nullptr)
-      host_.look([](Member&, const std::string&) {});
-    joins.join();
-    ASSERT_EQ(error_, 0);
+    ASSERT_EQ(member_.join(path_.c_str(), R"({"role": "trainer", "pid": 12})"), 0);
+    host_.look([](Member&, const std::string&) {});
+    ASSERT_FALSE(host_.members().empty());
+    ASSERT_NE(host_.members().front()->page(), nullptr);
   }
   Page& page() { return *host_.members().front()->page(); }
 
@@ -27,8 +23,43 @@ class MembershipTest : public testing::Test {
   std::string path_ = folder_ / "host";
   Host host_{path_};
   Membership member_;
-  int error_ = -1;
 };
+
+// One that is stopped takes nothing in. The test would not end.
+TEST_F(MembershipTest, WaitsForNoHost) {
+  EXPECT_EQ(member_.join(path_.c_str(), R"({"role": "trainer", "pid": 12})"), 0);
+  ASSERT_NE(member_.rings(), nullptr);
+  const std::string message(100'000, 'x');
+  for (int i = 0; i < 60; ++i) member_.say(message.c_str());
+  EXPECT_FALSE(member_.must_stop());
+}
+
+TEST_F(MembershipTest, SendsLaterWhatAHostDidNotTakeIn) {
+  join();
+  constexpr int kMessages = 30;
+  const std::string message(100'000, 'x');
+  for (int i = 0; i < kMessages; ++i) member_.say(message.c_str());
+  std::size_t messages = 0, bytes = 0;
+  const auto take = [&](Member&, const std::string& text) {
+    ++messages;
+    bytes += text.size();
+  };
+  for (int i = 0; i < kMessages; ++i) {
+    host_.look(take);
+    member_.say("y");
+  }
+  host_.look(take);
+  EXPECT_EQ(messages, 2U * kMessages);
+  EXPECT_EQ(bytes, kMessages * (message.size() + 1));
+}
+
+TEST_F(MembershipTest, GivesUpAHostThatTakesInNothing) {
+  join();
+  const std::string message(100'000, 'x');
+  for (int i = 0; i < 60; ++i) member_.say(message.c_str());
+  host_.look([](Member&, const std::string&) {});
+  EXPECT_FALSE(host_.members().front()->has_line());
+}
 
 // A program may write over the page by mistake.
 TEST_F(MembershipTest, OnlyTheHostsOwnWordEndsTheProgram) {

@@ -44,6 +44,15 @@ TEST(ProcessStat, TellsChildrenThatHaveEndedFromItself) {
   EXPECT_FALSE(read_process_stat(folder));
 }
 
+TEST(ProcessId, TellsAProcessFromALaterOneOfItsNumber) {
+  const ProcessId own = id_of(::getpid());
+  EXPECT_GT(own.started, 0);
+  EXPECT_TRUE(is_running(own));
+  EXPECT_TRUE(is_running(ProcessId(own.pid)));
+  EXPECT_FALSE(is_running(ProcessId(own.pid, own.started - 1)));
+  EXPECT_FALSE(is_running(ProcessId(1 << 23)));
+}
+
 TEST(ProcFile, GivesEachKeyItsOwnNumber) {
   const source::TempFolder folder;
   const std::string file =

@@ -121,7 +121,8 @@ flags = Flags()
 
 
 _unsaid: List[bytes] = []
-_NOT_TAKEN_IN = {errno.EPROTO: "loaderscope could not take it in", errno.EAGAIN: "loaderscope did not answer"}
+_MOST_UNSAID = 256  # messages: the child of a fork may never join
+_NOT_TAKEN_IN = {errno.EAGAIN: "loaderscope takes in no more processes"}
 _LONGEST_TEXT, _MOST_PARTS = 200, 200  # characters and parts of a value in one that would be longer
 
 
@@ -169,7 +170,7 @@ def say(**message: Any) -> None:
 def say_spelled(message: bytes) -> None:
     if flags.joined_pid == os.getpid():
         _library.say(message)
-    else:
+    elif len(_unsaid) < _MOST_UNSAID:
         _unsaid.append(message)
 
 
