@@ -117,6 +117,23 @@ PRETEND CUptiResult cuptiGetResultString(CUptiResult, const char** words) {
   return CUPTI_SUCCESS;
 }
 
+namespace {
+
+std::uint8_t* held = nullptr;  // a buffer of the subscriber
+
+}  // namespace
+
+// A buffer that is handed over only when the program's globals have been destroyed, as CUPTI may do
+// at a program's end: `pretend_release_buffer` is for __cxa_atexit.
+PRETEND void pretend_hold_buffer() {
+  std::size_t size = 0, most = 0;
+  if (request != nullptr) request(&held, &size, &most);
+}
+
+PRETEND void pretend_release_buffer(void*) {
+  if (held != nullptr) complete(nullptr, 0, held, 0, 0);
+}
+
 // For the program. Times are those of the clock that was registered.
 PRETEND std::uint64_t pretend_now() { return clock_of_host != nullptr ? clock_of_host() : 0; }
 

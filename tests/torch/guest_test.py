@@ -1785,8 +1785,7 @@ class Gpu(unittest.TestCase):
         gpu.messages.degraded = self.calls.append
         gpu.library = types.SimpleNamespace(
             gpu_watch=lambda: self.calls.append("watch") or self.refusal, say=lambda what: self.calls.append(what),
-            gpu_record=self.calls.append, gpu_flush=lambda: self.calls.append("flush"),
-            gpu_stop=lambda: self.calls.append("stop"),
+            gpu_record=self.calls.append, gpu_stop=lambda: self.calls.append("stop"),
             flags=types.SimpleNamespace(timing_wanted=lambda: self.timing, is_joined=lambda: True))
 
     def test_is_watched_once_the_program_uses_it(self):
@@ -1802,7 +1801,7 @@ class Gpu(unittest.TestCase):
         self.timing = True
         watch.look()
         watch.finish()
-        self.assertEqual(self.calls[2:], [0, 1, "flush"])
+        self.assertEqual(self.calls[2:], [0, 1, "stop"])
 
     def test_that_cannot_be_asked_for_is_asked_once(self):
         def broken():

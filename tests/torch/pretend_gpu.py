@@ -8,13 +8,16 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import torch
-from torch.utils.data import DataLoader
+cupti = ctypes.CDLL(os.environ["LOADERSCOPE_CUPTI"])
+# Before any library of ours is there: its globals are destroyed first.
+ctypes.CDLL(None).__cxa_atexit(cupti.pretend_release_buffer, None, None)
 
-from jobs import Sleeping
+import torch  # noqa: E402
+from torch.utils.data import DataLoader  # noqa: E402
+
+from jobs import Sleeping  # noqa: E402
 
 MS = 1_000_000
-cupti = ctypes.CDLL(os.environ["LOADERSCOPE_CUPTI"])
 cupti.pretend_now.restype = ctypes.c_uint64
 cupti.pretend_kernel.argtypes = [ctypes.c_uint64] * 2
 cupti.pretend_copy.argtypes = [ctypes.c_uint64] * 3
@@ -37,4 +40,5 @@ for step, (batch, label) in enumerate(DataLoader(Sleeping(samples=240, seconds=0
     profile_from(step)
     backward.submit(cupti.pretend_kernel, now + 6 * MS, now + 8 * MS).result()
     time.sleep(0.002)
+cupti.pretend_hold_buffer()
 print("memory of the GPU taken:", cupti.pretend_took_gpu_memory())

@@ -106,5 +106,5 @@ LOADERSCOPE_API int InitializeInjectionNvtx2(void* export_tables);
 // end. Only in a process that uses CUDA already.
 LOADERSCOPE_API const char* lsg_gpu_watch(void);
 LOADERSCOPE_API void lsg_gpu_record(int on);  // 0: until the next call nothing is
-LOADERSCOPE_API void lsg_gpu_flush(void);     // what it has done is written down now
-LOADERSCOPE_API void lsg_gpu_stop(void);      // likewise, and nothing is from then on
+// What it has done is written down now, and nothing is from then on.
+LOADERSCOPE_API void lsg_gpu_stop(void);

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
-#include <new>
 #include <set>
 #include <string>
 #include <string_view>
@@ -81,9 +80,13 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                          CUPTI_ACTIVITY_KIND_MEMCPY};
 
 Cupti cupti;
-Write write_record = nullptr;   // null: nothing is watched
-std::mutex mutex;               // of write_record's calls, and of `given`
-std::set<std::uint8_t*> given;  // buffers of ours that CUPTI has
+Write write_record = nullptr;  // null: nothing is watched
+
+struct Buffers {
+  std::mutex mutex;               // of write_record's calls, and of `given`
+  std::set<std::uint8_t*> given;  // of ours, that CUPTI has
+};
+Buffers* buffers = new Buffers;  // CUPTI hands some over while the program's globals are destroyed
 
 std::uint64_t host_clock() { return static_cast<std::uint64_t>(monotonic_now()); }
 
@@ -109,18 +112,18 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t*
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
   *size = *buffer != nullptr ? kBufferBytes : 0;
   *most_records = kMostRecords;
-  const std::lock_guard lock(mutex);
-  if (*buffer != nullptr) given.insert(*buffer);
+  const std::lock_guard lock(buffers->mutex);
+  if (*buffer != nullptr) buffers->given.insert(*buffer);
 }
 
 // Another profiler of the process may have given its own out before we came: those are not ours to
 // free.
 void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
                           std::size_t valid) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(buffers->mutex);
   CUpti_Activity* record = nullptr;
   while (cupti.next_record(buffer, valid, &record) == CUPTI_SUCCESS) take_record(*record);
-  if (given.erase(buffer) > 0) std::free(buffer);
+  if (buffers->given.erase(buffer) > 0) std::free(buffer);
 }
 
 // CUPTI's own period hands over full buffers alone, and a step ends long before one is full. A
@@ -163,7 +166,7 @@ Flusher* flusher = new Flusher;  // its thread may outlive what is destroyed at 
 
 // What goes wrong is said once; the program goes on as it was.
 const char* refusal(const char* what, CUptiResult result) {
-  static std::string text;
+  static std::string& text = *new std::string;
   const char* reason = "unknown error";
   cupti.words(result, &reason);
   text = std::string("CUPTI refuses ") + what + ": " + reason;
@@ -229,7 +232,7 @@ void flush() {
 void stop() {
   record(false);
   flush();
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(buffers->mutex);
   write_record = nullptr;
 }
 
@@ -237,8 +240,7 @@ void stop() {
 void forget() {
   if (write_record == nullptr) return;
   write_record = nullptr;
-  new (&mutex) std::mutex;
-  new (&given) std::set<std::uint8_t*>;
+  buffers = new Buffers;
   flusher = new Flusher;
 }
 

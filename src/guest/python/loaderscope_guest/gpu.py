@@ -81,9 +81,9 @@ class Watch:
         self._decided, self.sees = self._decided or self.sees, False
 
     def finish(self) -> None:
-        """What it has done is written down."""
+        """What it has done is written down. Libraries that end later are not watched."""
         if self.sees and library.flags.is_joined():
-            library.gpu_flush()
+            library.gpu_stop()
 
 
 watch = Watch()
