@@ -1076,6 +1076,64 @@ class Chunks(unittest.TestCase):
         self.assertEqual(self.told("field", 100), [])
 
 
+class Opens(unittest.TestCase):
+    """That an interpreter makes."""
+
+    def setUp(self):
+        from loaderscope_guest import library
+
+        self.library, self.seen = library, []
+        self.addCleanup(library.watch_opens, None)
+
+    def test_of_another_interpreter_are_counted_and_not_named(self):
+        try:
+            import _xxsubinterpreters as interpreters
+        except ImportError:
+            import _interpreters as interpreters
+        path = os.path.join(FOLDER, "settings.json")
+        other = interpreters.create()
+        self.addCleanup(interpreters.destroy, other)
+        before = self.library.opened(0)
+        self.library.watch_opens(lambda name, what: self.seen.append(name))
+        interpreters.run_string(other, f"open({path!r}).close()")
+        self.assertEqual((self.seen, self.library.opened(0) - before), ([], 1))
+        open(path).close()
+        self.assertEqual(self.seen, [path])
+
+    def test_are_interrupted_by_what_is_no_error_of_ours(self):
+        def note(name, what):
+            raise self.error
+
+        self.library.watch_opens(note)
+        self.error = ValueError()
+        open(os.path.join(FOLDER, "settings.json")).close()
+        self.error = KeyboardInterrupt()
+        self.assertRaises(KeyboardInterrupt, open, os.path.join(FOLDER, "settings.json"))
+
+    def test_in_another_interpreter_take_no_callables_of_the_library(self):
+        if sys.version_info[:2] == (3, 12):
+            self.skipTest("its ctypes cannot be loaded there")
+        try:
+            import _xxsubinterpreters as interpreters
+        except ImportError:
+            import _interpreters as interpreters
+        other = interpreters.create()
+        self.addCleanup(interpreters.destroy, other)
+        asks = """
+import ctypes
+library = ctypes.PyDLL(%r)
+library.lsg_python_functions.restype = ctypes.py_object
+try:
+    library.lsg_python_functions()
+except TypeError:
+    pass
+else:
+    raise AssertionError("they are those of another interpreter")
+"""
+        failure = interpreters.run_string(other, asks % self.library.PATH)
+        self.assertIsNone(failure)
+
+
 class Lines(unittest.TestCase):
     """Of a worker's own code, as another thread sees them."""
 

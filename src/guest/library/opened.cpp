@@ -46,6 +46,7 @@ using opened::What;
 
 bool is_watched;
 Object* note;  // is called with each path and its What, as long as it is there
+void* noting;  // the interpreter that it is an object of
 
 // "" where it is no text: bytes, or an object that has one. It lives as long as `path`.
 std::string_view text_of(Object* path) {
@@ -60,38 +61,43 @@ bool is_of_system(std::string_view path) {
   return path.starts_with("/proc/") || path.starts_with("/sys/") || path.starts_with("/dev/");
 }
 
-void tell(Object* path, What what) {
-  if (note == nullptr || what == What::modules) return;
+// Interpreters of one process see each other's events, each under a lock of its own: `note` may be
+// called in its own interpreter only. -1: it was interrupted, as by Ctrl-C. Its errors are ours.
+int tell(Object* path, What what) {
+  if (note == nullptr || what == What::modules || current_interpreter() != noting) return 0;
   Object* listener = new_reference(note);  // which may end its listening
   Object* result =
       api().PyObject_CallMethod(listener, "__call__", "Oi", path, static_cast<int>(what));
-  if (result == nullptr) api().PyErr_Clear();
+  const bool is_interrupted =
+      result == nullptr && api().PyErr_ExceptionMatches(*api().PyExc_Exception) == 0;
+  if (result == nullptr && !is_interrupted) api().PyErr_Clear();
   let_go(result);
   let_go(listener);
+  return is_interrupted ? -1 : 0;
 }
 
-void see(Object* arguments, What what) {
+int see(Object* arguments, What what) {
   Object* path = api().PyTuple_GetItem(arguments, 0);
   if (path == nullptr) api().PyErr_Clear();
-  if (path == nullptr || is_exactly(path, api().PyLong_Type)) return;  // a descriptor
+  if (path == nullptr || is_exactly(path, api().PyLong_Type)) return 0;  // a descriptor
   const std::string_view text = text_of(path);
-  if (is_of_system(text)) return;
+  if (is_of_system(text)) return 0;
   if (what == What::files && (text.ends_with(".pyc") || text.ends_with(".py")))
     what = What::modules;
   opened::count(what);
-  tell(path, what);
+  return tell(path, what);
 }
 
-// Never fails what it is told of.
+// Fails the event only with an interruption, which is the program's.
 int on_event(const char* event, Object* arguments, void*) {
   if (event[0] != 'o') return 0;
   const bool is_open = std::strcmp(event, "open") == 0;
   if (!is_open && std::strcmp(event, "os.scandir") != 0 && std::strcmp(event, "os.listdir") != 0)
     return 0;
   const Nanos begun = monotonic_now();
-  see(arguments, is_open ? What::files : What::listings);
+  const int result = see(arguments, is_open ? What::files : What::listings);
   membership().took(monotonic_now() - begun);
-  return 0;
+  return result;
 }
 
 // (note); or None: it is listened to no longer.
@@ -101,6 +107,7 @@ Object* watch_opens(Object*, Object* const* given, Size count) {
   is_watched = true;
   Object* before = note;
   note = given[0] == api()._Py_NoneStruct ? nullptr : new_reference(given[0]);
+  noting = current_interpreter();
   let_go(before);
   return new_reference(api()._Py_NoneStruct);
 }

@@ -35,6 +35,10 @@ const char* find_symbols() {
 
 const Symbols& api() { return symbols; }
 
+void* current_interpreter() {
+  return symbols.PyInterpreterState_Get != nullptr ? symbols.PyInterpreterState_Get() : nullptr;
+}
+
 Object* new_reference(Object* object) {
   symbols.Py_IncRef(object);
   return object;

@@ -63,6 +63,9 @@ struct Symbols {
 const char* find_symbols();
 const Symbols& api();
 
+// The one that the calling thread runs. Null before Python 3.9, whose interpreters share a lock.
+void* current_interpreter();
+
 Object* new_reference(Object* object);
 // Raises a TypeError: null.
 Object* refuse(const char* text);
