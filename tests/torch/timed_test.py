@@ -195,6 +195,21 @@ class Calls(WithBatch):
         self.stages.timed(lambda: (inner(), inner()), self.stages.DECODE)()
         self.assertEqual(self.told(also_opaque=True), [("opaque", 0), ("decode", 0), ("opaque", 0)])
 
+    def test_in_a_fork_writes_no_span_for_the_parent(self):
+        def fork():
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            os.waitpid(child, 0)
+
+        decode = self.stages.timed(lambda: None, self.stages.DECODE)
+        outer = self.stages.timed(self.stages.timed(fork, self.stages.READ), self.stages.DECODE)
+        for _ in range(7):
+            decode()
+        outer()  # 16 spans are open then, as many as are kept until they are written
+        expected = 7 * ["opaque", "decode"] + ["opaque", "decode", "read", "decode", "opaque"]
+        self.assertEqual([name for name, _ in self.told(also_opaque=True)], expected)
+
     def test_of_another_stage_are_a_span_of_their_own(self):
         read = self.stages.timed(lambda: b"123", self.stages.READ)
         decode = self.stages.timed(lambda: read(), self.stages.DECODE)

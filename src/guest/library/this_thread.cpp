@@ -51,10 +51,11 @@ std::int64_t number_of_thread() {
   return own_number;
 }
 
-// Its files under /proc are those of the parent's thread.
+// The stages that were open are the parent's to end: to destroy them here would write their spans
+// into its ring. The files under /proc are those of the parent's thread.
 void forget_parent() {
-  own_stack.reset();
-  own_log.reset();
+  static_cast<void>(own_stack.release());
+  static_cast<void>(own_log.release());
   own_run_queue.reset();
   own_cpu = {};
   own_number = 0;
