@@ -336,6 +336,23 @@ class FailedLoaders(unittest.TestCase):
         self.assertEqual(messages._dead_workers([process], said_of="DataLoader worker (pid 7)"), "")
 
 
+    def test_keep_no_descriptor_of_a_worker(self):
+        """Only its number and its end, for the error that its death has raised."""
+        from loaderscope_guest import library, messages
+
+        process = multiprocessing.get_context("fork").Process(target=os._exit, args=(3,))
+        process.start()
+        process.join()
+        number, kept = process.pid, weakref.ref(process)
+        iterator = types.SimpleNamespace(_workers=[process])
+        messages._let_go(iterator._workers)
+        del iterator, process
+        self.assertIsNone(kept())
+        with mock.patch.object(library, "say") as say:
+            messages._say_dead_workers(lambda *of_error: None, RuntimeError, RuntimeError(f"(pid {number}) is dead"), None)
+        self.assertEqual(say.call_args.kwargs["text"], f"worker 0 (process {number}) ended with exit code 3")
+
+
 class Binding(unittest.TestCase):
     """Which CPUs are asked for; the kernel is not."""
 

@@ -148,6 +148,4 @@ const char* lsg_gpu_watch(void) {
 
 void lsg_gpu_record(int on) { gpu_activity::record(on != 0); }
 
-void lsg_gpu_flush(void) { gpu_activity::flush(); }
-
 void lsg_gpu_stop(void) { gpu_activity::stop(); }

@@ -9,7 +9,7 @@ import signal
 import sys
 import traceback
 import weakref
-from typing import Any, Callable, Dict, Iterable, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from loaderscope_guest import library, stacks
 from loaderscope_guest.identity import ByIdentity
@@ -135,12 +135,21 @@ def _workers_of(iterator: Any) -> Iterable[Any]:
 
 _is_hooked = False
 _with_workers = ByIdentity()  # iterators
-_workers_before: Iterable[Any] = ()  # of the iterator that was let go last
 
 
+class _Ended(NamedTuple):
+    """What is kept of a worker. Its object would keep its descriptors open."""
+
+    pid: Any
+    exitcode: Any
+
+
+_workers_before: List[_Ended] = []  # of the iterator that was released last
+
+
+@never_failing("how workers ended is")
 def _let_go(workers: Iterable[Any]) -> None:
-    global _workers_before
-    _workers_before = workers
+    _workers_before[:] = [_Ended(_of_process(process, "pid"), _of_process(process, "exitcode")) for process in workers]
 
 
 def watch_workers(iterator: Any) -> None:
