@@ -61,9 +61,8 @@ TEST_F(AtTerminal, LetsAWatchedProgramAsk) {
 
 // And a run that `compare` starts, within two of our programs.
 TEST_F(AtTerminal, LetsTheProgramOfAComparisonAsk) {
-  const Ended ended =
-      at_terminal({"expect=secret: ", R"(type=abc\n)"}, kAsks,
-                  {"compare", "--no-progress", "--set-b", "num-workers=2", "--min-pairs", "2"});
+  const Ended ended = at_terminal({"expect=secret: ", R"(type=abc\n)"}, kAsks,
+                                  {"compare", "--no-progress", "--b=--num-workers 2"});
   EXPECT_THAT(ended.out, HasSubstr("ended without taking a batch"));
 }
 
@@ -75,7 +74,8 @@ TEST_F(AtTerminal, StopsAndContinuesWithTheProgram) {
 
 // As a job of the shell, which says so; fg lets it ask.
 TEST_F(AtTerminal, StopsInTheBackgroundWhenTheProgramAsks) {
-  const Ended ended = at_terminal({"&", "stops", "fg", R"(type=abc\n)", "expect=got cba"}, kAsks);
+  const Ended ended = at_terminal(
+      {"&", "stops", "fg", "expect=secret: ", R"(type=abc\n)", "expect=got cba"}, kAsks);
   EXPECT_THAT(ended.out, Not(HasSubstr("not reached")));
 }
 
