@@ -39,7 +39,7 @@ std::optional<ProcessStat> process_stat_of(std::string_view text);
 // `folder`: /proc/PID, or /proc/PID/task/TID. Nothing where it is gone.
 std::optional<ProcessStat> read_process_stat(const std::string& folder);
 
-// A process, which the start tells from an earlier one that had its number.
+// A process. Its start distinguishes it from an earlier one with the same number.
 struct ProcessId {
   ProcessId(pid_t number = 0, std::int64_t ticks = 0) : pid(number), started(ticks) {}  // NOLINT
   auto operator<=>(const ProcessId&) const = default;

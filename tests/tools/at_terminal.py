@@ -16,7 +16,7 @@ KEYS = {"^C": "\x03", "^Z": "\x1a", "\\n": "\n"}
 
 
 def run_shell(command, background, orders, reports):
-    """In the session of the terminal: says "stopped" and "ended CODE", and is told "fg"."""
+    """In the session of the terminal: says "stopped" and "ended CODE", and receives "fg"."""
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     ready, go = os.pipe()
     job = os.fork()

@@ -1,4 +1,4 @@
-"""A host that this process joins, and the spans that it is told: the layout of src/guest/protocol/page.h."""
+"""A host that this process joins, and the spans that it reports: the layout of src/guest/protocol/page.h."""
 
 import mmap
 import os

@@ -178,7 +178,7 @@ class Samples(WithBatch):
         self.assertRaises(KeyboardInterrupt, self.run_until, lambda: False)
 
     def test_end_in_the_child_of_a_fork(self):
-        """Whoever had the lock of the library then."""
+        """Also if the thread of the parent had the lock then."""
         self.library.sample_lines(self.take, 1)
         for _ in range(20):
             child = os.fork()

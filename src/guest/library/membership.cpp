@@ -120,7 +120,7 @@ void Membership::send_unsent() {
   }
 }
 
-// Once for each time that the host falls behind: its caller may have the interpreter's lock.
+// Once each time that the host is late: the caller may have the lock of the interpreter.
 bool Membership::wait_for_room() {
   if (std::exchange(is_slow_, true)) return false;
   pollfd line = {socket_, POLLOUT, 0};
