@@ -1370,6 +1370,7 @@ class Garbage(unittest.TestCase):
         self.assertGreater(values["gc.full_s"][0], 0)
         spent, since = values["gc.worker_share"]
         self.assertTrue(0 < values["gc.full_s"][0] * 1e9 <= spent < since)
+        self.assertGreaterEqual(since, 10**9)  # of a process that has just begun, too
 
     def test_of_a_parent_are_not_a_childs(self):
         self.garbage.watch()

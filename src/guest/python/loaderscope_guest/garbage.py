@@ -9,6 +9,7 @@ from loaderscope_guest.counts import counts
 from loaderscope_guest.library import now
 
 _FULL = 2  # the generation that is all objects
+_LEAST = 1_000_000_000  # ns that a share is of: one collection in the first moments is none of the process's time
 
 
 class Collections:
@@ -31,7 +32,7 @@ class Collections:
             self._spent_on_full += duration
 
     def put(self) -> None:
-        counts.put(f"gc.{self._role}_share", self._spent, max(1, now() - self._watched_since))
+        counts.put(f"gc.{self._role}_share", self._spent, max(_LEAST, now() - self._watched_since))
         counts.put(f"gc.{self._role}_full", self._full)
         counts.put("gc.full_s", self._spent_on_full * 1e-9, self._full)
 
