@@ -18,9 +18,10 @@ TEST_F(TorchCosts, StayWithinTheirBounds) {
   const nlohmann::json counted = said("calls_per_iterator");
   ASSERT_FALSE(counted.empty()) << ended_.err;
   const auto value = [&](const char* name) { return counted.at(name).get<double>(); };
-  EXPECT_GT(value("calls_per_batch"), 0);  // they are counted
-  EXPECT_LE(value("calls_per_batch"), 70);
-  EXPECT_LE(value("calls_per_iterator"), 350);
+  // With the looks that there is time for, which a crowded machine has more of.
+  EXPECT_GT(value("calls_per_batch"), 0);
+  EXPECT_LE(value("calls_per_batch"), 100);
+  EXPECT_LE(value("calls_per_iterator"), 500);
   EXPECT_LE(value("calls_per_sample"), 6);
   EXPECT_EQ(value("calls_per_copy"), 0);
   EXPECT_GT(value("objects_looked_at"), 0);
