@@ -1,7 +1,11 @@
-// The kernel clears the pointer to a thread's restartable sequence whenever it schedules the thread
-// back in while it runs outside of that sequence. A sequence that is never run therefore is a flag
-// that the kernel takes down.
+// Kernels before Linux 6.19 clear the pointer to a thread's restartable sequence whenever they
+// schedule the thread back in while it runs outside of that sequence. A sequence that is never run
+// therefore is a flag that the kernel takes down. Later kernels do so only after an interruption in
+// user mode or on another core, and leave it up through a sleep; so it is tried before it is used.
 #include "base/core_stay.h"
+#include "base/core_stay_check.h"
+
+#include <time.h>
 
 #if defined(__x86_64__) && __has_include(<sys/rseq.h>)
 #include <sys/rseq.h>
@@ -41,16 +45,9 @@ auto& current_sequence() {
   return area->rseq_cs;
 }
 
-}  // namespace
-
-// The size is 0 where the kernel refused, or where the user switched it off (glibc.pthread.rseq).
-bool CoreStay::known() { return __rseq_size != 0; }
-
 // One sequence is all that a thread has: whoever finds it cleared begins the next stay for
 // everybody.
-std::uint64_t CoreStay::number() {
-  thread_local std::uint64_t stay = 0;
-  if (!known()) return ++stay;
+std::uint64_t by_sequence(std::uint64_t& stay) {
   constexpr auto kOurs = &kSequence;
   auto& current = current_sequence();
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -62,6 +59,29 @@ std::uint64_t CoreStay::number() {
   return stay;
 }
 
+void sleep_shortly() {
+  constexpr timespec kLength{0, 50'000};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &kLength, nullptr);
+}
+
+bool is_told_by_kernel() {
+  std::uint64_t stay = 0;
+  return ends_with_sleeps([&] { return by_sequence(stay); }, sleep_shortly);
+}
+
+}  // namespace
+
+// The size is 0 where the kernel refused, or where the user switched it off (glibc.pthread.rseq).
+bool CoreStay::known() {
+  static const bool known = __rseq_size != 0 && is_told_by_kernel();
+  return known;
+}
+
+std::uint64_t CoreStay::number() {
+  thread_local std::uint64_t stay = 0;
+  return known() ? by_sequence(stay) : ++stay;
+}
+
 #else
 
 bool CoreStay::known() { return false; }
@@ -71,5 +91,16 @@ std::uint64_t CoreStay::number() {
 }
 
 #endif
+
+bool ends_with_sleeps(const std::function<std::uint64_t()>& number,
+                      const std::function<void()>& sleep) {
+  constexpr int kTimes = 10;
+  for (int i = 0; i < kTimes; ++i) {
+    const std::uint64_t before = number();
+    sleep();
+    if (number() == before) return false;
+  }
+  return true;
+}
 
 }  // namespace loaderscope

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/core_stay_check.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "unit/machine/no_stop.h"
@@ -22,6 +23,22 @@ class CoreStayTest : public ::testing::Test {
     if (!CoreStay::known()) GTEST_SKIP() << "neither the kernel nor the C library tells";
   }
 };
+
+// As on Linux 6.19, where a thread that sleeps keeps its sequence: its sleeps would count as CPU.
+TEST(CoreStayCheck, RejectsAKernelThatKeepsTheSequenceThroughASleep) {
+  std::uint64_t number = 7;
+  int sleeps = 0;
+  EXPECT_FALSE(ends_with_sleeps([&] { return number; }, [&] { ++sleeps; }));
+  // One sleep of ten that goes unseen is enough.
+  EXPECT_FALSE(ends_with_sleeps([&] { return number; }, [&] { number += ++sleeps == 5 ? 0 : 1; }));
+  sleeps = 0;
+  EXPECT_TRUE(ends_with_sleeps([&] { return number; },
+                               [&] {
+                                 ++sleeps;
+                                 ++number;
+                               }));
+  EXPECT_EQ(sleeps, 10);
+}
 
 TEST_F(CoreStayTest, EndsWithASleep) {
   const std::uint64_t first = CoreStay::number();
