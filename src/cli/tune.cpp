@@ -31,8 +31,8 @@ namespace {
 constexpr OwnFlag kTuneFlags[] = {
     {"vary", "L", "KEY=VALUES",
      "An axis instead of the default ones, such as num-workers=2,4,8; repeatable. Default: workers "
-     "up to twice the cores, prefetch factors 1 to 8, and memory modes, as far as no flag fixes "
-     "them.",
+     "up to twice the cores, and more while more is expected of them; prefetch factors 1 to 8 or "
+     "more; and memory modes, as far as no flag fixes them.",
      true},
     {"within", "", "SHARE",
      "Recommend the cheapest setting proven to be this near to the best. Default: 3%."},
@@ -80,6 +80,8 @@ TuneOptions tune_options(const OwnFlags& flags, const RunConfig& base) {
   options.lockable = lockable_memory();
   options.resident_before = read_process_counters().resident;
   options.seed = static_cast<std::uint64_t>(base.measure.seed.value);
+  options.grows = flags.texts("vary").empty();
+  options.with_now = true;
   return options;
 }
 
@@ -135,9 +137,10 @@ ExitCode run_tune(TuneFlags& flags) {
   const RunConfig given = flags.own.read(flags.base);
   refuse_flags_of_run(given);
   const Base base = base_of(flags.own, given);
-  const TuneOptions options = tune_options(flags.own, base.given);
+  TuneOptions options = tune_options(flags.own, base.given);
   const MachineFacts machine = read_machine();
   const MachineLimits limits = limits_of(machine, base.given);
+  options.limits = limits;
   const Axes axes = axes_of(flags.own, base.given, limits, options);
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.push_back(flags.own.text("from"));

@@ -202,7 +202,7 @@ void CaseRunner::keep(Case& one, const RunRecord& record, int round, Nanos took)
     return;
   }
   one.runs.push_back(std::move(run));
-  adopt_loader(experiment_, record.config);
+  adopt_loader(experiment_, record.config, one.changes);
 }
 
 void CaseRunner::refuse_short_budget(Nanos step, std::int64_t steps) const {

@@ -23,6 +23,13 @@ void explain_error(Tune& tune, const Belief& belief) {
   tune.error_worst = *std::max_element(errors.begin(), errors.end());
 }
 
+bool is_of_axes(const Axes& axes, const Changes& changes) {
+  return std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
+    return std::any_of(axes.begin(), axes.end(),
+                       [&](const Axis& axis) { return axis.key == change.key; });
+  });
+}
+
 void explain_limit(Tune& tune, const RunRecord& record) {
   Analysis analysis = analyse(record);
   tune.limit = analysis.verdict.bound_by.value_or("");
@@ -31,6 +38,7 @@ void explain_limit(Tune& tune, const RunRecord& record) {
   if (analysis.fit && !analysis.fit->can_predict()) return;
   for (const Finding& finding : analysis.findings) {
     if (finding.regained_s <= 0 || !finding.has_setting()) continue;
+    if (is_of_axes(tune.experiment.axes, finding.to_run)) continue;  // tried, or past their ends
     tune.next_step = finding.to_run;
     tune.after_next_step = Forecast{finding.rate_after, finding.busy_after};
     return;
@@ -70,8 +78,7 @@ std::optional<std::pair<std::size_t, Forecast>> cheapest_with(const Tune& tune,
   return cheapest;
 }
 
-void explain_shifts(Tune& tune, const Belief& belief,
-                    const std::map<std::size_t, Forecaster>& forecasters) {
+void explain_shifts(Tune& tune, const Belief& belief, const Forecasters& forecasters) {
   const auto forecast = forecasters.find(tune.candidates[*tune.recommended].stratum);
   if (!tune.experiment.base.trainer.compute.given || forecast == forecasters.end() ||
       !forecast->second)
@@ -91,8 +98,7 @@ void explain_shifts(Tune& tune, const Belief& belief,
 }
 
 // Where others took a good part of the cores, what is measured is an answer for that only.
-void explain_alone(Tune& tune, const Belief& belief,
-                   const std::map<std::size_t, Forecaster>& forecasters) {
+void explain_alone(Tune& tune, const Belief& belief, const Forecasters& forecasters) {
   double others = 0, window = 0;
   for (const Case& one : tune.experiment.cases) {
     for (const CaseRun& run : one.runs) {
@@ -130,7 +136,7 @@ Forecaster fit_forecaster(const RunRecord& record) {
   };
 }
 
-void explain(Tune& tune, const Belief& belief, const std::map<std::size_t, Forecaster>& forecasters,
+void explain(Tune& tune, const Belief& belief, const Forecasters& forecasters,
              const std::map<std::size_t, RunRecord>& records) {
   explain_error(tune, belief);
   if (!tune.recommended) return;

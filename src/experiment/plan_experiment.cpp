@@ -9,6 +9,7 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
+#include "settings/changes.h"
 #include "settings/engine_table.h"
 #include "settings/world_changes.h"
 
@@ -45,24 +46,27 @@ RunConfig configure(const RunConfig& base, const Changes& changes, const Machine
   return resolve(std::move(config), limits, notes);
 }
 
-void adopt_loader(Experiment& experiment, const RunConfig& measured) {
+void adopt_loader(Experiment& experiment, const RunConfig& measured, const Changes& changes) {
   for (Case& one : experiment.cases) {
     RunConfig& config = one.config;
     if (!is_guest_engine(config.engine.value)) return;
-    const auto take = [](auto& setting, const auto& in_force) {
-      if (!setting.given) setting.value = in_force.value;
+    const auto take = [&](std::string_view key, auto& setting, const auto& in_force) {
+      const bool is_made = !key.empty() && one.changes != changes && change_setting(changes, key);
+      if (!setting.given && !is_made) setting.value = in_force.value;
     };
-    take(config.loader.num_workers, measured.loader.num_workers);
-    take(config.loader.batch_size, measured.loader.batch_size);
-    take(config.data.samples, measured.data.samples);
-    take(config.data.delivered_bytes, measured.data.delivered_bytes);
-    take(config.loader.in_order, measured.loader.in_order);
-    take(config.loader.drop_last, measured.loader.drop_last);
-    take(config.loader.persistent_workers, measured.loader.persistent_workers);
-    take(config.trainer.ranks, measured.trainer.ranks);
-    if (!config.loader.pin_memory.given) take(config.loader.memory, measured.loader.memory);
+    take("num-workers", config.loader.num_workers, measured.loader.num_workers);
+    take("batch-size", config.loader.batch_size, measured.loader.batch_size);
+    take("", config.data.samples, measured.data.samples);
+    take("", config.data.delivered_bytes, measured.data.delivered_bytes);
+    take("in-order", config.loader.in_order, measured.loader.in_order);
+    take("drop-last", config.loader.drop_last, measured.loader.drop_last);
+    take("persistent-workers", config.loader.persistent_workers,
+         measured.loader.persistent_workers);
+    take("", config.trainer.ranks, measured.trainer.ranks);
+    if (!config.loader.pin_memory.given)
+      take("pin-memory", config.loader.memory, measured.loader.memory);
     if (measured.loader.num_workers > 0)
-      take(config.loader.prefetch_factor, measured.loader.prefetch_factor);
+      take("prefetch-factor", config.loader.prefetch_factor, measured.loader.prefetch_factor);
     config.loader.executor.value =
         config.loader.num_workers > 0 ? Executor::processes : Executor::inline_;
   }

@@ -16,8 +16,9 @@ inline constexpr std::int64_t kSamplesOfPrediction = 20'000;  // that the model 
 // `base` with `changes`, resolved. Throws UsageError and RunError.
 RunConfig configure(const RunConfig& base, const Changes& changes, const MachineLimits& limits);
 
-// What somebody else's loader turned out to be, in all cases where no flag says otherwise.
-void adopt_loader(Experiment& experiment, const RunConfig& measured);
+// What somebody else's loader turned out to be in a run with `changes`, in all cases where no flag
+// says otherwise. What the changes made of it holds for cases with the same ones only.
+void adopt_loader(Experiment& experiment, const RunConfig& measured, const Changes& changes = {});
 
 // The value that a case has on an axis; "-" where it has none.
 std::string setting_text(const Case& one, const std::string& key);

@@ -30,6 +30,9 @@ struct TuneOptions {
   std::optional<Bytes> free_memory, free_shared, lockable;
   Bytes resident_before = 0;  // of this process
   std::uint64_t seed = 0;
+  bool grows = false;      // the axes go on while more is expected past their ends
+  bool with_now = false;   // the base case is measured too, whatever the axes are
+  MachineLimits limits{};  // for the cases of both
 };
 
 // What a model says of one case.
@@ -48,6 +51,13 @@ struct TunedCase {
   std::size_t stratum = 0;  // cases that one model can tell apart
   std::optional<Forecast> predicted;
   std::string refused;  // why it was not run though it could be tried: it would not fit
+};
+
+// A setting past the end of an axis, of which more is expected than of all the grid.
+struct BeyondGrid {
+  Change change;
+  std::optional<Forecast> predicted;  // nothing: the last value of the axis was the best by far
+  std::string left_out;               // why it may not be run; "": the axis ends
 };
 
 // How the answer changes with the compute, in the model.
@@ -69,9 +79,11 @@ struct Tune {
   TuneGoal goal;
   std::vector<TunedCase> candidates;  // one per case
   std::optional<std::size_t> best, recommended;
-  bool proven = false;       // that the recommended one reaches the goal
-  double probability = 0;    // that it does
-  bool goal_reached = true;  // false: no case of the grid keeps the GPU as busy as that
+  std::optional<std::size_t> now;    // the settings of the base case
+  std::optional<BeyondGrid> beyond;  // the grid was cut: its best is the best so far
+  bool proven = false;               // that the recommended one reaches the goal
+  double probability = 0;            // that it does
+  bool goal_reached = true;          // false: no case of the grid keeps the GPU as busy as that
   // |predicted / measured - 1| of what ran; nothing where nothing was predicted.
   std::optional<double> error_median, error_worst;
   std::string limit;  // what holds the recommended case back: compute, a cause, or "" when untold

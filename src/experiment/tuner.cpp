@@ -13,7 +13,6 @@ namespace loaderscope {
 namespace {
 
 constexpr int kMostTuneRounds = 30;
-constexpr double kMayWell = 0.25;  // probability from which on a case is named that is not proven
 constexpr Nanos kRunsOfBudget = 40;
 constexpr Nanos kShortest = kSecond / 2;  // of one run
 constexpr Nanos kLongest = 10 * kSecond;
@@ -33,16 +32,19 @@ class Tuner {
   }
 
   Tune run() {
-    refuse_what_does_not_fit(0);
+    refuse_what_does_not_fit();
+    if (options_.with_now) measure_now();
     probe_and_predict();
+    grow(true);
     for (int round = 1; round < kMostTuneRounds && !is_over(); ++round) {
+      grow(false);
       const std::vector<std::size_t> wanted = what_to_run(tune_, Belief(tune_));
       if (wanted.empty()) break;
       for (const std::size_t i : wanted) {
         if (!is_over()) run_case(i, round);
       }
     }
-    decide();
+    conclude();
     return std::move(tune_);
   }
 
@@ -52,36 +54,75 @@ class Tuner {
     return runner_->stopped() || tune_.experiment.interrupted || tune_.experiment.budget_spent ||
            tune_.grid_spent;
   }
-  void refuse_what_does_not_fit(Bytes private_bytes) {
+  void refuse_what_does_not_fit() {
     for (std::size_t i = 0; i < cases().size(); ++i) {
       if (is_possible(tune_, i) && cases()[i].runs.empty())
-        tune_.candidates[i].refused = reason_not_to_run(cases()[i].config, options_, private_bytes);
+        tune_.candidates[i].refused =
+            reason_not_to_run(cases()[i].config, options_, private_bytes_);
     }
+  }
+
+  // First of all, so that the answer can say what it is better than.
+  void measure_now() {
+    tune_.now = add_present(tune_, options_.limits);
+    refuse_what_does_not_fit();
+    if (!is_possible(tune_, *tune_.now)) return;
+    run_case(*tune_.now, 0);
+    const auto record = records_.find(*tune_.now);
+    if (record == records_.end() || !record->second.loaders.empty()) return;
+    const std::optional<std::size_t> same = like_present(tune_, *tune_.now);
+    if (!same) return;
+    cases()[*same].runs = std::move(cases().back().runs);
+    records_.insert_or_assign(*same, std::move(record->second));
+    records_.erase(*tune_.now);
+    cases().pop_back();
+    tune_.candidates.pop_back();
+    tune_.now = same;
   }
 
   // --- probes ---
 
-  void probe_and_predict() {
+  std::size_t number_strata() {
     const std::vector<std::size_t> strata = strata_of(cases());
     std::size_t count = 0;
     for (std::size_t i = 0; i < strata.size(); ++i) {
       tune_.candidates[i].stratum = strata[i];
       count = std::max(count, strata[i] + 1);
     }
-    Bytes private_bytes = 0;
+    return count;
+  }
+
+  void probe_and_predict() {
+    const std::size_t count = number_strata();
     for (std::size_t stratum = 0; stratum < count && !is_over(); ++stratum) {
       const std::optional<std::size_t> probe = probe_of(stratum);
       if (!probe) continue;
-      run_case(*probe, 0);
+      if (cases()[*probe].runs.empty()) run_case(*probe, 0);
       if (cases()[*probe].runs.empty()) {
         skip_stratum(stratum, cases()[*probe].skipped);
         continue;
       }
-      private_bytes =
-          std::max(private_bytes, private_bytes_of(cases()[*probe], options_.resident_before));
-      predict(stratum, *probe);
+      private_bytes_ =
+          std::max(private_bytes_, private_bytes_of(cases()[*probe], options_.resident_before));
+      fit(stratum, *probe);
+      predict(stratum);
     }
-    refuse_what_does_not_fit(private_bytes);
+    refuse_what_does_not_fit();
+  }
+
+  // `unseen`: though nothing was measured at the end of the axis.
+  void grow(bool unseen) {
+    if (!options_.grows || is_over()) return;
+    const auto beyond = expected_beyond(tune_, Belief(tune_), forecasters_);
+    if (!beyond || !(unseen || has_run_at_end(tune_, beyond->change.key))) return;
+    if (!extend_axis(tune_, beyond->change.key, options_)) return;
+    if (!records_.empty()) {
+      const auto& [ran, record] = *records_.begin();
+      adopt_loader(tune_.experiment, record.config, cases()[ran].changes);
+    }
+    number_strata();
+    for (const auto& [stratum, forecast] : forecasters_) predict(stratum);
+    refuse_what_does_not_fit();
   }
 
   // As many workers as there are cores, and a window that is neither the deepest nor the
@@ -115,17 +156,23 @@ class Tuner {
     tune_.experiment.notes.push_back("no prediction: " + why);
   }
 
-  void predict(std::size_t stratum, std::size_t probe) {
-    Forecaster& forecast = forecasters_[stratum];
+  void fit(std::size_t stratum, std::size_t probe) {
     try {
-      forecast = fit_(records_.at(probe));
+      forecasters_[stratum] = fit_(records_.at(probe));
     } catch (const RunError& error) {
-      return no_prediction(error.what());
+      no_prediction(error.what());
     } catch (const UsageError& error) {
-      return no_prediction(error.what());
+      no_prediction(error.what());
     }
+  }
+
+  // Those cases of it of which nothing was said yet.
+  void predict(std::size_t stratum) {
+    const Forecaster& forecast = forecasters_[stratum];
+    if (!forecast) return;
     for (std::size_t i = 0; i < cases().size(); ++i) {
       if (tune_.candidates[i].stratum != stratum || !is_possible(tune_, i)) continue;
+      if (tune_.candidates[i].predicted) continue;
       try {
         tune_.candidates[i].predicted = forecast(predictable(cases()[i].changes));
       } catch (const UsageError& error) {
@@ -164,47 +211,15 @@ class Tuner {
 
   // --- the answer ---
 
-  void decide() {
+  void conclude() {
     const Belief belief(tune_);
-    const Judgement& judgement = belief.judgement();
-    tune_.best = judgement.best();
-    for (std::size_t i = 0; i < cases().size(); ++i) {
-      if (!judgement.measured(i) || belief.probability(i) < kProven) continue;
-      if (cases()[i].runs.size() < kFewestRuns) continue;
-      if (!tune_.recommended || belief.is_cheaper(i, *tune_.recommended)) tune_.recommended = i;
-    }
-    tune_.proven = tune_.recommended.has_value() && !has_unseen_rivals(belief);
-    if (!tune_.recommended) tune_.recommended = fallback(belief);
-    if (tune_.recommended) {
-      tune_.probability = belief.probability(*tune_.recommended);
-      tune_.goal_reached = tune_.proven || belief.reaches_goal(*tune_.recommended) ||
-                           may_reach_goal(belief, *tune_.recommended);
-    }
+    decide(tune_, belief);
+    if (tune_.now && cases()[*tune_.now].runs.empty()) tune_.now.reset();
     tune_.grid_time = time_of_grid(tune_, belief, *runner_, length_);
+    tune_.beyond = expected_beyond(tune_, belief, forecasters_);
+    if (tune_.beyond)
+      tune_.beyond->left_out = why_left_out(tune_, tune_.beyond->change, options_, private_bytes_);
     explain(tune_, belief, forecasters_, records_);
-  }
-
-  // Cases that should have run and did not.
-  bool has_unseen_rivals(const Belief& belief) {
-    const std::vector<std::size_t> open = what_to_run(tune_, belief);
-    return std::any_of(open.begin(), open.end(),
-                       [&](std::size_t i) { return cases()[i].runs.empty(); });
-  }
-
-  // As far as runs say, and no other case is believed to set a higher mark.
-  bool may_reach_goal(const Belief& belief, std::size_t i) {
-    return tune_.goal.busy ? !belief.is_ruled_out(i) : !has_unseen_rivals(belief);
-  }
-
-  // Nothing is proven: the cheapest that may well reach the goal, else the best. What is nearly
-  // ruled out is no answer, though more runs might have shown that it is one.
-  std::optional<std::size_t> fallback(const Belief& belief) {
-    std::optional<std::size_t> result;
-    for (std::size_t i = 0; i < cases().size(); ++i) {
-      if (!belief.judgement().measured(i) || belief.chance(i) < kMayWell) continue;
-      if (!result || belief.is_cheaper(i, *result)) result = i;
-    }
-    return result ? result : tune_.best;
   }
 
   TuneOptions options_;
@@ -213,8 +228,9 @@ class Tuner {
   Nanos length_ = 0, length_of_grid_ = 0;  // of a run, here and in the plain grid
   Tune tune_;
   std::optional<CaseRunner> runner_;
-  std::map<std::size_t, Forecaster> forecasters_;  // by stratum
-  std::map<std::size_t, RunRecord> records_;       // the last run of each case
+  Bytes private_bytes_ = 0;  // of a worker, as measured
+  Forecasters forecasters_;
+  std::map<std::size_t, RunRecord> records_;  // the last run of each case
 };
 
 }  // namespace

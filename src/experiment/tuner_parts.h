@@ -12,6 +12,29 @@
 
 namespace loaderscope {
 
+using Forecasters = std::map<std::size_t, Forecaster>;  // by stratum
+
+// --- The settings that the user has now.
+
+// Adds the base case, and returns its index.
+std::size_t add_present(Tune& tune, const MachineLimits& limits);
+// The case of the grid that has the settings of `present`, once that one has run. Nothing where
+// none has them all.
+std::optional<std::size_t> like_present(const Tune& tune, std::size_t present);
+
+// --- Past the ends of the axes.
+
+// What is expected to give more than all of the grid. Nothing where its ends are far enough out.
+std::optional<BeyondGrid> expected_beyond(const Tune& tune, const Belief& belief,
+                                          const Forecasters& forecasters);
+// Whether the last value of the axis that has run cases at all has run.
+bool has_run_at_end(const Tune& tune, const std::string& key);
+// "": the axis ends.
+std::string why_left_out(const Tune& tune, const Change& beyond, const TuneOptions& options,
+                         Bytes private_bytes);
+// Adds the next values of the axis, with their cases. False: there may be no more.
+bool extend_axis(Tune& tune, const std::string& key, const TuneOptions& options);
+
 // --- Which cases one model can tell apart.
 
 // The changes that a model fitted to one run can predict; the others need a run of their own.
@@ -44,11 +67,16 @@ inline constexpr std::size_t kFewestRuns = 2;  // of a case that is recommended
 // neighbours, the best, and what was not ruled out as either. None when the answer stands.
 std::vector<std::size_t> what_to_run(const Tune& tune, const Belief& belief);
 
+// --- The answer.
+
+// Fills which case is the best, which one to use, and how sure that is.
+void decide(Tune& tune, const Belief& belief);
+
 // --- What stands behind the answer of a tune: its limit, what would move it, how sure the model
 // is, how the answer changes with the compute, and what it is without the other programs.
 
-// `forecasters` by stratum, `records` by case.
-void explain(Tune& tune, const Belief& belief, const std::map<std::size_t, Forecaster>& forecasters,
+// `records` by case.
+void explain(Tune& tune, const Belief& belief, const Forecasters& forecasters,
              const std::map<std::size_t, RunRecord>& records);
 
 }  // namespace loaderscope

@@ -110,8 +110,9 @@ void describe_tuned(Form& form, TunedRow& row) {
 // `more()` shows further members.
 template <class More>
 void describe_chosen(Form& form, Form::Name name, std::optional<std::size_t>& index,
-                     std::vector<TunedRow>& rows, Form::Sentence sentence, const More& more) {
-  form.if_there(name, index.has_value(), Missing::null, [&] {
+                     std::vector<TunedRow>& rows, Form::Sentence sentence, const More& more,
+                     Missing missing = Missing::null) {
+  form.if_there(name, index.has_value(), missing, [&] {
     TunedRow row = index ? rows[*index] : TunedRow{};
     form.object(name, sentence, [&] {
       auto number = static_cast<std::int64_t>(index.value_or(0));
@@ -164,6 +165,22 @@ void describe_limit(Form& form, Tune& tune) {
     describe_changes(form, tune.next_step, "the same, KEY=VALUE");
     describe_forecast(form, tune.after_next_step);
   });
+}
+
+void describe_beyond(Form& form, BeyondGrid& beyond) {
+  form.object("beyond",
+              "a setting past the end of an axis, of which more is expected: the best of the grid "
+              "is the best so far",
+              [&] {
+                Changes changes;
+                if (!form.reads()) changes = {beyond.change};
+                describe_changes(form, changes, "the setting, KEY=VALUE");
+                if (form.reads() && changes.size() != 1) form.refuse("is not of one setting");
+                if (!changes.empty()) beyond.change = changes.front();
+                describe_forecast(form, beyond.predicted);
+                form.text_or_null("left_out", beyond.left_out,
+                                  "why it may not be run; null where the axis ends");
+              });
 }
 
 void describe_shifts(Form& form, Tune& tune) {
@@ -229,6 +246,7 @@ void check_indexes(Form& form, const Tune& tune) {
   };
   check(tune.best, true);
   check(tune.recommended, true);
+  check(tune.now, true);
   if (tune.alone) check(tune.alone->cheapest, false);
   for (const ComputeShift& shift : tune.shifts) check(shift.cheapest, false);
 }
@@ -243,8 +261,12 @@ void describe_tune(Form& form, Tune& tune) {
   form.settings(in_force);
   describe_goal(form, tune.goal);
   describe_chosen(form, "best", tune.best, rows, "the highest measured rate", [] {});
+  describe_chosen(
+      form, "now", tune.now, rows, "the base case, as it is now", [] {}, Missing::left_out);
   describe_chosen(form, "recommendation", tune.recommended, rows, "the setting to use",
                   [&] { describe_promise(form, tune); });
+  form.optional("beyond", tune.beyond, Missing::left_out,
+                [&](BeyondGrid& beyond) { describe_beyond(form, beyond); });
   describe_limit(form, tune);
   describe_shifts(form, tune);
   form.optional("alone", tune.alone, Missing::null,

@@ -13,9 +13,11 @@
 namespace loaderscope {
 namespace {
 
+// "now, use ->"
 std::string mark_of(const Tune& tune, std::size_t i) {
-  if (tune.recommended == i) return "use ->";
-  return tune.best == i ? "best" : "";
+  const std::string now = tune.now == i ? "now" : "";
+  const std::string rank = tune.recommended == i ? "use ->" : tune.best == i ? "best" : "";
+  return now.empty() || rank.empty() ? now + rank : now + ", " + rank;
 }
 
 // What a case keeps in memory: as measured, or its slots where nothing is written.

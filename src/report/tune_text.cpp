@@ -22,14 +22,29 @@ std::string goal_text(const TuneGoal& goal) {
   return fmt::format("within {:g} % of the best", 100 * goal.within);
 }
 
+// "the model expects 800 samples/s with num-workers=8, which was not run"
+std::string words_of(const BeyondGrid& beyond) {
+  const std::string setting = spell_changes({beyond.change});
+  if (!beyond.left_out.empty()) return setting + " may give more, but: " + beyond.left_out;
+  if (!beyond.predicted)
+    return "the last value was the best by far, and " + setting + " was not run";
+  return fmt::format("the model expects {} samples/s with {}, which was not run",
+                     show_rate(beyond.predicted->samples_per_s), setting);
+}
+
 // ", the cheapest proven within 3 % of the best"
 std::string claim(const Tune& tune) {
   const std::string goal = goal_text(tune.goal);
+  if (tune.beyond && tune.goal.busy)
+    return ", the best so far: no setting of the grid keeps " + computing(tune) + " " + goal +
+           ", and " + words_of(*tune.beyond);
+  if (tune.beyond) return ", the best so far: " + words_of(*tune.beyond);
   if (tune.proven)
     return tune.goal.busy ? ", the cheapest proven to keep it " + goal
                           : ", the cheapest proven " + goal;
   if (!tune.goal_reached && tune.goal.busy)
-    return ": the best there is; no setting of the grid keeps " + computing(tune) + " " + goal;
+    return ": the best that was measured; no setting of the grid keeps " + computing(tune) + " " +
+           goal;
   if (!tune.goal_reached) {
     return ", the best that was measured, not proven " + goal +
            " (the model expects more of others); give a longer --budget";
@@ -62,7 +77,7 @@ std::string answer_line(const Tune& tune, const Judgement& judgement) {
 std::string best_line(const Tune& tune, const Judgement& judgement) {
   if (!tune.best || tune.best == tune.recommended) return "";
   const double ahead = judgement.rate(*tune.best).mean / judgement.rate(*tune.recommended).mean - 1;
-  return fmt::format("best: {}: {:+.1f} %",
+  return fmt::format("best{}: {}: {:+.1f} %", tune.beyond ? " so far" : "",
                      settings_text(tune.experiment, tune.experiment.cases[*tune.best]),
                      100 * ahead);
 }

@@ -174,6 +174,25 @@ TEST(TuneCommand, PutsTheSettingFirstAndTheCallToPasteBehindIt) {
   EXPECT_THAT(ended.out, HasSubstr("next: loaderscope run "));
 }
 
+// Reads of 8 ms on two cores: 8 workers are the fewest that hide them, more than twice the cores.
+TEST(TuneCommand, FindsWorkersThatWaitBeyondTheCores) {
+  const Words words = {"tune",   "--engine",       "model",  "--cores",    "2",
+                       "--cost", "read=8ms:sleep", "--cost", "decode=1ms", "--compute",
+                       "20ms",   "--batch",        "16"};
+  const Ended ended = run_binary(words);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("Use num-workers=8 "));
+  EXPECT_THAT(ended.out, HasSubstr("800 samples/s"));
+  EXPECT_THAT(ended.out, ContainsRegex("\n *now +2 +2 "));
+  EXPECT_THAT(ended.out, Not(HasSubstr("Next step up: num-workers")));
+  Words capped = words;
+  capped.insert(capped.end(), {"--max-workers", "4"});
+  const Ended so_far = run_binary(capped);
+  ASSERT_EQ(so_far.exit_code, 0) << so_far.err;
+  EXPECT_THAT(so_far.out, HasSubstr("the best so far: "));
+  EXPECT_THAT(so_far.out, Not(HasSubstr("proven within")));
+}
+
 TEST(TuneCommand, SavesTheAnswer) {
   const Ended ended = run_binary(in_model("tune", {"--json", "-"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;

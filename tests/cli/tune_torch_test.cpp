@@ -60,6 +60,7 @@ TEST_F(TorchExperiment, ATuneRunsASavedProgramAgain) {
   const json answer = json::parse(ended.out);
   EXPECT_EQ(answer.at("recommendation").at("batch_size"), 8);
   EXPECT_EQ(answer.at("base").at("command").at(0), torch_python());
+  EXPECT_EQ(answer.at("now").at("workers"), 1);  // as the program has it, measured too
   std::int64_t ran = 0;
   for (const json& one : answer.at("cases")) ran += one.at("measured").is_null() ? 0 : 1;
   EXPECT_EQ(ran, 2);

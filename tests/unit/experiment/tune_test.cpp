@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "experiment/axes.h"
+#include "experiment/judgement.h"
 #include "experiment/settings.h"
 #include "experiment/tuner_parts.h"
 #include "loaderscope/engine.h"
@@ -24,6 +25,7 @@ using test::plan;
 using test::scenario;
 using test::true_rate;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::vector<std::string> kGrid = {"workers=0,1,2,4,8,12,16", "prefetch=1,2,4,8",
                                         "memory=pageable,pin-thread,pinned-slots"};
@@ -115,6 +117,121 @@ TEST(Tune, ProvesTheOnlyCaseThatThereIs) {
   EXPECT_TRUE(found.proven);
   EXPECT_FALSE(found.grid_spent);
   EXPECT_EQ(found.experiment.cases[0].runs.size(), 2U);
+}
+
+TuneOptions growing() {
+  TuneOptions options;
+  options.grows = options.with_now = true;
+  options.limits = {2};
+  return options;
+}
+
+// Two cores, and reads that wait 8 ms: 8 workers are the fewest that hide them.
+const char* const kWaits =
+    "cost = read=8ms:sleep\ncost = decode=1ms\ncompute = 20ms\nbatch = 16\ncores = 2";
+
+Tune tuned_by_default(const std::string& lines, const TuneOptions& options,
+                      const FitForecaster& fit = fit_forecaster) {
+  const RunConfig base = scenario(lines);
+  const Axes axes = default_axes(base, {2}, options.max_workers);
+  return tune(plan_experiment(base, axes, false, {2}), test::model_context(), options, fit);
+}
+
+std::string text_of(const Tune& found) {
+  std::ostringstream out;
+  write_table(out, result_of(found, ""), ReportStyle{400, false});
+  return out.str();
+}
+
+TEST(Tune, GoesOnPastTwiceTheCoresWhereWorkersWait) {
+  const Tune found = tuned_by_default(kWaits, growing());
+  ASSERT_TRUE(found.recommended);
+  EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 8);
+  EXPECT_NEAR(Judgement(found.experiment.cases).rate(*found.recommended).mean, 800, 1);
+  EXPECT_TRUE(found.proven);
+  EXPECT_FALSE(found.beyond);
+  EXPECT_EQ(found.limit, "compute");
+  EXPECT_THAT(text_of(found), HasSubstr("proven within 3 % of the best"));
+}
+
+// No compute holds the loader back: every worker more reads more, to the end of what is tried.
+TEST(Tune, SaysBestSoFarWhereNothingEndsTheAxis) {
+  TuneOptions options = growing();
+  options.budget = 600 * kSecond;
+  const Tune found = tuned_by_default(
+      "cost = read=40ms:sleep\nbatch = 16\ncores = 2\ndevice = null\nprefetch = 2\nmemory = "
+      "pageable",
+      options);
+  ASSERT_TRUE(found.recommended && found.beyond);
+  EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 128);
+  EXPECT_EQ(found.beyond->change, (Change{"num-workers", "192"}));
+  EXPECT_THAT(text_of(found), HasSubstr("the best so far: the model expects "));
+}
+
+TEST(Tune, ClaimsNoBestOfAGridThatWasCut) {
+  const Tune given = tuned(scenario(kWaits), {"workers=1,2,4"});
+  ASSERT_TRUE(given.beyond);
+  EXPECT_EQ(given.beyond->change.key, "num-workers");
+  EXPECT_THAT(text_of(given), HasSubstr("Use num-workers=4: "));
+  EXPECT_THAT(text_of(given), HasSubstr("the best so far: the model expects "));
+  EXPECT_THAT(text_of(given), Not(HasSubstr("proven within")));
+
+  TuneOptions options = growing();
+  options.max_workers = 4;
+  const Tune capped = tuned_by_default(kWaits, options);
+  ASSERT_TRUE(capped.beyond);
+  EXPECT_THAT(capped.beyond->left_out, HasSubstr("more workers than --max-workers 4"));
+  EXPECT_THAT(text_of(capped), HasSubstr("the best so far"));
+}
+
+// The end of the axis was measured, and was better by far than what came before it.
+TEST(Tune, GoesOnByWhatWasMeasuredWhereNoModelSays) {
+  const FitForecaster none = [](const RunRecord&) -> Forecaster {
+    throw RunError("the model misses the run");
+  };
+  const Tune found =
+      tuned_by_default(std::string(kWaits) + "\nprefetch = 2\nmemory = pageable", growing(), none);
+  ASSERT_TRUE(found.recommended);
+  EXPECT_GE(found.experiment.cases[*found.recommended].config.loader.num_workers, 8);
+  EXPECT_NEAR(Judgement(found.experiment.cases).rate(*found.recommended).mean, 800, 1);
+  EXPECT_FALSE(found.beyond);
+}
+
+TEST(Tune, EndsTheAxisWhereMeasurementsLevelThoughTheModelExpectsMore) {
+  const FitForecaster hopeful = [](const RunRecord&) {
+    return [](const Changes& changes) {
+      double workers = 1;
+      for (const Change& change : changes) {
+        if (change.key == "num-workers") workers = std::stod(change.value);
+      }
+      return Forecast{100 * (workers + 1), 0};
+    };
+  };
+  const Tune found = tuned_by_default(
+      "cost = decode=4ms\nbatch = 8\ncores = 2\ndevice = null\nprefetch = 2\nmemory = pageable",
+      growing(), hopeful);
+  EXPECT_FALSE(found.beyond);
+  for (const Case& one : found.experiment.cases)
+    EXPECT_LE(one.config.loader.num_workers, 8) << spell_changes(one.changes);
+}
+
+TEST(Tune, MeasuresThePresentSettings) {
+  // One of the grid: as many workers as cores, prefetch factor 2.
+  const Tune of_grid = tuned_by_default(kWaits, growing());
+  ASSERT_TRUE(of_grid.now);
+  const Case& now = of_grid.experiment.cases[*of_grid.now];
+  EXPECT_EQ(now.config.loader.num_workers, 2);
+  EXPECT_FALSE(now.runs.empty());
+  EXPECT_EQ(now.changes.size(), 3U);
+  EXPECT_THAT(text_of(of_grid), ::testing::ContainsRegex("\n *now +2 +2 "));
+
+  // Beside a grid that has it not.
+  const Tune beside = tune(plan(scenario(std::string(kWaits) + "\nworkers = 5"), {"prefetch=1,4"}),
+                           test::model_context(), growing());
+  ASSERT_TRUE(beside.now);
+  EXPECT_TRUE(beside.experiment.cases[*beside.now].changes.empty());
+  EXPECT_EQ(beside.experiment.cases[*beside.now].config.loader.prefetch_factor, 2);
+  EXPECT_FALSE(beside.experiment.cases[*beside.now].runs.empty());
 }
 
 TEST(Tune, RunsTheNeighboursOfItsAnswer) {
@@ -264,6 +381,23 @@ TEST(Tune, TakesOverWhatSomebodyElsesLoaderTurnsOutToBe) {
   EXPECT_EQ(last.loader.memory, MemoryMode::pin_thread);
   EXPECT_EQ(experiment.cases.front().config.loader.executor, Executor::inline_);
   EXPECT_THAT(data_loader_call(last), HasSubstr("batch_size=8, num_workers=2, prefetch_factor=3"));
+}
+
+// A run with other workers says nothing of those that the program has by itself.
+TEST(Tune, KeepsWhatARunChangedFromThePresentSettings) {
+  RunConfig base;
+  base.program.loader.set("train.py:make");
+  Experiment experiment =
+      plan_experiment(base, parse_axes({"workers=0,2"}), true, {4});  // the base case is the first
+  ASSERT_TRUE(experiment.cases.front().changes.empty());
+  RunConfig measured;
+  measured.loader.num_workers.value = 6;
+  measured.loader.batch_size.value = 8;
+  adopt_loader(experiment, measured);
+  measured.loader.num_workers.value = 2;
+  adopt_loader(experiment, measured, {{"num-workers", "2"}});
+  EXPECT_EQ(experiment.cases.front().config.loader.num_workers, 6);
+  EXPECT_EQ(experiment.cases.front().config.loader.batch_size, 8);
 }
 
 TEST(Tune, CallsForAPipelineOfDaliOnlyWhereItIsOne) {

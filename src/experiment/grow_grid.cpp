@@ -1,0 +1,183 @@
+// Axes that go on past their ends while more is expected there. Workers that wait need no core, so
+// that no number of cores says where such an axis should end.
+#include <algorithm>
+#include <utility>
+
+#include "experiment/settings.h"
+#include "experiment/tuner_parts.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kMore = 0.01;              // of the rate: what is worth another value
+constexpr int kValuesAhead = 2;             // that are looked at, and added, at a time
+constexpr std::int64_t kMostWorkers = 128;  // of all ranks, that are tried unasked
+constexpr std::int64_t kMostAhead = 32;     // batches of a worker, likewise
+
+constexpr const char* kWorkers = "num-workers";
+constexpr const char* kAhead = "prefetch-factor";
+
+const Axis* axis_of(const Tune& tune, const std::string& key) {
+  const Axes& axes = tune.experiment.axes;
+  const auto found =
+      std::find_if(axes.begin(), axes.end(), [&](const Axis& axis) { return axis.key == key; });
+  return found == axes.end() ? nullptr : &*found;
+}
+
+// 0: none.
+std::int64_t value_of(const Case& one, const std::string& key) {
+  for (const Change& change : one.changes) {
+    if (change.key == key) return parse_count(change.value);
+  }
+  return 0;
+}
+
+// The largest that can be run.
+std::int64_t end_of(const Tune& tune, const std::string& key) {
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
+    if (is_possible(tune, i)) end = std::max(end, value_of(tune.experiment.cases[i], key));
+  }
+  return end;
+}
+
+// 1, 2, 3, 4, 6, 8, 12, ... workers; 1, 2, 4, 8, ... batches.
+std::int64_t next_value(const std::string& key, std::int64_t after) {
+  std::int64_t power = 1;
+  while (2 * power <= after) power *= 2;
+  const std::int64_t between = power + power / 2;
+  if (after < power) return power;
+  return key == kWorkers && power > 1 && between > after ? between : 2 * power;
+}
+
+// The highest rate that is believed of measured cases with the last value, and with smaller ones.
+struct Ends {
+  double last = 0, before = 0;
+};
+Ends measured_ends(const Tune& tune, const Belief& belief, const std::string& key,
+                   std::int64_t end) {
+  Ends ends;
+  for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
+    if (!belief.judgement().measured(i)) continue;
+    double& rate = value_of(tune.experiment.cases[i], key) == end ? ends.last : ends.before;
+    rate = std::max(rate, belief.rate(i));
+  }
+  return ends;
+}
+
+Changes with_value(Changes changes, const Change& value) {
+  std::erase_if(changes, [&](const Change& change) { return change.key == value.key; });
+  changes.push_back(value);
+  return changes;
+}
+
+// What the model says of a value, put right by how far it is off of the best case.
+std::optional<Forecast> forecast_of(const Tune& tune, const Belief& belief,
+                                    const Forecaster& forecast, std::size_t best,
+                                    const Change& value) {
+  const std::optional<Forecast>& of_best = tune.candidates[best].predicted;
+  if (!of_best || !(of_best->samples_per_s > 0)) return std::nullopt;
+  try {
+    Forecast said = forecast(predictable(with_value(tune.experiment.cases[best].changes, value)));
+    const double factor = belief.rate(best) / of_best->samples_per_s;
+    said.samples_per_s *= factor;
+    said.busy = std::min(1.0, said.busy * factor);
+    return said;
+  } catch (const UsageError&) {
+  } catch (const RunError&) {
+  }
+  return std::nullopt;
+}
+
+std::optional<BeyondGrid> beyond_axis(const Tune& tune, const Belief& belief,
+                                      const Forecasters& forecasters, const std::string& key) {
+  const std::size_t best = *belief.best();
+  const std::int64_t end = end_of(tune, key);
+  const Ends ends = measured_ends(tune, belief, key, end);
+  const bool has_levelled = ends.last > 0 && ends.last <= ends.before * (1 + tune.goal.within);
+  if (end == 0 || has_levelled) return std::nullopt;
+  const auto forecast = forecasters.find(tune.candidates[best].stratum);
+  const bool is_known = forecast != forecasters.end() && forecast->second;
+  std::int64_t value = end;
+  for (int ahead = 0; ahead < kValuesAhead; ++ahead) {
+    value = next_value(key, value);
+    const Change change{key, std::to_string(value)};
+    const auto said =
+        is_known ? forecast_of(tune, belief, forecast->second, best, change) : std::nullopt;
+    if (said && said->samples_per_s > belief.rate(best) * (1 + kMore))
+      return BeyondGrid{change, said, ""};
+    // Where no model says: it has not levelled, as far as it was measured.
+    if (!said && ends.last > 0 && ends.before > 0) return BeyondGrid{change, std::nullopt, ""};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<BeyondGrid> expected_beyond(const Tune& tune, const Belief& belief,
+                                          const Forecasters& forecasters) {
+  if (!belief.best() || (tune.goal.busy && belief.reaches_goal(*belief.cheapest())))
+    return std::nullopt;
+  for (const char* const key : {kWorkers, kAhead}) {
+    if (axis_of(tune, key) == nullptr) continue;
+    if (auto beyond = beyond_axis(tune, belief, forecasters, key)) return beyond;
+  }
+  return std::nullopt;
+}
+
+bool has_run_at_end(const Tune& tune, const std::string& key) {
+  const std::int64_t end = end_of(tune, key);
+  return std::any_of(
+      tune.experiment.cases.begin(), tune.experiment.cases.end(),
+      [&](const Case& one) { return !one.runs.empty() && value_of(one, key) == end; });
+}
+
+std::string why_left_out(const Tune& tune, const Change& beyond, const TuneOptions& options,
+                         Bytes private_bytes) {
+  try {
+    const RunConfig config = configure(tune.experiment.base, {beyond}, options.limits);
+    return reason_not_to_run(config, options, private_bytes);
+  } catch (const UsageError& error) {
+    return error.what();
+  } catch (const RunError& error) {
+    return error.what();
+  }
+}
+
+bool extend_axis(Tune& tune, const std::string& key, const TuneOptions& options) {
+  const Experiment& experiment = tune.experiment;
+  const std::int64_t ranks = std::max<std::int64_t>(1, experiment.base.trainer.ranks);
+  const std::int64_t most =
+      key == kAhead ? kMostAhead
+                    : std::min(kMostWorkers / ranks, options.max_workers.value_or(kMostWorkers));
+  Axes axes = experiment.axes;
+  const auto axis =
+      std::find_if(axes.begin(), axes.end(), [&](const Axis& one) { return one.key == key; });
+  const std::vector<std::string> old = std::exchange(axis->values, {});
+  std::int64_t value = end_of(tune, key);
+  for (int ahead = 0; ahead < kValuesAhead; ++ahead) {
+    value = next_value(key, value);
+    const std::string text = std::to_string(value);
+    const bool is_old = std::find(old.begin(), old.end(), text) != old.end();
+    if (value <= most && !is_old) axis->values.push_back(text);
+  }
+  if (axis->values.empty()) return false;
+  try {
+    Experiment more = plan_experiment(experiment.base, axes, false, options.limits);
+    const auto place = static_cast<std::size_t>(axis - axes.begin());
+    std::vector<std::string>& values = tune.experiment.axes[place].values;
+    values.insert(values.end(), axis->values.begin(), axis->values.end());
+    for (Case& one : more.cases) {
+      if (value_of(one, key) == 0) continue;  // it has no such value, and is there
+      tune.experiment.cases.push_back(std::move(one));
+      tune.candidates.emplace_back();
+    }
+    return true;
+  } catch (const UsageError&) {
+    return false;  // no such value can be
+  }
+}
+
+}  // namespace loaderscope
