@@ -10,6 +10,7 @@
 #include "analysis/epochs.h"
 #include "analysis/removal.h"
 #include "analysis/statistics.h"
+#include "analysis/steadiness.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "loaderscope/analysis.h"
@@ -36,31 +37,6 @@ std::int64_t shortest_window(const RunRecord& record) {
   return std::max<std::int64_t>(steps, 0);
 }
 
-// The step times of a window in stretches of `workers` steps when each half has at least eight of
-// them (batch tasks arrive in bursts of W), else of single steps; of ranks the sum.
-class Stretches {
- public:
-  Stretches(std::int64_t steps, std::int64_t workers) {
-    const bool grouped = steps >= 16 * workers;
-    if (grouped) length_ = workers;
-    const std::int64_t most = StepSeries::kMostCells;
-    length_ *= std::max<std::int64_t>(1, (steps / length_ + most - 1) / most);
-    block_ = (2 * workers + length_ - 1) / length_;
-    times_.resize(static_cast<std::size_t>(steps / length_));
-  }
-
-  void add(std::int64_t index, double time) {
-    const auto stretch = static_cast<std::size_t>(index / length_);
-    if (stretch < times_.size()) times_[stretch] += time;
-  }
-  bool steady() const { return keeps_level(times_, block_); }
-
- private:
-  std::int64_t length_ = 1;
-  std::int64_t block_ = 1;
-  std::vector<double> times_;
-};
-
 constexpr double kMuchOfWindow = 0.1;  // for one step of many
 constexpr Nanos kManyMedians = 10;
 
@@ -69,7 +45,7 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 // What one walk over all rows gives.
 struct Walk {
   StepSeries series;
-  Stretches stretches;
+  bool steady = true;  // every rank
   Histogram step_time;
   std::set<std::int32_t> epochs;    // of the window; no more than two are told apart
   std::int64_t epochs_begun = 0;    // in the windows of all ranks
@@ -77,9 +53,16 @@ struct Walk {
   std::int64_t long_ones = 0;       // steps of its rank with much of the window
   std::optional<StepRow> first;     // of rank 0, warm-up included
 
-  Walk(std::int64_t steps, std::int64_t workers) : series(steps), stretches(steps, workers) {}
+  explicit Walk(const RunRecord& record)
+      : series(longest_window(record)),
+        workers_(workers_of(record.config)),
+        ranks_(std::ssize(record.ranks)) {
+    for (const RankRecord& rank : record.ranks) add(rank);
+  }
 
+ private:
   void add(const RankRecord& rank) {
+    Steadiness steadiness(rank.steps(), workers_);
     std::int64_t index = -rank.warmup_steps;
     EpochBegins begins;
     LongStep longest_of_rank;
@@ -88,7 +71,8 @@ struct Walk {
       if (!first) first = row;
       begins.add(row, index >= 0);
       if (index >= 0) {
-        add_measured(index, row);
+        add_measured(place_of(index, rank.steps()), row);
+        steadiness.add(index, static_cast<double>(row.compute_end - row.idle_begin));
         const Nanos time = row.compute() + row.stall[Cause::launch];
         const double share = ratio(seconds(time), seconds(rank.window()));
         long_ones_of_rank += share > kMuchOfWindow ? 1 : 0;
@@ -97,20 +81,25 @@ struct Walk {
       }
       ++index;
     });
+    steady = steady && steadiness.holds(ranks_);
     epochs_begun += begins.count();
     if (longest && longest->time >= longest_of_rank.time) return;
     longest = longest_of_rank;
     long_ones = long_ones_of_rank;
   }
 
- private:
-  void add_measured(std::int64_t index, const StepRow& row) {
-    const StepSums sums = sums_of(row);
-    series.add(index, sums);
-    stretches.add(index, sums.time);
+  // Of ranks that have not equally many steps those that ran at about the same time are together.
+  std::int64_t place_of(std::int64_t index, std::int64_t steps) const {
+    return index * series.steps() / steps;
+  }
+
+  void add_measured(std::int64_t place, const StepRow& row) {
+    series.add(place, sums_of(row));
     step_time.add(row.compute_end - row.idle_begin);
     if (epochs.size() < 2) epochs.insert(row.epoch);
   }
+
+  std::int64_t workers_, ranks_;
 };
 
 // Where steps of that length come again, they belong to the run.
@@ -230,10 +219,12 @@ AccountLead account_lead(Bootstrap bootstrap) {
 }
 
 AccountLead account_lead(const RunRecord& record) {
-  const std::int64_t workers = workers_of(record.config);
-  Walk walk(longest_window(record), workers);
-  for (const RankRecord& rank : record.ranks) walk.add(rank);
-  return account_lead(Bootstrap(walk.series, block_steps(record.config)));
+  return account_lead(Bootstrap(Walk(record).series, block_steps(record.config)));
+}
+
+std::int64_t steps_of_block(const RunRecord& record) {
+  const Walk walk(record);
+  return plan_blocks(walk.series, block_steps(record.config)).wanted * walk.series.steps_per_cell();
 }
 
 Analysis analyse(const RunRecord& record) {
@@ -245,15 +236,13 @@ Analysis analyse(const RunRecord& record) {
   analysis.account = mean_account(analysis.rank_accounts);
   analysis.steps = shortest_window(record);
 
-  const std::int64_t workers = workers_of(record.config);
-  Walk walk(longest_window(record), workers);
-  for (const RankRecord& rank : record.ranks) walk.add(rank);
+  Walk walk(record);
   analysis.long_step = long_step_of(walk, analysis.steps);
   analysis.step_time = std::move(walk.step_time);
   analysis.has_busy = device_kind(record.config.trainer.device.value) != DeviceKind::none &&
                       analysis.account.compute > 0;
   analysis.steady = analysis.steps >= kFewestSteps && !record.input_ended_in_warmup &&
-                    !analysis.long_step && walk.stretches.steady();
+                    !analysis.long_step && walk.steady;
 
   const Bootstrap bootstrap(walk.series, block_steps(record.config));
   fill_estimates(analysis, record, bootstrap);

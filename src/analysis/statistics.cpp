@@ -12,6 +12,9 @@ namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kMostBlocks = 500;  // more would only cost time
+// The rule finds blocks whose variance is least in error. Intervals cover better with longer ones.
+constexpr double kLonger = 1.5;
+constexpr double kFewestMemories = 15;  // in a window whose intervals cover what they should
 
 class Dice {
  public:
@@ -86,8 +89,25 @@ void StepSeries::add(std::int64_t index, const StepSums& sums) {
   cells_.at(static_cast<std::size_t>(index / per_cell_)).add(sums);
 }
 
+namespace {
+
+// What depends more on what was before: `value` over the cells, in groups.
+template <class Value>
+void look_at(Dependence& found, const std::vector<StepSums>& cells, std::int64_t group, double unit,
+             const Value& value) {
+  std::vector<double> groups(cells.size() / static_cast<std::size_t>(group));
+  for (std::size_t i = 0; i < groups.size() * static_cast<std::size_t>(group); ++i)
+    groups[i / static_cast<std::size_t>(group)] += value(cells[i]) / unit;
+  const Dependence one = dependence_of(groups);
+  found.block = std::max(found.block, one.block);
+  found.correlation = std::max(found.correlation, one.correlation);
+}
+
+}  // namespace
+
 BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block) {
   BlockPlan plan;
+  plan.wanted = cells_per_block;
   plan.cells = std::max(cells_per_block, cells / kMostBlocks);
   plan.firm = cells / plan.cells >= kFewestBlocks;
   // Two halves tell more than a single block, which would show no variation at all.
@@ -97,10 +117,33 @@ BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block) {
   return plan;
 }
 
-Bootstrap::Bootstrap(const StepSeries& series, std::int64_t block_steps) {
+// By bursts, as within one the steps depend on each other in any case.
+BlockPlan plan_blocks(const StepSeries& series, std::int64_t least_steps) {
   const std::int64_t per_cell = series.steps_per_cell();
+  const auto n = std::ssize(series.cells());
+  const std::int64_t least = (least_steps + per_cell - 1) / per_cell;
+  const std::int64_t burst = std::max<std::int64_t>(1, least / 2);
+  StepSums total;
+  for (const StepSums& cell : series.cells()) total.add(cell);
+  Dependence found;
+  if (total.time > 0) {
+    const double unit = total.time / static_cast<double>(n) * static_cast<double>(burst);
+    const double busy = total.compute / total.time;
+    look_at(found, series.cells(), burst, unit, [](const StepSums& sums) { return sums.time; });
+    look_at(found, series.cells(), burst, unit,
+            [busy](const StepSums& sums) { return sums.compute - busy * sums.time; });
+  }
+  const auto bursts = static_cast<std::int64_t>(std::ceil(kLonger * found.block));
+  BlockPlan plan = plan_blocks(n, std::max(least, found.block > 1 ? bursts * burst : least));
+  plan.firm = plan.firm && static_cast<double>(n) >=
+                               kFewestMemories * found.memory() * static_cast<double>(burst);
+  plan.unseen = found.unseen_by_blocks(std::max<std::int64_t>(1, plan.cells / burst));
+  return plan;
+}
+
+Bootstrap::Bootstrap(const StepSeries& series, std::int64_t least_block_steps)
+    : plan_(plan_blocks(series, least_block_steps)) {
   const auto n = static_cast<std::int64_t>(series.cells().size());
-  plan_ = plan_blocks(n, (block_steps + per_cell - 1) / per_cell);
 
   std::vector<StepSums> before(1);  // before[i]: the sum of the cells before i
   for (const StepSums& cell : series.cells()) {
@@ -122,11 +165,12 @@ Estimate Bootstrap::estimate(const Statistic& statistic, double level) const {
   std::vector<double> values;
   values.reserve(replicates_.size());
   for (const StepSums& replicate : replicates_) values.push_back(statistic(replicate));
-  return percentile_interval(statistic(total_), std::move(values), level, plan_.blocks);
+  return percentile_interval(statistic(total_), std::move(values), level, plan_.blocks,
+                             plan_.unseen);
 }
 
 Estimate percentile_interval(double point, std::vector<double> replicates, double level,
-                             std::int64_t blocks) {
+                             std::int64_t blocks, double unseen) {
   Estimate estimate{point, point, point};
   if (replicates.empty() || blocks < 2) return estimate;
   std::sort(replicates.begin(), replicates.end());
@@ -134,8 +178,8 @@ Estimate percentile_interval(double point, std::vector<double> replicates, doubl
   // Percentiles of b blocks are too narrow by what Student's t is wider than the normal law and by
   // the bias of the variance of b values (Hesterberg 2014, "expanded percentile interval").
   const auto b = static_cast<double>(blocks);
-  const double widen =
-      std::sqrt(b / (b - 1)) * student_quantile(1 - tail, blocks - 1) / inverse_normal(1 - tail);
+  const double widen = unseen * std::sqrt(b / (b - 1)) * student_quantile(1 - tail, blocks - 1) /
+                       inverse_normal(1 - tail);
   const double below = point - quantile_of_sorted(replicates, tail);
   const double above = quantile_of_sorted(replicates, 1 - tail) - point;
   estimate.low = point - widen * std::max(0.0, below);
@@ -157,9 +201,29 @@ double mean_of(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
+// How long blocks of a half must be, with five of them at least. A level that moves on and on is no
+// dependence: the line through the half is taken out.
+std::int64_t block_of_half(std::span<const double> half) {
+  const auto n = static_cast<double>(half.size());
+  const double mean = mean_of(half), middle = (n - 1) / 2;
+  if (!(mean > 0)) return 1;
+  double product = 0, squares = 0;
+  for (std::size_t i = 0; i < half.size(); ++i) {
+    const double at = static_cast<double>(i) - middle;
+    product += at * (half[i] - mean);
+    squares += at * at;
+  }
+  const double slope = squares > 0 ? product / squares : 0;
+  std::vector<double> rest;
+  for (std::size_t i = 0; i < half.size(); ++i)
+    rest.push_back((half[i] - mean - slope * (static_cast<double>(i) - middle)) / mean);
+  const auto block = static_cast<std::int64_t>(std::ceil(dependence_of(rest).block));
+  return std::min(block, std::max<std::int64_t>(1, std::ssize(half) / kFewBlocks));
+}
+
 }  // namespace
 
-bool keeps_level(const std::vector<double>& stretches, std::int64_t block) {
+bool keeps_level(const std::vector<double>& stretches, std::int64_t block, double level) {
   const std::size_t half = stretches.size() / 2;
   if (half == 0) return true;
   const std::span<const double> first(stretches.data(), half);
@@ -168,7 +232,8 @@ bool keeps_level(const std::vector<double>& stretches, std::int64_t block) {
   const double median_b = median_of({second.begin(), second.end()});
   if (std::abs(median_b - median_a) < 0.1 * (median_a + median_b) / 2) return true;
 
-  const BlockPlan plan = plan_blocks(static_cast<std::int64_t>(half), block);
+  const std::int64_t seen = std::max(block_of_half(first), block_of_half(second));
+  const BlockPlan plan = plan_blocks(static_cast<std::int64_t>(half), std::max(block, seen));
   if (plan.blocks < kFewBlocks && is_apart(median_a, median_b) &&
       is_apart(mean_of(first), mean_of(second)))
     return false;
@@ -177,7 +242,7 @@ bool keeps_level(const std::vector<double>& stretches, std::int64_t block) {
   std::vector<double> differences = replicate_medians(dice, second, plan.cells);
   for (std::size_t r = 0; r < differences.size(); ++r) differences[r] -= of_a[r];
   const Estimate change =
-      percentile_interval(median_b - median_a, std::move(differences), 0.99, plan.blocks);
+      percentile_interval(median_b - median_a, std::move(differences), level, plan.blocks);
   return change.low <= 0 && change.high >= 0;
 }
 

@@ -1,5 +1,7 @@
-// Intervals by block bootstrap. Steps are not independent - batch tasks of W workers arrive in
-// bursts of W - so whole blocks of neighbouring steps are drawn, from all ranks the same.
+// Intervals by block bootstrap. Steps are not independent: batch tasks of W workers arrive in
+// bursts of W, and a slow disk or another program slows down many steps in a row. So whole blocks
+// of neighbouring steps are drawn, from all ranks the same. How long they are follows from the
+// series.
 #pragma once
 
 #include <array>
@@ -7,6 +9,7 @@
 #include <functional>
 #include <vector>
 
+#include "analysis/dependence.h"
 #include "base/quantiles.h"
 #include "loaderscope/analysis.h"
 
@@ -50,8 +53,13 @@ struct BlockPlan {
   std::int64_t cells = 1;   // per block
   std::int64_t blocks = 1;  // that fit
   bool firm = false;        // at least kFewestBlocks of the length asked for
+  double unseen = 1;        // times as far as blocks show, the mean varies
+  std::int64_t wanted = 1;  // cells of a block, asked for
 };
 BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block);
+// Blocks of at least `least_steps`, two bursts, and as long as the time of a step and its compute
+// depend on what was before. Not firm where the window is short for that.
+BlockPlan plan_blocks(const StepSeries& series, std::int64_t least_steps);
 
 // Replicates of a series: each is the sum over randomly drawn circular blocks. The same series
 // gives the same replicates on every machine.
@@ -59,8 +67,8 @@ class Bootstrap {
  public:
   static constexpr int kReplicates = 1000;
 
-  // Blocks of at least `block_steps` steps.
-  Bootstrap(const StepSeries& series, std::int64_t block_steps);
+  // See plan_blocks().
+  Bootstrap(const StepSeries& series, std::int64_t least_block_steps);
 
   using Statistic = std::function<double(const StepSums&)>;
   // The statistic of the whole with its percentile interval, widened as Student's t is for few
@@ -75,14 +83,14 @@ class Bootstrap {
 };
 
 // Whether a series of equally long stretches keeps its level: the medians of its halves differ by
-// less than 10 %, or by no more than the 99 % interval of their difference; of few blocks, which
-// have none that says anything, half as much again, by means too, is too much. `block`: stretches
-// that belong together.
-bool keeps_level(const std::vector<double>& stretches, std::int64_t block);
+// less than 10 %, or by no more than the interval of `level` of their difference; of few blocks,
+// which have none that says anything, half as much again, by means too, is too much. `block`:
+// stretches that belong together, at least.
+bool keeps_level(const std::vector<double>& stretches, std::int64_t block, double level = 0.99);
 
 // The interval of `level` from replicates of a statistic whose value is `point`, for `blocks`
-// blocks.
+// blocks; `unseen` times as wide as they show.
 Estimate percentile_interval(double point, std::vector<double> replicates, double level,
-                             std::int64_t blocks);
+                             std::int64_t blocks, double unseen = 1);
 
 }  // namespace loaderscope

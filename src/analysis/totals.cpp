@@ -133,6 +133,13 @@ std::vector<std::string> first_texts(const RunRecord& record, std::string_view a
   return texts;
 }
 
+Nanos of_step(const RunRecord& record, Nanos part) {
+  std::int64_t steps = 0;
+  for (const RankRecord& rank : record.ranks) steps += std::max<std::int64_t>(rank.steps(), 0);
+  if (steps == 0) return part;
+  return static_cast<Nanos>(static_cast<__int128>(part) * std::ssize(record.ranks) / steps);
+}
+
 double busy_of(const Account& account) { return share_of(account.compute, account); }
 
 Nanos sum_of(const Histogram& histogram) {

@@ -47,6 +47,10 @@ std::optional<double> copy_rate(const RunRecord& record);
 std::vector<std::string> first_texts(const RunRecord& record, std::string_view about,
                                      std::size_t most);
 
+// Of a part of the account, which is a mean over ranks: what it is of a mean step of them all, each
+// rank with as many as it had. The part itself where none was measured.
+Nanos of_step(const RunRecord& record, Nanos part);
+
 double busy_of(const Account& account);  // 0 without a window
 // As it would be with another busy share: causes keep their proportions.
 Account with_busy(Account account, double busy);

@@ -233,8 +233,8 @@ void name_causes(Verdict& verdict, const Analysis& analysis, const AccountLead& 
 
 }  // namespace
 
-LongerRun longer_run(const RunConfig& config, std::int64_t steps) {
-  const std::int64_t enough = enough_steps(config);
+LongerRun longer_run(const RunConfig& config, std::int64_t steps, std::int64_t wanted) {
+  const std::int64_t enough = std::max(enough_steps(config), wanted);
   const bool input_ended = config.measure.epochs > 0 && steps > 0 &&
                            !config.measure.duration.given &&
                            (config.measure.steps == 0 || steps < config.measure.steps);
@@ -272,11 +272,14 @@ std::string how_to_run(const RunRecord& record, const LongerRun& longer) {
 }
 
 std::string no_firm_interval(const RunRecord& record, std::int64_t steps) {
-  const std::int64_t block = block_steps(record.config);
+  constexpr std::int64_t kEnoughBlocks = 10;
+  const std::int64_t least = block_steps(record.config);
+  const std::int64_t block = std::max(least, steps_of_block(record));
   const double blocks = static_cast<double>(steps) / static_cast<double>(block);
-  return fmt::format("{} are {:.1f} blocks of {}, which gives no firm interval",
-                     plural(steps, "step"), std::floor(10 * blocks) / 10, show_count(block)) +
-         how_to_run(record, longer_run(record.config, steps));
+  return fmt::format("{} are {:.1f} blocks of {}{}, which gives no firm interval",
+                     plural(steps, "step"), std::floor(10 * blocks) / 10, show_count(block),
+                     block > least ? ", as slow and fast steps come in stretches" : "") +
+         how_to_run(record, longer_run(record.config, steps, kEnoughBlocks * block));
 }
 
 std::int64_t block_steps(const RunConfig& config) {

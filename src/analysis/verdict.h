@@ -19,24 +19,27 @@ inline constexpr double kHighStall = 0.20;
 inline constexpr std::int64_t kTimesAsLong = 4;  // a run with half the interval
 inline constexpr std::size_t kMostNamed = 3;  // causes that cannot be told apart, `other` included
 
-// Of a block of steps, as intervals are made of.
+// Of a block of steps, at least: two bursts of the workers.
 std::int64_t block_steps(const RunConfig& config);
 
 // That give a verdict and at least ten blocks for its intervals.
 std::int64_t enough_steps(const RunConfig& config);
 
-// The flag, with its value, that makes a run of `steps` measured steps long enough for a verdict.
+// The flag, with its value, that makes a run of `steps` measured steps long enough for a verdict,
+// and `wanted` steps long.
 struct LongerRun {
   std::string_view flag;
   std::int64_t value = 0;
 };
-LongerRun longer_run(const RunConfig& config, std::int64_t steps);
+LongerRun longer_run(const RunConfig& config, std::int64_t steps, std::int64_t wanted = 0);
 // All of somebody else's program was measured: it has no more steps.
 bool ran_to_its_end(const RunRecord& record);
 // There are steps enough for intervals, or their halves agree.
 bool is_firm(const Analysis& analysis);
 // Why there are too few steps for an interval.
 std::string no_firm_interval(const RunRecord& record, std::int64_t steps);
+// Steps of a block for the intervals of a run.
+std::int64_t steps_of_block(const RunRecord& record);
 // "; give --steps 240", or what to do where the program has no more.
 std::string how_to_run(const RunRecord& record, const LongerRun& longer);
 

@@ -28,13 +28,12 @@ std::string code_words(const RunRecord& record, std::string_view stage) {
   return most->share > 0 ? most->text + " " + show_percent(most->share) : most->text;
 }
 
-std::string remark_on(Cause cause, const RunRecord& record, const Account& account,
-                      std::int64_t steps) {
+std::string remark_on(Cause cause, const RunRecord& record, const Account& account) {
   if (cause == Cause::launch && waits_for_sampler(record, account))
     return code_words(record, "sampler");
   if (cause == Cause::launch && account.not_asking > 0) {
     return fmt::format("{} of it {} a batch that is ready",
-                       show_duration(account.not_asking / steps),
+                       show_duration(of_step(record, account.not_asking)),
                        waits_for_word(record, account)
                            ? "for " + words_of_cause(cause, record, account) + ", before it takes"
                            : "not asking for");
@@ -89,21 +88,20 @@ TextTable table_of(const std::vector<AccountLine>& lines, const std::string& fir
 
 std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& analysis) {
   const Account& account = analysis.account;
-  const std::int64_t steps = std::max<std::int64_t>(1, analysis.steps);
   std::vector<AccountLine> lines;
   for (const auto& word : Words<Cause>::table()) {
     const Nanos ns = account.stall[word.value];
     if (ns == 0) continue;
-    lines.push_back({std::string(word.name), ns / steps, share_of(ns, account),
-                     analysis.share[word.value], remark_on(word.value, record, account, steps)});
+    lines.push_back({std::string(word.name), of_step(record, ns), share_of(ns, account),
+                     analysis.share[word.value], remark_on(word.value, record, account)});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const AccountLine& a, const AccountLine& b) {
     const bool a_other = a.name == "other", b_other = b.name == "other";
     return a_other != b_other ? b_other : a.share > b.share;
   });
   if (analysis.has_busy) {
-    lines.insert(lines.begin(),
-                 {"compute", account.compute / steps, busy_of(account), analysis.busy, ""});
+    lines.insert(lines.begin(), {"compute", of_step(record, account.compute), busy_of(account),
+                                 analysis.busy, ""});
   }
   return lines;
 }

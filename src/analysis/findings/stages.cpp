@@ -155,8 +155,7 @@ std::optional<Candidate> slow_sampler(const Facts& facts) {
 
 // "8.876 ms a step", the mean over the ranks as the account is.
 std::string waited_each_step(const Facts& facts, Cause cause) {
-  const std::int64_t steps = std::max<std::int64_t>(facts.analysis.steps, 1);
-  return show_duration(facts.analysis.account.stall[cause] / steps) + " a step";
+  return show_duration(of_step(facts.record, facts.analysis.account.stall[cause])) + " a step";
 }
 
 // The GPU has the batch, and waits for the host between kernels.

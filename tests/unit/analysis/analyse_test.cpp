@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "analysis/totals.h"
 #include "loaderscope/analysis.h"
 #include "unit/report/sample_record.h"
 
@@ -72,6 +73,29 @@ TEST(Analyse, RanksOfDifferentLength) {
   EXPECT_EQ(analysis.steps, 30);
   EXPECT_DOUBLE_EQ(analysis.samples_per_s.mean, 320);
   EXPECT_DOUBLE_EQ(analysis.busy.mean, 0.25);
+}
+
+// Two ranks that do not wait for each other, measured for a time: the slow one has a third of the
+// steps of the other.
+TEST(Analyse, JudgesRanksOfUnequalStepsEachForItself) {
+  RunRecord record = usual_record();
+  const auto every = [](Nanos waits) {
+    return [waits](std::int64_t) { return step_of(20 * kMillisecond, {{Cause::read, waits}}); };
+  };
+  record.ranks.clear();
+  record.ranks.push_back(rank_of(0, 120, every(20 * kMillisecond)));
+  record.ranks.push_back(rank_of(0, 40, every(100 * kMillisecond)));
+  const Analysis analysis = analyse(record);
+  EXPECT_TRUE(analysis.steady);
+  EXPECT_FALSE(analysis.verdict.withheld_reason);
+  EXPECT_NEAR(static_cast<double>(of_step(record, analysis.account.compute)), 20 * kMillisecond, 1);
+  EXPECT_LT(analysis.busy.half_width(), 0.02);
+
+  // One rank that gets slower is enough.
+  record.ranks.back() = rank_of(0, 40, [](std::int64_t step) {
+    return step_of(20 * kMillisecond, {{Cause::read, (step < 20 ? 60 : 140) * kMillisecond}});
+  });
+  EXPECT_FALSE(analyse(record).steady);
 }
 
 TEST(Analyse, OfNothing) {
