@@ -60,6 +60,22 @@ TEST_F(Plan, IsNotMadeOfWhatIsLeftOfAJobNorIsAWhatIf) {
   }
 }
 
+// A thousand ranks of 2,000 samples: nothing is full, as nothing is trained.
+TEST_F(Plan, RefusesMoreRanksThanTheSamplesAreEnoughFor) {
+  const std::string path = folder_.path("r.json");
+  run_binary({"run", "--engine", "model", "--cost", "decode=2ms", "--compute", "10ms", "--batch",
+              "4", "--steps", "100", "--samples", "2000", "--json", path});
+  const Ended ended = run_binary({"plan", "--from", path, "--ranks", "1000"});
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_THAT(ended.err, HasSubstr("too few samples: each rank would get 2 of the 2,000, and a "
+                                   "batch has 4"));
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(run_binary({"plan", "--from", path, "--ranks", "500"}).exit_code, 0);
+  EXPECT_EQ(
+      run_binary({"plan", "--from", path, "--ranks", "1000", "--set", "samples=100000"}).exit_code,
+      0);
+}
+
 // Each rank wants 0.8 of the 2 cores that decode.
 TEST_F(Plan, SaysTheNumberOfRanksAtWhichAThingIsFull) {
   const Ended ended =

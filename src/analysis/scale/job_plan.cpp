@@ -13,6 +13,7 @@
 #include "analysis/wording.h"
 #include "base/divide_up.h"
 #include "loaderscope/errors.h"
+#include "settings/changes.h"
 
 namespace loaderscope {
 namespace {
@@ -21,6 +22,30 @@ constexpr std::int64_t kMostSamples = 4'000'000;  // of all ranks, that a size r
 constexpr std::int64_t kMostSteps = 200;
 constexpr std::size_t kMostSizes = 8;
 constexpr std::int64_t kMostRanks = 32'768;  // more take the model hours and tens of gigabytes
+
+// Of the job: what the question sets, by the name of the setting or an alias; else that of the run.
+std::int64_t count_in(const JobQuestion& question, std::string_view name, std::int64_t of_run) {
+  for (const Change& change : question.changes) {
+    if (change_setting({change}, name)) return parse_count(change.value);
+  }
+  return of_run;
+}
+
+std::int64_t samples_of_epoch(const RunRecord& record, const JobQuestion& question) {
+  return count_in(question, "samples", record.config.data.samples);
+}
+
+// A rank that has not even a batch in an epoch trains on nothing that is worth a plan.
+void refuse_too_few_samples(const RunRecord& record, const JobQuestion& question) {
+  const std::int64_t samples = samples_of_epoch(record, question);
+  const std::int64_t batch = count_in(question, "batch-size", record.config.loader.batch_size);
+  const std::int64_t each = divide_up(samples, question.ranks);
+  if (samples <= 0 || question.ranks < 2 || each >= batch) return;
+  throw UsageError(fmt::format(
+      "--ranks {}: too few samples: each rank would get {} of the {}, and a batch has {}; plan "
+      "fewer ranks, or say with --set samples=N how many the job will have",
+      question.ranks, each, show_count(samples), show_count(batch)));
+}
 
 JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
   if (record.hosts.size() > 1)
@@ -98,15 +123,8 @@ JobSize size_of(const Prediction& prediction, std::int64_t hosts, double calibra
 }
 
 // Between the ends of two steps of the run.
-Nanos mean_step_time(const Analysis& analysis) {
-  return analysis.steps > 0 ? analysis.account.window / analysis.steps : 0;
-}
-
-std::int64_t samples_of_epoch(const RunRecord& record, const Changes& changes) {
-  for (const Change& change : changes) {
-    if (change.key == "samples") return parse_count(change.value);
-  }
-  return record.config.data.samples;
+Nanos mean_step_time(const RunRecord& record, const Analysis& analysis) {
+  return analysis.steps > 0 ? of_step(record, analysis.account.window) : 0;
 }
 
 // `config`: of the job. How an epoch begins is taken from the run, where the model's steps are not
@@ -186,6 +204,7 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
   JobPlan plan;
   plan.question = completed(record, asked);
   const JobQuestion& question = plan.question;
+  refuse_too_few_samples(record, question);
   const FittedModel model(record, stop_signal);
   const Analysis analysis = analyse(record);
   const Prediction fitted = model.fitted();
@@ -200,7 +219,7 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
 
   plan.notes = model.notes();
   const std::int64_t of_host = question.ranks_of_host();
-  const Nanos apart = question.ranks > 1 ? mean_step_time(analysis) : 0;
+  const Nanos apart = question.ranks > 1 ? mean_step_time(record, analysis) : 0;
   const JobNeeds needs = needs_of(model, record, question);
   const std::vector<std::int64_t> counts = host_counts(question.hosts);
   std::vector<std::future<Prediction>> running(counts.size());
@@ -227,7 +246,7 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
     plan.first_full = first_full(plan.shared);
     plan.with_enough = size_with_enough(model, plan, record, apart, calibration);
   }
-  const std::int64_t samples = samples_of_epoch(record, question.changes);
+  const std::int64_t samples = samples_of_epoch(record, question);
   plan.data_bytes = std::llround(needs.sample.stored_bytes * static_cast<double>(samples));
   if (samples > 0)
     plan.epoch = epoch_of(plan, config, samples, epochs_seen(record, analysis.account));

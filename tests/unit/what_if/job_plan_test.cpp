@@ -221,7 +221,7 @@ TEST(JobPlan, ShortEpochsBeginInTheModel) {
 
 TEST(JobPlan, AnEpochIsNoShorterThanItsSteps) {
   JobQuestion question = question_of(1000);
-  question.changes = {{"samples", "50"}};
+  question.changes = {{"samples", "4000"}};
   const JobPlan plan = plan_job(run_of(kFast), question);
   ASSERT_TRUE(plan.epoch);
   EXPECT_EQ(plan.epoch->steps, 1);
