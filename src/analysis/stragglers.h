@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loaderscope/analysis.h"
@@ -17,6 +18,8 @@ std::vector<std::size_t> stragglers(const std::vector<Account>& ranks);
 // Where ranks do not wait for each other, those whose rate is far below that of the others: none on
 // the same terms.
 std::vector<std::size_t> slowest_ranks(const std::vector<double>& samples_per_s);
+
+inline constexpr std::string_view kStragglerRank = "straggler-rank";  // the finding
 
 // "rank 1", "ranks 1 and 2", "ranks 1, 2, 3 and 5 more"
 std::string words_of_ranks(const std::vector<std::size_t>& ranks);

@@ -4,6 +4,7 @@
 #include <future>
 
 #include "analysis/findings/search_option.h"
+#include "analysis/findings/subject.h"
 #include "settings/world_changes.h"
 
 namespace loaderscope {
@@ -103,7 +104,8 @@ std::vector<Finding> by_gain(std::vector<Weighed> weighed) {
 
 std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
                                  const Predictor& predict) {
-  const Facts facts(record, analysis);
+  const Subject subject(record, analysis);
+  const Facts& facts = subject.facts();
   const Predictor known = remembering(predict);
   const Prediction base = known({});
   std::vector<Weighing> weighings;

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "analysis/findings/facts.h"
+#include "analysis/findings/subject.h"
+#include "analysis/stragglers.h"
 #include "analysis/verdict.h"
 #include "settings/world_changes.h"
 
@@ -64,7 +66,10 @@ const Finding* first_that(const Analysis& analysis, const Is& is) {
 
 const Finding* fix_of(const Analysis& analysis) { return first_that(analysis, saves_time); }
 
+// What is set for all ranks would only hide the one that they wait for.
 const Finding* fix_to_try(const Analysis& analysis) {
+  const Finding* fix = fix_of(analysis);
+  if (fix != nullptr && fix->id == kStragglerRank) return nullptr;
   return first_that(analysis, [](const Finding& f) { return saves_time(f) && f.has_setting(); });
 }
 
@@ -127,7 +132,8 @@ std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& an
 
 std::vector<Finding> find_directions(const RunRecord& record, const Analysis& analysis) {
   if (analysis.steps == 0 || record.lost_spans > 0) return {};
-  const Facts facts(record, analysis);
+  const Subject subject(record, analysis);
+  const Facts& facts = subject.facts();
   std::vector<Finding> findings;
   for (const FindingRow& row : finding_table()) {
     const std::optional<Candidate> candidate = look_at(row, facts);

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "analysis/findings/facts.h"
-#include "analysis/host_paces.h"
+#include "analysis/findings/subject.h"
 #include "analysis/stragglers.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -106,6 +106,34 @@ Cause largest_stall(const Account& account) {
   return static_cast<Cause>(largest - account.stall.begin());
 }
 
+// The work that is waited for as `cause`; nothing where it is none of a stage's own.
+std::optional<Stage> stage_of(Cause cause) {
+  for (const auto& word : Words<Stage>::table()) {
+    if (word.name == name_of(cause)) return word.value;
+  }
+  return std::nullopt;
+}
+
+// ": read takes 40.00 ms there, on the others 0 ns", where it takes longer there.
+std::string times_beside_others(const RunRecord& record, const std::vector<std::size_t>& slow,
+                                Cause cause) {
+  const std::optional<Stage> stage = stage_of(cause);
+  if (!stage) return "";
+  StageStats own, others;
+  for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
+    const bool is_slow = std::find(slow.begin(), slow.end(), rank) != slow.end();
+    (is_slow ? own : others).merge(record.ranks[rank].stages[*stage]);
+  }
+  const auto mean = [](const StageStats& stats) {
+    return stats.count > 0 ? (stats.wall - stats.queued) / stats.count : 0;
+  };
+  if (static_cast<double>(mean(own)) < kSlower * static_cast<double>(mean(others)) ||
+      mean(own) <= 0)
+    return "";
+  return fmt::format(": {} takes {} there, on the others {}", name_of(*stage),
+                     show_duration(mean(own)), show_duration(mean(others)));
+}
+
 std::string what_to_look_at(const Facts& facts, bool by_word, const std::string& names,
                             bool is_one) {
   if (by_word)
@@ -119,19 +147,18 @@ std::string what_to_look_at(const Facts& facts, bool by_word, const std::string&
 
 }  // namespace
 
+// The mean over all ranks, whoever is the subject.
 double waited_for_ranks(const Facts& facts) {
-  return facts.share(facts.analysis.account.waiting_for_ranks);
+  const Account mean = mean_account(facts.analysis.rank_accounts);
+  return share_of(mean.waiting_for_ranks, mean);
 }
 
 std::optional<Candidate> straggler_rank(const Facts& facts) {
   const std::vector<Account>& ranks = facts.analysis.rank_accounts;
-  if (ranks.size() < 2 || straggler_host(facts)) return std::nullopt;
-  const std::vector<std::size_t> slow = stragglers(ranks);
-  Nanos most = 0;
-  for (const Account& rank : ranks) most = std::max(most, rank.waiting_for_ranks);
-  if (slow.empty() || facts.share(most) < kMuchWaiting ||
-      waits_for_common_reads(facts.record, ranks[slow.front()], slow.front()))
-    return std::nullopt;
+  const std::vector<std::size_t> slow = ranks_waited_for(facts.record, facts.analysis);
+  if (slow.empty()) return std::nullopt;
+  double most = 0;
+  for (const Account& rank : ranks) most = std::max(most, share_of(rank.waiting_for_ranks, rank));
   std::vector<Account> own;
   for (const std::size_t rank : slow) own.push_back(ranks[rank]);
   const Account mean = mean_account(own);
@@ -139,11 +166,13 @@ std::optional<Candidate> straggler_rank(const Facts& facts) {
   const std::string names = words_of_ranks(slow);
   const bool is_one = slow.size() == 1;
   return Candidate{
-      fmt::format("{} {}: the others wait up to {} of the time for {}, and {} chiefly for {} ({})",
-                  names, is_one ? "is the straggler" : "are the stragglers",
-                  show_percent(facts.share(most)), is_one ? "it" : "them",
-                  is_one ? "it waits" : "they wait", words_of_cause(cause, facts.record, mean),
-                  show_percent(facts.share(mean.stall[cause]))),
+      fmt::format(
+          "{} {}: the others wait up to {} of the time for {}, and {} chiefly for {} ({}){}", names,
+          is_one ? "is the straggler" : "are the stragglers", show_percent(most),
+          is_one ? "it" : "them", is_one ? "it waits" : "they wait",
+          words_of_cause(cause, facts.record, mean),
+          show_percent(share_of(mean.stall[cause], mean)),
+          times_beside_others(facts.record, slow, cause)),
       {},
       what_to_look_at(facts, cause == Cause::launch && waits_for_word(facts.record, mean), names,
                       is_one)};

@@ -6,6 +6,7 @@
 
 #include "analysis/fit/beside_account.h"
 #include "analysis/fit/fitted_model.h"
+#include "analysis/fit/lead_straggler.h"
 #include "analysis/fit/slowest_host.h"
 #include "analysis/removal.h"
 #include "analysis/verdict.h"
@@ -63,6 +64,7 @@ std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& r
   };
   judge_again(analysis, record, without, base, stop_signal);
   std::vector<Finding> findings = find_causes(record, analysis, predict);
+  lead_with_straggler(record, analysis, &model, findings);
   note_extrapolations(analysis, findings, model);
   add_beside_account(analysis, model, base);
   analysis.what_it_takes = what_it_takes(analysis, base, predict);
@@ -117,7 +119,11 @@ std::optional<std::vector<Finding>> try_to_weigh(Analysis& analysis, const RunRe
 // What is waited for, where nothing says how much mending it gives back.
 std::vector<Finding> directions(const RunRecord& record, const Analysis& analysis,
                                 const std::optional<SlowestHost>& slowest) {
-  if (!slowest) return find_directions(record, analysis);
+  if (!slowest) {
+    std::vector<Finding> findings = find_directions(record, analysis);
+    lead_with_straggler(record, analysis, nullptr, findings);
+    return findings;
+  }
   std::vector<Finding> findings = find_directions(slowest->record, slowest->analysis);
   tell_of_job(record, analysis, *slowest, std::nullopt, findings);
   return findings;

@@ -58,6 +58,11 @@ class FittedModel {
   // changes: so that what a prediction is off by is not their load.
   Prediction predict_under_load_of(const RunRecord& measured, const Changes& changes) const;
 
+  // The same were these ranks like the others: with the costs of the first of them, and without
+  // what is injected on theirs.
+  Prediction predict_like_others(const std::vector<std::size_t>& ranks,
+                                 std::int64_t most_samples = 1'000'000) const;
+
   // The same with every declared and every measured cost at its mean.
   Prediction predict_at_means(std::int64_t most_samples = 1'000'000) const;
 

@@ -105,6 +105,31 @@ Prediction FittedModel::predict(const Changes& changes, std::int64_t most_sample
   return prediction;
 }
 
+Prediction FittedModel::predict_like_others(const std::vector<std::size_t>& ranks,
+                                            std::int64_t most_samples) const {
+  const auto is_one = [&](std::size_t rank) {
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  };
+  FittedCosts costs = *costs_;
+  std::size_t other = 0;
+  while (other < costs.ranks.size() && is_one(other)) ++other;
+  for (const std::size_t rank : ranks) {
+    if (other < costs.ranks.size() && rank < costs.ranks.size())
+      costs.ranks[rank] = costs.ranks[other];
+  }
+  auto [of_others, prediction] = case_of({}, std::move(costs));
+  std::erase_if(prediction.config.declared.inject.value, [&](const Injection& injection) {
+    return injection.rank && is_one(static_cast<std::size_t>(*injection.rank));
+  });
+  RunConfig base = base_config();
+  set_windows(base, prediction.config, {}, most_samples);
+  prediction = run(std::move(prediction), of_others);
+  const Prediction unchanged = base_over(base);
+  prediction.base_samples_per_s = unchanged.samples_per_s;
+  prediction.base_busy = unchanged.busy();
+  return std::move(prediction);
+}
+
 Prediction FittedModel::predict_at_means(std::int64_t most_samples) const {
   auto [costs, prediction] = case_of({}, costs_->at_means());
   RunConfig base = base_config();

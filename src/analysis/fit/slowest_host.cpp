@@ -7,6 +7,7 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/findings/search_option.h"
+#include "analysis/fit/figures.h"
 #include "analysis/host_paces.h"
 #include "analysis/part_of_job.h"
 #include "analysis/wording.h"
@@ -47,30 +48,9 @@ Prediction in_place_of(const Prediction& predicted, Prediction others) {
   return others;
 }
 
-std::string gain_words(const Promise& promise) {
-  std::string text = "; as fast as the others: ";
-  if (promise.busy_after > 0)
-    text += fmt::format("{} to {} busy, ", show_percent(promise.busy_before),
-                        show_percent(promise.busy_after));
-  return text + fmt::format("{} to {} samples/s", show_rate(promise.rate_before),
-                            show_rate(promise.rate_after));
-}
-
 const FindingRow& row_of_host() {
   return *std::find_if(finding_table().begin(), finding_table().end(),
                        [](const FindingRow& row) { return row.look == straggler_host; });
-}
-
-void add_figures(Finding& host, const Analysis& of_job, const Prediction& as_the_others) {
-  const double regained = regained_share(as_the_others);
-  if (regained < kWorthSaying) return;
-  const Promise promise = promise_of(of_job, as_the_others);
-  host.rate_before = promise.rate_before;
-  host.rate_after = promise.rate_after;
-  host.busy_before = promise.busy_before;
-  host.busy_after = promise.busy_after;
-  host.regained_s = regained * seconds(of_job.account.window);
-  host.pytorch += gain_words(promise);
 }
 
 }  // namespace

@@ -278,6 +278,50 @@ TEST(Findings, NameTheStragglers) {
               HasSubstr("worker 3 takes 10.00 ms for a sample, the others 2.000 ms"));
 }
 
+// One rank reads 40 ms longer, and all four wait for it: it is the subject, with its own figures,
+// and more workers on every rank are not the fix.
+TEST(Findings, LeadWithTheRankThatAllWaitFor) {
+  const Analysis analysis = analysed(
+      run("batch = 32\nsteps = 100\ncompute = 36ms\nranks = 4\nsync-ranks = true\ncores = 16\n"
+          "cost = decode=1ms\nworkers = 2\ninject = read=+40ms@rank=2"));
+  const Finding* fix = fix_of(analysis);
+  ASSERT_NE(fix, nullptr);
+  EXPECT_EQ(fix, &analysis.findings.front()) << ids_of(analysis);
+  EXPECT_EQ(fix->id, "straggler-rank");
+  EXPECT_THAT(fix->evidence, HasSubstr("rank 2 is the straggler"));
+  EXPECT_THAT(fix->evidence, HasSubstr("read takes 40.00 ms there, on the others 0 ns"));
+  EXPECT_THAT(fix->pytorch, StartsWith("look at what rank 2 has to itself"));
+  // The others make a batch in 16 ms and compute for 36: 4 x 32 samples every 36 ms.
+  EXPECT_NEAR(fix->rate_after, 128 / 0.036, 20);
+  EXPECT_THAT(fix->pytorch, HasSubstr("as fast as the others: "));
+  EXPECT_EQ(fix_to_try(analysis), nullptr) << "workers on every rank would only hide it";
+  for (const Finding& finding : analysis.findings) {
+    if (finding.id != fix->id) EXPECT_THAT(finding.evidence, StartsWith("on rank 2: "));
+    EXPECT_THAT(finding.evidence, Not(HasSubstr("10.00 ms"))) << "a mean over ranks";
+  }
+}
+
+// Ranks that do not wait for each other: the figures are those of the slow one.
+TEST(Findings, AreOfTheSlowRankWhereRanksDoNotWait) {
+  const Analysis analysis =
+      analysed(run("batch = 16\nduration = 5s\ncompute = 20ms\nranks = 2\ncores = 2\n"
+                   "cost = read=8ms:sleep\nworkers = 2\ninject = read=+8ms@rank=1"));
+  EXPECT_FALSE(analysis.verdict.withheld_reason);
+  ASSERT_NE(fix_of(analysis), nullptr);
+  EXPECT_EQ(fix_of(analysis)->id, "storage-latency") << ids_of(analysis);
+  EXPECT_THAT(fix_of(analysis)->evidence, StartsWith("on rank 1: reads wait 16.00 ms each"));
+}
+
+// Ranks that are slow alike are no stragglers: the advice is for all of them.
+TEST(Findings, LeadWithNoRankWhereAllAreAlike) {
+  const Analysis analysis = analysed(
+      run("batch = 8\nsteps = 100\ncompute = 10ms\nranks = 4\nsync-ranks = true\ncores = 16\n"
+          "cost = decode=4ms\nworkers = 1"));
+  ASSERT_NE(fix_of(analysis), nullptr);
+  EXPECT_NE(fix_of(analysis)->id, "straggler-rank");
+  EXPECT_NE(fix_to_try(analysis), nullptr);
+}
+
 // A worker that met the one slow sample of the run is not a slow one.
 TEST(Findings, AWorkerWithOneSlowSampleIsNoStraggler) {
   const Analysis analysis =
