@@ -21,7 +21,7 @@ namespace loaderscope::guest {
 namespace looks {
 namespace {
 
-// Asking costs at most this part of the time.
+// Asking, and what is asked for, takes at most this part of the time.
 constexpr Nanos kParts = 200;
 
 std::mutex turn;  // of asking, and of the end
@@ -29,6 +29,7 @@ std::atomic<bool> is_wanted{false};
 std::atomic<bool> is_asked{false};         // a pending call waits
 std::atomic<std::int64_t> unseen_time{0};  // ns in `opaque` since the last sample
 pthread_t maker;                           // of batches
+std::atomic<Nanos> sample_cost{0};         // CPU time of the last sample
 python::Object* listener;                  // is called with that time, by it
 
 // With Python's lock. Fails with what `listener` lets through, such as a KeyboardInterrupt, which
@@ -36,12 +37,14 @@ python::Object* listener;                  // is called with that time, by it
 int sample(void*) {
   is_asked = false;
   if (!is_wanted || listener == nullptr || pthread_equal(pthread_self(), maker) == 0) return 0;
+  const Nanos begun = thread_cpu_now();
   python::Object* called = python::new_reference(listener);
   python::Object* result = python::api().PyObject_CallMethod(
       called, "__call__", "L", static_cast<long long>(unseen_time.exchange(0)));
   const bool has_failed = result == nullptr;
   python::let_go(result);
   python::let_go(called);
+  sample_cost = thread_cpu_now() - begun;
   return has_failed ? -1 : 0;
 }
 
@@ -69,9 +72,10 @@ void run(Nanos every, const Doing& doing) {
     if (!is_wanted) return;
     if (!is_in_opaque(doing)) continue;
     unseen_time += slept;
-    if (!ask()) return;
     const Nanos cpu = thread_cpu_now();
-    if (python::have_it_look()) period = std::max(every, kParts * (late + thread_cpu_now() - cpu));
+    if (!ask()) return;
+    const Nanos waited = python::have_it_look() ? late : 0;
+    period = std::max(every, kParts * (sample_cost + waited + thread_cpu_now() - cpu));
   }
 }
 
