@@ -63,26 +63,54 @@ bool is_quota_the_limit(const WatchedMachine& machine) {
   return machine.quota && *machine.quota <= machine.cores;
 }
 
+// Cores as the screen shows them: with one decimal.
+double shown_cores(double cores) { return std::round(10 * cores) / 10; }
+
+// The idle cores by the figures of the screen, so that no sentence contradicts them.
 double idle_cores(const Watch& watch) {
   const WatchedMachine& machine = watch.machine;
-  if (is_quota_the_limit(machine))
-    return std::max(0.0, machine.cores - (machine.busy_cores - machine.other_cores));
-  return std::max(0.0, watch.machine.cores - watch.machine.busy_cores);
+  const double used = is_quota_the_limit(machine)
+                          ? shown_cores(machine.busy_cores) - shown_cores(machine.other_cores)
+                          : shown_cores(machine.busy_cores);
+  return std::max(0.0, shown_cores(machine.cores) - used);
+}
+
+// The num_workers of each trainer, as far as it was seen.
+std::int64_t workers_of_trainer(const Watch& watch) {
+  std::int64_t workers = 1;
+  for (const WatchedProcess& process : watch.processes) {
+    if (process.role == Role::worker) workers = std::max(workers, process.number + 1);
+  }
+  return workers;
+}
+
+// As many workers as the idle cores of a trainer have room for, and no more than end its waiting.
+std::int64_t more_workers_of_trainer(const Watch& watch, double idle_of_trainer) {
+  const double core_of_worker = std::max(0.1, watch.workers.of(Doing::runs));
+  const auto workers = static_cast<double>(workers_of_trainer(watch));
+  const double computing = std::max(0.1, 1 - watch.waits.share);
+  const double wanted = watch.waits.is_known ? std::ceil(workers / computing) - workers : 1;
+  return std::llround(
+      std::max(1.0, std::min(wanted, std::floor(idle_of_trainer / core_of_worker))));
 }
 
 std::string more_workers(const Watch& watch) {
-  constexpr double kMuchOfOthers = 0.5;  // cores, which more workers would take a part of
+  constexpr double kEnoughIdle = 0.3, kNoneIdle = 0.1, kMuchOfOthers = 0.5;  // cores
   const double idle = idle_cores(watch);
-  if (idle >= 1)
-    return fmt::format("a larger num_workers: {:.1f} of {} are idle", idle,
-                       show_cores(watch.machine.cores));
+  const auto trainers = static_cast<double>(std::max<std::int64_t>(1, watch.count(Role::trainer)));
+  const std::string cores = show_cores(watch.machine.cores);
+  if (idle / trainers >= kEnoughIdle)
+    return fmt::format("num_workers={}{}: {:.1f} of {} are idle",
+                       workers_of_trainer(watch) + more_workers_of_trainer(watch, idle / trainers),
+                       trainers > 1 ? " of each rank" : "", idle, cores);
+  const std::string few =
+      idle < kNoneIdle ? "no core is idle" : fmt::format("only {:.1f} of {} are idle", idle, cores);
   return watch.machine.other_cores >= kMuchOfOthers
              ? fmt::format(
-                   "fewer other programs ({:.1f} of {} are theirs); more workers would "
-                   "only share the cores with them, as none is idle",
-                   watch.machine.other_cores, show_cores(watch.machine.cores))
-             : "less work per sample, or more cores: none is idle, so more workers would only "
-               "share them";
+                   "fewer other programs ({:.1f} of {} are theirs): {}, and more workers "
+                   "would only share the cores with them",
+                   watch.machine.other_cores, cores, few)
+             : fmt::format("less work per sample, or more cores: {}", few);
 }
 
 // Those that live shorter than from one sample to the next are in none twice.
@@ -131,8 +159,10 @@ Verdict no_cores(const Watch& watch, const std::string& lost) {
                         names.empty() ? "" : " (" + names + ")"),
             "end the other programs, or bind the job to cores of its own"};
   }
+  constexpr double kSomeIdle = 0.3;  // cores
   return {Limit::contention,
-          fmt::format("{}: the job has more threads that run than {}", lost,
+          fmt::format("{}: {}the job has more threads that run than {}", lost,
+                      idle_cores(watch) >= kSomeIdle ? "at times " : "",
                       show_cores(watch.machine.cores)),
           "fewer workers, or OMP_NUM_THREADS=1 in them"};
 }

@@ -90,6 +90,33 @@ TEST_F(WatchedJob, WorkersThatComputeAreTheLimit) {
   EXPECT_THAT(watch.program + watch.sentence, HasSubstr("never rest"));
 }
 
+// A worker that never rests is a reason for another one from 0.3 idle cores on.
+TEST_F(WatchedJob, AdvisesAWorkerMoreWhereCoresAreIdleAndSaysNoneIsOnlyWhereNoneIs) {
+  Watch watch = judged(run(10, {.cpu_s = 0.1, .turns = 25, .syscall = test::kReadPipe},
+                           {.cpu_s = 0.9, .turns = 50, .state = 'R'}));
+  const auto advice_with = [&](double busy, double others) {
+    watch.machine.cores = 2;
+    watch.machine.busy_cores = busy;
+    watch.machine.other_cores = others;
+    judge(watch);
+    EXPECT_EQ(watch.limit, Limit::cpu) << watch.sentence;
+    return watch.advice;
+  };
+  EXPECT_EQ(advice_with(1.2, 0.2), "num_workers=2: 0.8 of 2 cores are idle");
+  EXPECT_EQ(advice_with(1.7, 0.7), "num_workers=2: 0.3 of 2 cores are idle");
+  EXPECT_EQ(advice_with(1.8, 0.1),
+            "less work per sample, or more cores: only 0.2 of 2 cores are idle");
+  EXPECT_THAT(advice_with(1.92, 0.6), HasSubstr("only 0.1 of 2 cores are idle"));  // "1.9 busy"
+  EXPECT_EQ(advice_with(1.96, 0.1), "less work per sample, or more cores: no core is idle");
+  EXPECT_THAT(advice_with(2, 0.8), HasSubstr("(0.8 of 2 cores are theirs): no core is idle"));
+  watch.machine.cores = 16;
+  watch.machine.busy_cores = 1;
+  watch.machine.other_cores = 0;
+  watch.waits.share = 0.74;  // four workers make a batch in the time of a step
+  judge(watch);
+  EXPECT_EQ(watch.advice, "num_workers=4: 15.0 of 16 cores are idle");
+}
+
 TEST_F(WatchedJob, WorkersThatWaitForStorageAreNamedWithTheFile) {
   const Watch watch = judged(run(10, {.cpu_s = 0.1, .turns = 25, .syscall = test::kReadPipe},
                                  {.cpu_s = 0.1,
