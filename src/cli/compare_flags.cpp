@@ -44,6 +44,8 @@ constexpr OwnFlag kCompareFlags[] = {
      "Exit with 2 on anything slower, or only where the GPU would wait for it. Default: slower."},
     {"cannot-tell", "", "warn|fail",
      "With fail, exit with 3 where it cannot be told. Default: warn."},
+    {"more-memory", "", "warn|fail",
+     "With fail, exit with 2 where B needs more memory. Default: warn."},
     {"accepted", "", "FILE",
      "Slowdowns that fail nothing: lines such as 'decode = 12% until 2026-12-31 by ana: why'. "
      "Default: .loaderscope/accepted.conf, where that is there."},
@@ -101,6 +103,7 @@ compare::Options options_of(const OwnFlags& flags) {
   read_demand(flags, options);
   options.only_if_it_matters = is_word(flags, "fail-on", "slower", "matters");
   options.must_tell = is_word(flags, "cannot-tell", "warn", "fail");
+  options.more_memory_fails = is_word(flags, "more-memory", "warn", "fail");
   if (options.only_if_it_matters && options.rate_needed <= 0)
     throw UsageError(
         "--fail-on matters: what the training takes is not known; give --demand, such "

@@ -128,6 +128,10 @@ void describe_options(Form& form, Options& options) {
     form.flag("only_if_it_matters", options.only_if_it_matters,
               "slower is a failure only where the GPU waits for it");
     form.flag("must_tell", options.must_tell, "what cannot be told is a failure");
+    form.if_there("more_memory_fails", options.more_memory_fails, Missing::left_out, [&] {
+      form.flag("more_memory_fails", options.more_memory_fails,
+                "more memory is a failure; absent where it is none");
+    });
   });
 }
 
@@ -137,7 +141,7 @@ void describe_known(Form& form, std::optional<KnownSpread>& known) {
                 [&] {
                   form.real("rate", spread.rate, "as a deviation of logarithms", kSpread);
                   form.real("cpu", spread.cpu, "of CPU time, likewise", kSpread);
-                  form.whole("jobs", spread.jobs, "that showed it");
+                  form.whole("jobs", spread.jobs, "that showed it; 0: it is assumed");
                 });
   });
 }
@@ -206,6 +210,10 @@ void describe_measured(Form& form, Comparison& comparison) {
   form.real("cores", comparison.cores, "that may be used", kCores);
   form.flag("same_flags", comparison.same_flags, "only the code differs: counts decide");
   form.flag("of_results", comparison.is_of_results, "one run of each, made apart");
+  form.if_there("changed_settings", !comparison.changed_settings.empty(), Missing::left_out, [&] {
+    form.texts("changed_settings", comparison.changed_settings,
+               "of two results, as 'num-workers 0 -> 2'; absent where none differ");
+  });
   describe_known(form, comparison.known);
   describe_accepted(form, comparison.accepted);
   form.text("today", comparison.today, "the day that what was accepted is held against");
@@ -258,7 +266,8 @@ void show_judgement(Form& form, const Comparison& comparison) {
             [&](Difference& one) { show_difference(form, one); });
   form.list("counts", judgement.counts, "exact ones",
             [&](CountChange& count) { show_count(form, count); });
-  form.texts("uncounted", judgement.uncounted, "counts that no arm repeats");
+  form.texts("uncounted", judgement.uncounted,
+             "counts that differ between runs of one arm, or in few blocks");
   form.texts("new_names", judgement.new_names, "what only B's stages are called");
   form.texts("gone_names", judgement.gone_names, "what only A's are called");
   form.list("name_changes", judgement.name_changes,

@@ -31,13 +31,15 @@ std::string count_text(const CountChange& count) {
 std::string results_line(const Comparison& comparison) {
   std::string text = fmt::format("{}; {}: one run of each", arm_text(comparison.arms[0]),
                                  arm_text(comparison.arms[1]));
-  if (comparison.known)
-    text += fmt::format(
-        "; from process to process the rate of the same code differs by {:.1f} % here, CPU time by "
-        "{:.1f} % (the widest of {})",
-        100 * comparison.known->rate, 100 * comparison.known->cpu,
-        plural(comparison.known->jobs, "job"));
-  return text;
+  if (!comparison.known) return text;
+  const KnownSpread& known = *comparison.known;
+  if (known.rate <= kSpreadOfModel.rate) return text + ", in virtual time";
+  return text + fmt::format(
+                    "; runs of the same code differ by about {:.1f} % in rate and {:.1f} % in CPU "
+                    "time ({})",
+                    100 * known.rate, 100 * known.cpu,
+                    known.jobs > 0 ? "the widest of " + plural(known.jobs, "job") + " here"
+                                   : "assumed, as none were compared here");
 }
 
 // "8 workers", or "8 workers in A and 4 in B"
@@ -117,8 +119,20 @@ std::string counts_line(const Judgement& judgement) {
   std::vector<std::string> others;
   for (const std::string& name : judgement.uncounted) others.push_back(spoken(name));
   if (!others.empty())
-    text += fmt::format("{}no run repeats: {}", text.empty() ? "" : "; ", joined(others));
+    text += fmt::format("{}not exact: {}", text.empty() ? "" : "; ", joined(others));
   return text;
+}
+
+std::string memory_line(const Judgement& judgement) {
+  const Difference* memory = judgement.more_memory();
+  if (memory == nullptr) return "";
+  return fmt::format("B needs {:.0f} % more memory: {}, A {}", 100 * memory->change.mean,
+                     show_value(*memory, memory->b), show_value(*memory, memory->a));
+}
+
+std::string settings_line(const Comparison& comparison) {
+  if (comparison.changed_settings.empty()) return "";
+  return "settings that differ: " + joined(comparison.changed_settings);
 }
 
 std::vector<std::string> acceptance_lines(const Comparison& comparison,

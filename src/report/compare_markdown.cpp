@@ -68,6 +68,8 @@ void write_comparison_markdown(std::ostream& out, const Comparison& comparison) 
   comment.add(fmt::format("{}\n", kCommentMarker));
   comment.add(fmt::format("**{} {}**\n\n", mark_of(judgement, answer.gate),
                           in_markdown(answer_line(comparison, judgement))));
+  comment.quote("", settings_line(comparison));
+  comment.line(memory_line(judgement));
   for (const std::string& line : acceptance_lines(comparison, judgement)) comment.quote("", line);
   comment.line(matters_line(judgement));
   comment.add(table_of(judgement));

@@ -28,12 +28,21 @@ void add_differences(Screen& screen, const Judgement& judgement) {
   screen.table(Worth::evidence, table);
 }
 
+void add_results(Screen& screen, const Comparison& comparison) {
+  TextTable table("lrrr", kCellNamesOfResults);
+  const auto rows = cells_of_results(comparison);
+  for (const std::vector<std::string>& row : rows) table.add(row);
+  if (!rows.empty()) screen.table(Worth::evidence, table);
+}
+
 }  // namespace
 
 void tell_comparison(Reading& reading, const Comparison& comparison, const ReportStyle&) {
   const Judgement judgement = judge(comparison);
   Screen& screen = reading.body;
   screen.headline(answer_line(comparison, judgement), tone_of(judgement.verdict));
+  screen.line(Worth::needed, settings_line(comparison));
+  screen.line(Worth::needed, memory_line(judgement));
   for (const std::string& line : acceptance_lines(comparison, judgement))
     screen.line(Worth::needed, line);
   screen.line(Worth::advice, matters_line(judgement));
@@ -43,6 +52,7 @@ void tell_comparison(Reading& reading, const Comparison& comparison, const Repor
   if (comparison.anchor) screen.line(Worth::advice, anchor_line(*comparison.anchor));
   screen.line(Worth::evidence, noise_line(judgement));
   if (judgement.pairs > 0) add_differences(screen, judgement);
+  if (comparison.is_of_results) add_results(screen, comparison);
   screen.line(Worth::evidence, counts_line(judgement));
   for (const std::string& note : comparison.notes) screen.line(Worth::detail, "note: " + note);
   reading.more = "more with --verbose: notes";

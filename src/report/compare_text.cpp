@@ -55,15 +55,30 @@ std::string news_of(const Judgement& judgement, const Difference& blamed) {
   return changed_name(judgement, blamed);
 }
 
-// What decides where no stage can be named.
+// What decides where no stage can be named. Memory has its own line.
 const Difference* leading(const Judgement& judgement) {
   for (const Difference& one : judgement.differences) {
-    if (one.verdict == judgement.verdict) return &one;
+    if (one.verdict == judgement.verdict && &one != judgement.more_memory()) return &one;
   }
   return nullptr;
 }
 
-std::string what_changed(const Judgement& judgement) {
+// "B gives 270 samples/s, A gave 192 (+40.6 %)"
+std::string rates_of(const Difference& rate) {
+  return fmt::format("B gives {} samples/s, A gave {} ({:+.1f} %)", show_rate(rate.b),
+                     show_rate(rate.a), 100 * rate.change.mean);
+}
+
+// Of two results, whose rate decides: did it help?
+std::string what_results_say(const Comparison& comparison, const Difference& rate) {
+  const std::string wait = changed_wait(comparison, rate.verdict == Outcome::better);
+  return rates_of(rate) + (wait.empty() ? "" : ": " + wait);
+}
+
+std::string what_changed(const Comparison& comparison, const Judgement& judgement) {
+  const Difference* rate = judgement.find("samples-per-s");
+  if (comparison.is_of_results && rate != nullptr && rate->verdict == judgement.verdict)
+    return what_results_say(comparison, *rate);
   const Difference* first = leading(judgement);
   const Difference* blamed = judgement.blamed();
   if (blamed != nullptr) {
@@ -90,6 +105,10 @@ std::string cannot_tell(const Comparison& comparison, const Judgement& judgement
       open.push_back(change_line(one));
   }
   if (judgement.pairs == 0) return "CANNOT TELL: no pair of runs was complete";
+  const Difference* rate = judgement.find("samples-per-s");
+  if (comparison.is_of_results && rate != nullptr)
+    return fmt::format("CANNOT TELL: {}; one run of each shows no change below {:.0f} %",
+                       rates_of(*rate), 100 * rate->least_seen);
   if (comparison.is_of_results && !comparison.known)
     return "CANNOT TELL: how far runs of the same code differ on the machine of A and B is not "
            "known "
@@ -121,9 +140,9 @@ std::string same(const Comparison& comparison, const Judgement& judgement) {
 std::string verdict_line(const Comparison& comparison, const Judgement& judgement) {
   switch (judgement.verdict) {
     case Outcome::worse:
-      return worse(comparison, judgement) + what_changed(judgement);
+      return worse(comparison, judgement) + what_changed(comparison, judgement);
     case Outcome::better:
-      return "FASTER: " + what_changed(judgement);
+      return "FASTER: " + what_changed(comparison, judgement);
     case Outcome::same:
       return same(comparison, judgement);
     case Outcome::cannot_tell:
@@ -178,6 +197,12 @@ std::string answer_line(const Comparison& comparison, const Judgement& judgement
   std::string text;
   if (comparison.anchor && comparison.anchor->is_beyond())
     text = "BEYOND THE LIMIT " + anchor_line(*comparison.anchor) + "; ";
+  const GateAnswer answer = gate_of(comparison, judgement);
+  const Difference* memory = judgement.more_memory();
+  const bool fails_by_memory =
+      memory != nullptr && answer.find(memory->name) != nullptr && answer.find(memory->name)->fails;
+  if (fails_by_memory && judgement.verdict != Outcome::worse)
+    text += "MORE MEMORY: " + memory_line(judgement) + "; ";
   if (comparison.first_slower) text += first_slower(*comparison.first_slower) + "; ";
   return text + verdict_line(comparison, judgement);
 }

@@ -21,6 +21,8 @@ std::string told_apart_line(const Judgement& judgement);  // what is the same or
 std::string arms_line(const Comparison& comparison, const Judgement& judgement);
 std::string noise_line(const Judgement& judgement);
 std::string counts_line(const Judgement& judgement);
+std::string memory_line(const Judgement& judgement);      // that B needs more
+std::string settings_line(const Comparison& comparison);  // of results: what differs
 // Why something that is worse fails nothing, or fails though it was accepted: one line a reason.
 std::vector<std::string> acceptance_lines(const Comparison& comparison, const Judgement& judgement);
 
@@ -30,6 +32,11 @@ std::string change_line(const Difference& one);  // "decode +10.0 % (9.1 to 10.9
 // A row of the table of what was looked at.
 inline const std::vector<std::string> kCellNames = {"", "A", "B", "change", "95 %", "verdict"};
 std::vector<std::string> cells_of(const Difference& one);
+// Of two results: rows of what one run of each says, without a verdict: busy, waits, stages.
+inline const std::vector<std::string> kCellNamesOfResults = {"", "A", "B", "change"};
+std::vector<std::vector<std::string>> cells_of_results(const Comparison& comparison);
+// The wait that changed most towards the change of the rate: "waiting for decode 63 % -> 20 %".
+std::string changed_wait(const Comparison& comparison, bool is_faster);
 
 // By which a script finds the comment that it has made before.
 inline constexpr std::string_view kCommentMarker = "<!-- loaderscope-gate -->";

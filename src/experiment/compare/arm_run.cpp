@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "analysis/wording.h"
 #include "experiment/compare/comparability.h"
 #include "experiment/compare/compare.h"
 #include "loaderscope/errors.h"
@@ -45,6 +48,33 @@ bool draws_alike(const RunRecord& a, const RunRecord& b) {
          here.seed == there.seed;
 }
 
+bool is_in_virtual_time(const RunRecord& record) { return record.engine == "model"; }
+
+// The deviation of a run's rate as far as its own steps show it.
+double spread_of_steps(const RunRecord& record) {
+  constexpr double kDeviations = 1.96;  // in half of a 95 % interval
+  const Estimate rate = analyse(record).samples_per_s;
+  return rate.mean > 0 ? (rate.high - rate.low) / 2 / kDeviations / rate.mean : 0;
+}
+
+void take_spread(const RunRecord& a, const RunRecord& b, const std::optional<KnownSpread>& known,
+                 Comparison& comparison) {
+  if (is_in_virtual_time(a)) {
+    comparison.known = kSpreadOfModel;
+    return;
+  }
+  KnownSpread spread = known.value_or(kAssumedSpread);
+  constexpr double kMost = 10;  // as a logarithm: nothing can be told
+  const double of_steps = std::min(kMost, std::max(spread_of_steps(a), spread_of_steps(b)));
+  if (of_steps > spread.rate) {
+    comparison.notes.push_back(fmt::format(
+        "the steps within a run differ more than runs of the same code: by {} of the rate",
+        show_percent(of_steps)));
+    spread.rate = of_steps;
+  }
+  comparison.known = spread;
+}
+
 }  // namespace
 
 Comparison of_results(const RunRecord& a, const RunRecord& b,
@@ -56,8 +86,10 @@ Comparison of_results(const RunRecord& a, const RunRecord& b,
   }
   Comparison comparison;
   comparison.is_of_results = true;
-  comparison.known = known;
   comparison.notes = comparability.warns;
+  comparison.changed_settings = comparability.settings;
+  comparison.same_flags = comparability.settings.empty();
+  take_spread(a, b, known, comparison);
   take_workers(a, 0, comparison);
   take_workers(b, 1, comparison);
   comparison.cores = a.machine.cores;

@@ -45,17 +45,15 @@ std::string all_of(const std::vector<std::string>& texts) {
   return fmt::format("{}", fmt::join(texts, " "));
 }
 
-bool is_of_data(const Field& field) { return field.is_about(about::kWhichData); }
-
 // Which steps are measured: their number and their draws.
 bool is_of_sample(const Field& field) {
   return field.name == "steps" || field.name == "duration" || field.name == "seed" ||
          field.name == "epochs" || field.name == "warmup";
 }
 
-std::string setting(const RunRecord& a, const RunRecord& b, bool (*wanted)(const Field& field)) {
+std::string window(const RunRecord& a, const RunRecord& b) {
   for (const Field& field : fields()) {
-    if (is_beside(field) || !wanted(field)) continue;
+    if (!is_of_sample(field)) continue;
     const std::string difference =
         unlike(field.name, all_of(field.texts(a.config)), all_of(field.texts(b.config)));
     if (!difference.empty()) return difference;
@@ -63,14 +61,21 @@ std::string setting(const RunRecord& a, const RunRecord& b, bool (*wanted)(const
   return "";
 }
 
-std::string data(const RunRecord& a, const RunRecord& b) { return setting(a, b, is_of_data); }
-
-std::string settings(const RunRecord& a, const RunRecord& b) {
-  return setting(a, b,
-                 [](const Field& field) { return !is_of_data(field) && !is_of_sample(field); });
+std::string shown_setting(const std::string& text) {
+  return text.empty() ? "none" : shown_text(text);
 }
 
-std::string window(const RunRecord& a, const RunRecord& b) { return setting(a, b, is_of_sample); }
+std::vector<std::string> changed_settings(const RunRecord& a, const RunRecord& b) {
+  std::vector<std::string> changed;
+  for (const Field& field : fields()) {
+    if (is_beside(field) || is_of_sample(field)) continue;
+    const std::string there = all_of(field.texts(a.config)), here = all_of(field.texts(b.config));
+    if (there != here)
+      changed.push_back(
+          fmt::format("{} {} -> {}", field.name, shown_setting(there), shown_setting(here)));
+  }
+  return changed;
+}
 
 std::string cpu(const RunRecord& a, const RunRecord& b) {
   return unlike("the CPU", a.machine.cpu, b.machine.cpu);
@@ -148,7 +153,7 @@ std::string contents(const RunRecord& a, const RunRecord& b) {
 }  // namespace
 
 std::span<const ComparabilityRow> comparability_table() {
-  static const std::array<ComparabilityRow, 16> rows = {{
+  static const std::array<ComparabilityRow, 14> rows = {{
       {{"ending", "Both ran to their ends, and nothing of what was measured is lost."},
        Rule::forbids,
        interruption},
@@ -156,12 +161,10 @@ std::span<const ComparabilityRow> comparability_table() {
       {{"cpu", "The model of the CPU."}, Rule::forbids, cpu},
       {{"cores", "How many may be used."}, Rule::forbids, cores},
       {{"gpus", "Their models and their number."}, Rule::forbids, gpus},
-      {{"data", "The settings that say what is read."}, Rule::forbids, data},
-      {{"samples", "How many there are in an epoch."}, Rule::forbids, samples},
+      {{"samples", "How many there are in an epoch."}, Rule::warns, samples},
       {{"contents", "The fingerprint of the data: count, places and sizes of its samples."},
-       Rule::forbids,
+       Rule::warns,
        contents},
-      {{"settings", "All other settings of loader, device and program."}, Rule::forbids, settings},
       {{"window", "How many steps were measured, and with which seed."}, Rule::warns, window},
       {{"page-cache", "How much of the data was in memory."}, Rule::warns, page_cache},
       {{"memory", "The memory of the machine."}, Rule::warns, memory},
@@ -180,6 +183,7 @@ Comparability comparability_of(const RunRecord& there, const RunRecord& here) {
     if (difference.empty()) continue;
     (row.rule == Rule::forbids ? result.forbids : result.warns).push_back(difference);
   }
+  result.settings = changed_settings(there, here);
   return result;
 }
 

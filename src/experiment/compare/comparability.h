@@ -10,7 +10,7 @@
 
 namespace loaderscope::compare {
 
-enum class Rule : std::uint8_t { forbids, warns };  // a difference
+enum class Rule : std::uint8_t { forbids, warns };  // of a difference
 
 struct ComparabilityRow {
   Row row;
@@ -22,6 +22,7 @@ std::span<const ComparabilityRow> comparability_table();
 
 struct Comparability {
   std::vector<std::string> forbids, warns;
+  std::vector<std::string> settings;  // that differ: "num-workers 0 -> 2"; no reason to refuse
 };
 Comparability comparability_of(const RunRecord& there, const RunRecord& here);
 

@@ -46,6 +46,7 @@ struct Options {
   double anchor_limit = 0.1;        // of CPU time per sample, since the anchor
   bool only_if_it_matters = false;  // what is slower and leaves the GPU busy fails nothing
   bool must_tell = false;           // what cannot be told fails
+  bool more_memory_fails = false;
 };
 
 inline void give_share(Options& options, double share) {
@@ -56,8 +57,10 @@ inline void give_share(Options& options, double share) {
 // How far runs of the same code differ from process to process, as deviations of logarithms.
 struct KnownSpread {
   double rate = 0, cpu = 0;
-  std::int64_t jobs = 0;  // that showed it
+  std::int64_t jobs = 0;  // that showed it; 0: none did, and it is assumed
 };
+inline constexpr KnownSpread kSpreadOfModel{.rate = 1e-9, .cpu = 1e-9, .jobs = 0};
+inline constexpr KnownSpread kAssumedSpread{.rate = 0.05, .cpu = 0.05, .jobs = 0};
 
 struct Commit {
   std::string commit, author, subject;
@@ -92,12 +95,13 @@ struct Comparison {
   std::int64_t workers = 0;                  // of A, of all ranks
   std::optional<std::int64_t> workers_of_b;  // where it has others
   double cores = 0;
-  bool same_flags = true;            // only the code differs: counts decide
-  bool is_of_results = false;        // one run of each, made apart
-  std::optional<KnownSpread> known;  // what those are judged by
-  std::vector<ArmRun> runs;          // in the order in which they were made
-  std::vector<Accepted> accepted;    // slowdowns that fail nothing
-  std::string today;                 // "2026-11-23": what was accepted until when
+  bool same_flags = true;                     // only the code differs: counts decide
+  bool is_of_results = false;                 // one run of each, made apart
+  std::vector<std::string> changed_settings;  // of those: "num-workers 0 -> 2"
+  std::optional<KnownSpread> known;           // what those are judged by
+  std::vector<ArmRun> runs;                   // in the order in which they were made
+  std::vector<Accepted> accepted;             // slowdowns that fail nothing
+  std::string today;                          // "2026-11-23": what was accepted until when
   std::optional<Anchor> anchor;
   std::optional<FirstSlower> first_slower;  // of a bisection: B is it
   std::string same_because;                 // it is the same by construction; "": it was measured
@@ -149,7 +153,7 @@ struct Judgement {
   Outcome verdict = Outcome::cannot_tell;
   std::vector<Difference> differences;  // what most decides first
   std::vector<CountChange> counts;
-  std::vector<std::string> uncounted;  // counts that no arm repeats
+  std::vector<std::string> uncounted;  // counts that differ between runs of one arm
   std::int64_t pairs = 0;              // that count
   std::int64_t disturbed = 0;          // runs that were left out
   std::optional<Estimate>
@@ -163,6 +167,8 @@ struct Judgement {
   const Difference* find(std::string_view name) const;
   // The stage or the wait that the verdict is of; null: none.
   const Difference* blamed() const;
+  // Null where B is not known to need more.
+  const Difference* more_memory() const;
 };
 
 // Of all ranks, whose rate is the job's.
@@ -172,8 +178,8 @@ void take_workers(const RunRecord& record, std::int64_t arm, Comparison& compari
 // What is kept of a run.
 ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block);
 
-// Of two results that were measured apart: what runs of one arm differ by is `known`, or nothing
-// but counts can be told. Throws RunError where they cannot be compared.
+// Of two results that were measured apart. `known` is how far runs of one arm differ; nothing:
+// kAssumedSpread. Their settings may differ. Throws RunError where they cannot be compared.
 Comparison of_results(const RunRecord& a, const RunRecord& b,
                       const std::optional<KnownSpread>& known);
 

@@ -25,6 +25,14 @@ std::vector<Worse> all_worse(const Comparison& comparison, const Judgement& judg
   return all;
 }
 
+// Memory has its own switch, whatever else is asked for.
+void apply_memory(const Comparison& comparison, const Judgement& judgement, Worse& one) {
+  const Difference* memory = judgement.more_memory();
+  if (memory == nullptr || one.name != memory->name || comparison.options.more_memory_fails) return;
+  one.fails = false;
+  one.why = "more memory fails nothing without --more-memory fail";
+}
+
 bool gpu_has_time(const Comparison& comparison, const Judgement& judgement) {
   return comparison.options.only_if_it_matters && judgement.matters &&
          !judgement.matters->gpu_waits();
@@ -38,14 +46,16 @@ class Acceptance {
 
   // Returns whether anything was accepted.
   bool apply(std::vector<Worse>& worse) {
-    for (Worse& one : worse) apply_line(one, one.name);
+    for (Worse& one : worse) {
+      if (one.fails) apply_line(one, one.name);
+    }
     for (Worse& one : worse) {
       if (one.why.empty() && one.name.starts_with(kWaitFor)) apply_wait(one, worse);
     }
     for (Worse& one : worse) {
       if (one.why.empty()) apply_total(one);
     }
-    return std::any_of(worse.begin(), worse.end(), [](const Worse& one) { return !one.fails; });
+    return accepts_;
   }
 
  private:
@@ -67,6 +77,7 @@ class Acceptance {
       one.why = "more than was accepted: up to " + what;
     } else {
       one.fails = false;
+      accepts_ = true;
       one.why = "accepted: up to " + what;
       add_stage(one);
     }
@@ -85,6 +96,7 @@ class Acceptance {
                                     [&](const Worse& other) { return other.name == stage; });
     if (found == worse.end() || found->fails) return;
     one.fails = false;
+    accepts_ = true;
     one.why = "accepted with " + found->name;
   }
 
@@ -102,6 +114,7 @@ class Acceptance {
       return;
     }
     one.fails = false;
+    accepts_ = true;
     one.why = "explained by what was accepted";
   }
 
@@ -116,6 +129,7 @@ class Acceptance {
   const Comparison& comparison_;
   const Judgement& judgement_;
   double accepted_time_ = 0;  // of stages, in seconds per sample
+  bool accepts_ = false;
 };
 
 // Of what was measured since the anchor; nothing is accepted there but a higher limit.
@@ -138,10 +152,15 @@ const Worse* GateAnswer::find(std::string_view name) const {
 
 GateAnswer gate_of(const Comparison& comparison, const Judgement& judgement) {
   GateAnswer answer = gate_of_anchor(comparison, judgement);
-  if (judgement.verdict != Outcome::worse) return answer;
-  answer.worse = all_worse(comparison, judgement);
+  const Difference* memory = judgement.more_memory();
+  if (judgement.verdict == Outcome::worse)
+    answer.worse = all_worse(comparison, judgement);
+  else if (memory != nullptr)
+    answer.worse = {{memory->name, least_of(*memory)}};
+  for (Worse& one : answer.worse) apply_memory(comparison, judgement, one);
   if (gpu_has_time(comparison, judgement)) {
     for (Worse& one : answer.worse) {
+      if (memory != nullptr && one.name == memory->name) continue;
       one.fails = false;
       one.why = "the GPU does not wait for it";
     }

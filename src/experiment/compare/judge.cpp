@@ -90,22 +90,30 @@ std::optional<Matters> whether_it_matters(const Comparison& comparison, const Ru
   return matters;
 }
 
+bool is_of_memory(const Difference& one) {
+  return one.row != nullptr && one.row->row.name == "memory";
+}
+
 bool does_more(const Judgement& judgement) {
   return std::any_of(judgement.counts.begin(), judgement.counts.end(),
                      [](const CountChange& count) { return count.b > count.a; });
 }
 
-// A faster job may take more memory or CPU for it; it is still faster.
-Outcome verdict_of(const Judgement& judgement, bool counts_decide) {
+// A faster job may take more CPU for it; it is still faster. Memory is another question. Where
+// settings were changed only the rate says whether that helped.
+Outcome verdict_of(const Judgement& judgement, const Comparison& comparison) {
   const auto any = [&](Outcome verdict, bool deciding) {
-    return std::any_of(
-        judgement.differences.begin(), judgement.differences.end(), [&](const Difference& one) {
-          return one.verdict == verdict && (!deciding || (one.row != nullptr && one.row->decides));
-        });
+    return std::any_of(judgement.differences.begin(), judgement.differences.end(),
+                       [&](const Difference& one) {
+                         return one.verdict == verdict && !is_of_memory(one) &&
+                                (!deciding || (one.row != nullptr && one.row->decides));
+                       });
   };
   const Difference* rate = judgement.find("samples-per-s");
-  if (rate != nullptr && rate->verdict == Outcome::better) return Outcome::better;
-  if (any(Outcome::worse, false) || (counts_decide && does_more(judgement))) return Outcome::worse;
+  if (rate != nullptr && (rate->verdict == Outcome::better || !comparison.changed_settings.empty()))
+    return rate->verdict;
+  const bool more_work = comparison.same_flags && does_more(judgement);
+  if (any(Outcome::worse, false) || more_work) return Outcome::worse;
   if (any(Outcome::better, true)) return Outcome::better;
   const bool known = rate != nullptr && !any(Outcome::cannot_tell, true);
   return known ? Outcome::same : Outcome::cannot_tell;
@@ -132,6 +140,13 @@ const Difference* Judgement::blamed() const {
     if (most == nullptr || std::abs(one.b - one.a) > std::abs(most->b - most->a)) most = &one;
   }
   return most;
+}
+
+const Difference* Judgement::more_memory() const {
+  for (const Difference& one : differences) {
+    if (is_of_memory(one) && one.verdict == Outcome::worse) return &one;
+  }
+  return nullptr;
 }
 
 Anchor anchor_of(const Comparison& since, double limit) {
@@ -161,8 +176,8 @@ Judgement judge(const Comparison& comparison) {
     judgement.differences.push_back(questions[i].difference);
   }
   compare_counts(judgement, comparison);
-  judgement.verdict = comparison.same_because.empty() ? verdict_of(judgement, comparison.same_flags)
-                                                      : Outcome::same;
+  judgement.verdict =
+      comparison.same_because.empty() ? verdict_of(judgement, comparison) : Outcome::same;
   if (comparison.is_of_results) questions.clear();  // no number of pairs of results would do
   for (const Question& question : questions) {
     const Difference& one = question.difference;

@@ -12,6 +12,7 @@ namespace {
 
 // Of the shortest comparison whose spread is kept: its runs without its blocks, the arm and time.
 constexpr std::int64_t kDegreesOfKnown = 2 * kFewestPairs - kFewestPairs / kPairsOfBlock - 2;
+constexpr std::int64_t kDegreesOfAssumed = 1000;  // no estimate, and so without an error of its own
 
 constexpr double kWorthComparing = 0.01;  // of the time of all stages, or of the window
 constexpr double kDisturbance = 0.25;     // of all cores, more than in the median run
@@ -129,9 +130,9 @@ std::vector<Question> questions_about_two(const Runs& runs, const KnownSpread& k
     const bool is_rate = row.row.name == "samples-per-s", is_cpu = row.row.name == "cpu-per-sample";
     if ((!is_rate && !is_cpu) || !in_all(runs, row.row.name, true)) continue;
     Question question = ask(runs, difference_of(row), row.row.name);
-    question.test =
-        BlockTest::with_known_deviation(std::log(question.difference.b / question.difference.a),
-                                        is_rate ? known.rate : known.cpu, kDegreesOfKnown);
+    question.test = BlockTest::with_known_deviation(
+        std::log(question.difference.b / question.difference.a), is_rate ? known.rate : known.cpu,
+        known.jobs > 0 ? kDegreesOfKnown : kDegreesOfAssumed);
     questions.push_back(std::move(question));
   }
   return questions;

@@ -54,6 +54,41 @@ TEST(Gate, CountsFailOnlyWhereCodeIsCompared) {
   EXPECT_THAT(answer_to(comparison).worse, IsEmpty());
 }
 
+Comparison with_more_memory(Comparison comparison) {
+  for (ArmRun& run : comparison.runs)
+    run.quantities.emplace_back("memory", run.arm == 0 ? 100e6 : 130e6);
+  return comparison;
+}
+
+TEST(Gate, MoreMemoryIsReportedAndFailsOnlyOnRequest) {
+  Comparison comparison = with_more_memory(alike());
+  const auto line = [&] { return answer_line(comparison, judge(comparison)); };
+  EXPECT_EQ(answer_to(comparison).gate, Gate::passes);
+  EXPECT_THAT(line(), StartsWith("SAME within"));
+  EXPECT_EQ(memory_line(judge(comparison)), "B needs 30 % more memory: 130 MB, A 100 MB");
+  comparison.options.more_memory_fails = true;
+  EXPECT_EQ(answer_to(comparison).gate, Gate::fails);
+  EXPECT_THAT(line(), StartsWith("MORE MEMORY: B needs 30 % more memory"));
+  EXPECT_THAT(line(), HasSubstr("; SAME within"));
+  comparison.accepted = parse_accepted("memory = 40% until 2030-01-01 by ana: a cache", "a");
+  EXPECT_EQ(answer_to(comparison).gate, Gate::passes);
+}
+
+TEST(Gate, MoreMemoryBesideANoisyRateIsNotSlower) {
+  const Comparison comparison = with_more_memory(noisy());
+  EXPECT_THAT(answer_line(comparison, judge(comparison)), StartsWith("CANNOT TELL"));
+  EXPECT_EQ(answer_to(comparison).gate, Gate::passes);
+}
+
+// A request for memory changes nothing for a slowdown, and the other way round.
+TEST(Gate, SlowerFailsWhateverIsAskedOfMemory) {
+  const Comparison comparison = with_more_memory(slower_decode());
+  EXPECT_EQ(answer_to(comparison).gate, Gate::fails);
+  ASSERT_NE(answer_to(comparison).find("memory"), nullptr);
+  EXPECT_FALSE(answer_to(comparison).find("memory")->fails);
+  EXPECT_THAT(answer_line(comparison, judge(comparison)), StartsWith("SLOWER: decode"));
+}
+
 TEST(Accepted, AStageIsAcceptedWithWhatItExplains) {
   const Comparison comparison = accepting("decode = 12% until 2026-11-23 by ana: wanted\n");
   EXPECT_EQ(answer_to(comparison).gate, Gate::passes);

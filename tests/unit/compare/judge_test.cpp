@@ -7,6 +7,7 @@
 #include <random>
 
 #include "experiment/compare/compare.h"
+#include "experiment/compare/exact.h"
 
 namespace loaderscope::compare {
 namespace {
@@ -189,6 +190,43 @@ TEST(Judge, ACountThatNoRunRepeatsIsNotExact) {
   job.runs[0].counts[0].second = 1.5;
   const Judgement judgement = judge(job);
   EXPECT_EQ(judgement.uncounted, std::vector<std::string>{"decodes"});
+}
+
+// In one block both runs of B flicker, and no other run does.
+TEST(Judge, ACountThatFlickersInFewRunsRaisesNoAlarm) {
+  Comparison job = with_counts(1, 1);
+  for (ArmRun& run : job.runs) {
+    if (run.block == 2 && run.arm == 1) run.counts[0].second = 2;
+  }
+  EXPECT_NE(judge(job).verdict, Outcome::worse);
+  EXPECT_EQ(judge(job).uncounted, std::vector<std::string>{"decodes"});
+  for (ArmRun& run : job.runs) {
+    if (run.block <= 3 && run.arm == 1) run.counts[0].second = 2;
+  }
+  EXPECT_EQ(judge(job).verdict, Outcome::worse);  // four blocks agree
+  for (ArmRun& run : job.runs) {
+    if (run.block == 4 && run.arm == 0) run.counts[0].second = 2;
+  }
+  EXPECT_EQ(judge(job).uncounted, std::vector<std::string>{"decodes"});  // and one does not
+}
+
+TEST(JudgedJobs, FlickeringCountsRaiseNoAlarms) {
+  std::mt19937 random(7);
+  int alarms = 0;
+  for (int job = 0; job < 2000; ++job) {
+    Comparison comparison = with_counts(1, 1);
+    comparison.runs.resize(12);
+    comparison.planned_pairs = 6;
+    const double chance = std::uniform_real_distribution<double>(0, 0.5)(random);
+    for (ArmRun& run : comparison.runs) {
+      run.counts.resize(1);
+      run.counts[0].second = std::bernoulli_distribution(chance)(random) ? 1 : 2;
+    }
+    Judgement judgement;
+    compare_counts(judgement, comparison);
+    alarms += !judgement.counts.empty() && judgement.counts[0].changed();
+  }
+  EXPECT_LE(alarms, 2);
 }
 
 TEST(Judge, NamesWhatIsNew) {

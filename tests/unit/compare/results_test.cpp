@@ -11,6 +11,7 @@
 #include "experiment/compare/compare.h"
 #include "experiment/compare/spread_history.h"
 #include "loaderscope/errors.h"
+#include "report/compare_text.h"
 
 namespace loaderscope::compare {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 RunRecord record(double samples_per_s) {
   RunRecord result;
@@ -55,8 +57,6 @@ TEST(Comparability, EachRowSeesItsDifference) {
       {"what may be used is 4 cores in A", [](RunRecord& r) { r.machine.cores = 4; }},
       {"what the machine has of GPUs is 2 x H100 in A and none in B",
        [](RunRecord& r) { r.machine.gpus = "2 x H100"; }},
-      {"data is photos in A and not given in B",
-       [](RunRecord& r) { r.config.data.paths.value = {"photos"}; }},
       {"the number of samples is 7 in A and 9 in B",
        [](RunRecord& r) {
          r.metrics.push_back({"data.epoch_samples", "1", "", 7});
@@ -65,8 +65,6 @@ TEST(Comparability, EachRowSeesItsDifference) {
        [](RunRecord& r) {
          r.metrics.push_back({"data.fingerprint", "1", "", 5});
        }},
-      {"num-workers is 4 in A and 0 in B",
-       [](RunRecord& r) { r.config.loader.num_workers.value = 4; }},
       {"steps is 30 in A and 20 in B", [](RunRecord& r) { r.config.measure.steps.value = 30; }},
       {"the share of the data in the page cache is 10.0 % in A and 90.0 % in B",
        [](RunRecord& r) {
@@ -99,14 +97,63 @@ TEST(Results, OfUnlikeOnesNothingIsSaid) {
   EXPECT_THROW(of_results(record(100), other, std::nullopt), RunError);
 }
 
-TEST(Results, WithoutAKnownSpreadOnlyCountsAreTold) {
-  RunRecord more = record(50);
+TEST(Results, WithoutAKnownSpreadOneIsAssumed) {
+  const auto judged = [](double a, double b) {
+    return judge(of_results(record(a), record(b), std::nullopt));
+  };
+  EXPECT_EQ(judged(100, 75).verdict, Outcome::worse);
+  EXPECT_EQ(judged(100, 140).verdict, Outcome::better);
+  EXPECT_EQ(judged(100, 90).verdict, Outcome::cannot_tell);
+  RunRecord more = record(100);
   more.ranks[0].read_bytes = 500;
-  const Comparison comparison = of_results(record(100), more, std::nullopt);
-  const Judgement judgement = judge(comparison);
-  EXPECT_THAT(judgement.differences, IsEmpty());
-  EXPECT_EQ(judgement.verdict, Outcome::worse);
-  EXPECT_EQ(judge(of_results(record(100), record(50), std::nullopt)).verdict, Outcome::cannot_tell);
+  EXPECT_EQ(judge(of_results(record(100), more, std::nullopt)).verdict, Outcome::worse);
+}
+
+std::string text_of(const Comparison& comparison) {
+  return answer_line(comparison, judge(comparison)) + "\n" + settings_line(comparison);
+}
+
+// Of a fix: its workers, and with them the executor.
+RunRecord with_two_workers(double samples_per_s) {
+  RunRecord after = record(samples_per_s);
+  after.config.loader.num_workers.value = 2;
+  after.config.loader.executor.value = Executor::processes;
+  return after;
+}
+
+TEST(Results, AnswersWhetherAFixHelpedAndNamesTheSettingsThatDiffer) {
+  RunRecord before = record(100);
+  before.config.loader.executor.value = Executor::inline_;
+  const Comparison comparison = of_results(before, with_two_workers(180), std::nullopt);
+  EXPECT_EQ(judge(comparison).verdict, Outcome::better);
+  EXPECT_THAT(text_of(comparison),
+              StartsWith("FASTER: B gives 180 samples/s, A gave 100 (+80.0 %)"));
+  EXPECT_THAT(text_of(comparison), HasSubstr("settings that differ: num-workers 0 -> 2, executor "
+                                             "inline -> processes"));
+  const Comparison small = of_results(before, with_two_workers(105), std::nullopt);
+  EXPECT_THAT(text_of(small), StartsWith("CANNOT TELL: B gives 105 samples/s, A gave 100 (+5.0 %)"
+                                         "; one run of each shows no change below"));
+}
+
+TEST(Results, OtherDataIsNamedAndNoReasonToRefuse) {
+  RunRecord after = record(200);
+  after.config.data.paths.value = {"small"};
+  after.metrics.push_back({"data.fingerprint", "1", "", 5});
+  RunRecord before = record(100);
+  before.metrics.push_back({"data.fingerprint", "1", "", 6});
+  const Comparison comparison = of_results(before, after, std::nullopt);
+  EXPECT_THAT(text_of(comparison), HasSubstr("data none -> small"));
+  EXPECT_THAT(comparison.notes, testing::Contains(HasSubstr("the data has other samples")));
+}
+
+// A fix may take more CPU time and do other work: the rate says whether it helped.
+TEST(Results, OfOtherSettingsTheRateAloneDecides) {
+  RunRecord after = with_two_workers(100);
+  after.metrics[0].value *= 3;
+  after.ranks[0].read_bytes = 500;
+  EXPECT_EQ(judge(of_results(record(100), after, std::nullopt)).verdict, Outcome::cannot_tell);
+  after.config.loader = record(100).config.loader;
+  EXPECT_EQ(judge(of_results(record(100), after, std::nullopt)).verdict, Outcome::worse);
 }
 
 TEST(Results, WhatIsBeyondTheKnownSpreadIsTold) {
