@@ -22,8 +22,9 @@ OtherPrograms::OtherPrograms(const ProcessTable& all, const std::set<pid_t>& own
 
 void OtherPrograms::add_but(const std::set<pid_t>& own, const ProcessTable& all) {
   for (const auto& [pid, stat] : all) {
-    if (!own.contains(pid))
-      processes_[{pid, stat.started}] = {shown_text(stat.name), stat.own.cpu_s()};
+    if (own.contains(pid)) continue;
+    const std::string name = stat.is_of_kernel ? "the kernel" : shown_text(stat.name);
+    processes_[{pid, stat.started}] = {name, stat.own.cpu_s()};
   }
 }
 

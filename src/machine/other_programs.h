@@ -23,6 +23,7 @@ class OtherPrograms {
   // The same of processes that have been read, `own` all of one's own.
   OtherPrograms(const ProcessTable& all, const std::set<pid_t>& own);
 
+  // Threads of the kernel are one program, "the kernel".
   // What programs have used since `before`, as details of host.other_cpu_s: names, and their parts
   // of what all of them used. Nothing of those that did not use a hundredth of it.
   std::vector<Detail> since(const OtherPrograms& before) const;

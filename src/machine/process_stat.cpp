@@ -29,7 +29,9 @@ std::optional<ProcessStat> process_stat_of(std::string_view text) {
                              value[faults + 2]};
   };
   stat.name = text.substr(name_begin + 1, name_end - name_begin - 1);
+  constexpr std::int64_t kKernelThread = 0x00200000;  // PF_KTHREAD of the flags
   stat.parent = static_cast<pid_t>(value[0]);
+  stat.is_of_kernel = (value[5] & kKernelThread) != 0;
   stat.threads = value[16];
   stat.started = value[18];
   stat.own = used(6, 10);

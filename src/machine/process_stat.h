@@ -25,6 +25,7 @@ struct ProcessStat {
 
   std::string name;  // at most 15 characters of whatever it calls itself
   char state = '?';
+  bool is_of_kernel = false;  // a thread of the kernel, such as kworker/0:1
   pid_t parent = 0;
   std::int64_t threads = 0;
   std::int64_t started = 0;  // ticks since boot: tells processes of one number apart

@@ -26,11 +26,12 @@ auto used(const std::string& name, double share) {
 // A machine whose processes used so many ticks.
 class Machine {
  public:
-  void process(pid_t pid, pid_t parent, const std::string& name, int ticks, int started) const {
+  void process(pid_t pid, pid_t parent, const std::string& name, int ticks, int started,
+               long flags = 0) const {
     root_.write("proc/" + std::to_string(pid) + "/stat",
-                std::to_string(pid) + " (" + name + ") S " + std::to_string(parent) +
-                    " 1 1 0 -1 0 0 0 0 0 " + std::to_string(ticks) + " 0 0 0 20 0 1 0 " +
-                    std::to_string(started) + " 0 0\n");
+                std::to_string(pid) + " (" + name + ") S " + std::to_string(parent) + " 1 1 0 -1 " +
+                    std::to_string(flags) + " 0 0 0 0 " + std::to_string(ticks) +
+                    " 0 0 0 20 0 1 0 " + std::to_string(started) + " 0 0\n");
   }
   OtherPrograms read() const { return {root_.path(), 100}; }
 
@@ -62,6 +63,19 @@ TEST(OtherPrograms, AreNamedByWhatTheyUsed) {
   EXPECT_THAT(machine.read().since(before),
               ElementsAre(used("cc1plus", 0.75), used("new", 0.15), used("a) S 100 (b", 0.095)));
   EXPECT_THAT(before.since(before), ElementsAre());
+}
+
+TEST(OtherPrograms, ThreadsOfTheKernelAreTheKernel) {
+  constexpr long kFlags = 0x00208040;  // as /proc has them of kdamond
+  const Machine machine;
+  for (const auto& [pid, name] : {std::pair(20, "kdamond.0"), std::pair(21, "kworker/0:1")})
+    machine.process(pid, 2, name, 0, 3, kFlags);
+  machine.process(22, 1, "pip", 0, 3, 0x00400000);
+  const OtherPrograms before = machine.read();
+  machine.process(20, 2, "kdamond.0", 50, 3, kFlags);
+  machine.process(21, 2, "kworker/0:1", 10, 3, kFlags);
+  machine.process(22, 1, "pip", 40, 3, 0x00400000);
+  EXPECT_THAT(machine.read().since(before), ElementsAre(used("the kernel", 0.6), used("pip", 0.4)));
 }
 
 TEST(OtherPrograms, AreReadOfThisMachine) {
