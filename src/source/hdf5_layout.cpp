@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -68,12 +69,37 @@ void describe_chunks(hid_t creation, std::span<const hsize_t> most, Bytes value_
   layout.packed_by = names_of_filters(creation);
 }
 
+// Where other files hold the rows. Of what is missing or too short there the library reads zeros,
+// and it takes any path that the file names.
+void check_other_files(hid_t dataset, hid_t creation) {
+  if (::H5Pget_external_count(creation) > 0)
+    throw ValueError(
+        "keeps its rows in other files (external storage), which are not read; copy them into one "
+        "file: h5repack -l CONTI OLD NEW");
+  std::size_t mapped = 0;
+  if (::H5Pget_layout(creation) != H5D_VIRTUAL || ::H5Pget_virtual_count(creation, &mapped) < 0)
+    return;
+  char own[4096] = "";
+  ::H5Fget_name(dataset, own, sizeof own);
+  for (std::size_t i = 0; i < mapped; ++i) {
+    char name[4096] = "";
+    ::H5Pget_virtual_filename(creation, i, name, sizeof name);
+    const std::filesystem::path file(name);
+    const bool is_pattern = file.string().find('%') != std::string::npos;
+    std::error_code error;
+    if (is_pattern || file == "." || std::filesystem::exists(file, error) ||
+        std::filesystem::exists(std::filesystem::path(own).parent_path() / file, error))
+      continue;
+    throw ValueError(fmt::format("has rows in {}, which is not there; copy it to the same folder",
+                                 shown_text(name)));
+  }
+}
+
 // The library reads as many rows as there are said to be, wherever they end. What was never written
 // has no place: it reads as its fill value.
 void check_place(hid_t dataset, hid_t creation, Bytes bytes) {
   const H5D_layout_t layout = ::H5Pget_layout(creation);
   if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS) return;
-  if (::H5Pget_external_count(creation) > 0) return;
   const haddr_t offset = ::H5Dget_offset(dataset);
   if (layout == H5D_CONTIGUOUS && offset == HADDR_UNDEF) return;
   const auto stored = ::H5Dget_storage_size(dataset);
@@ -158,6 +184,7 @@ Hdf5Layout layout_of(hid_t dataset, std::string name) {
   for (const hsize_t length : std::span(axes).subspan(1))
     layout.array.row_bytes = product(layout.array.row_bytes, length);
   layout.array.shape = fmt::format("({})", fmt::join(axes.begin() + 1, axes.end(), ", "));
+  check_other_files(dataset, creation);
   check_place(dataset, creation,
               product(layout.array.rows, static_cast<hsize_t>(layout.array.row_bytes)));
   describe_chunks(creation, most, value_bytes, layout);

@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <thread>
 
@@ -16,6 +17,7 @@
 #include "fixtures.h"
 #include "hdf5_writer.h"
 #include "loaderscope/errors.h"
+#include "source/hdf5_library.h"
 #include "temp_folder.h"
 
 namespace loaderscope::source {
@@ -164,6 +166,39 @@ TEST(Hdf5, RowsThatAreNotWhereTheyShouldBeAreRefused) {
   for (const std::string& damaged : {with(kind_at, 0, 3), with(size_at, bytes - 1, 8),
                                      with(place_at, 1 << 20, 8), with(place_at, ~1ull, 8)})
     EXPECT_THAT(why_not(damaged), HasSubstr("is damaged: its rows")) << damaged;
+}
+
+// Of what is missing there the library would read zeros.
+TEST(Hdf5, RowsInOtherFilesAreRefused) {
+  const TempFolder data;
+  data.write("rows.raw", std::string(10, 'x'));
+  const auto made = [&](const std::string& name, const std::function<void(hid_t, hid_t)>& place) {
+    const hsize_t axes[] = {64, 10};
+    const Hdf5Id file(::H5Fcreate((data / name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                      ::H5Fclose);
+    const Hdf5Id space(::H5Screate_simple(2, axes, nullptr), ::H5Sclose);
+    const Hdf5Id creation(::H5Pcreate(H5P_DATASET_CREATE), ::H5Pclose);
+    place(creation, space);
+    const Hdf5Id rows(
+        ::H5Dcreate2(file, "rows", H5T_STD_U8LE, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+        ::H5Dclose);
+    EXPECT_GE(rows, 0);
+    return data / name;
+  };
+  const std::string external = made("external.h5", [&](hid_t creation, hid_t) {
+    ::H5Pset_external(creation, (data / "rows.raw").c_str(), 0, 640);
+  });
+  EXPECT_THAT(why_not(external), HasSubstr("keeps its rows in other files (external storage)"));
+  const auto of_file = [&](const char* other) {
+    return [other](hid_t creation, hid_t space) {
+      ::H5Pset_virtual(creation, space, other, "rows", space);
+    };
+  };
+  EXPECT_THAT(why_not(made("virtual.h5", of_file("other.h5"))),
+              HasSubstr("has rows in other.h5, which is not there"));
+  write_hdf5(data / "other.h5", std::string(640, 'x'), {64, 10}, {});
+  EXPECT_EQ(read_sample(*open(made("virtual.h5", of_file("other.h5")))->make_reader(), 63),
+            std::string(10, 'x'));
 }
 
 // Packed, of 8 rows each; it says that they have more, of which the library would read outside of
