@@ -70,8 +70,9 @@ ExitCode diagnose(const DiagnoseFlags& flags) {
   record.config.answer.html.value = flags.answer.html;
   const AnyResult result = result_of(record, analysis);
   keep_last_result(record, result);
-  write_answer(places, result, standard_output_style(flags.verbose));
-  return judge_requirements(flags.require, record, analysis);
+  return judge_and_answer(flags.require, record, analysis, [&] {
+    write_answer(places, result, standard_output_style(flags.verbose));
+  });
 }
 
 }  // namespace

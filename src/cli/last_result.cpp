@@ -28,9 +28,9 @@ std::string kept_at() {
 
 }  // namespace
 
-void keep_last_result(const RunRecord& record, const AnyResult& result) {
+bool keep_last_result(const RunRecord& record, const AnyResult& result) {
   const std::string place = kept_at();
-  if (place.empty()) return;
+  if (place.empty()) return false;
   std::error_code error;
   if (steps_of(record) > kMostSteps) {
     std::filesystem::remove(place, error);  // it is another run's
@@ -38,13 +38,14 @@ void keep_last_result(const RunRecord& record, const AnyResult& result) {
       std::fputs(
           "loaderscope: the result is too large to be kept as 'last'; --json FILE saves it\n",
           stderr);
-    return;
+    return false;
   }
   try {
     write_private(place, [&](std::ostream& out) { write_json(out, result); });
   } catch (const RunError&) {
-    return;  // no room, or not allowed to
+    return false;  // no room, or not allowed to
   }
+  return true;
 }
 
 bool is_own_last_result(const std::string& given) {

@@ -9,8 +9,8 @@ namespace loaderscope {
 
 // `result` of `record`. Where it cannot be kept the one before stays: a run never fails of it. What
 // would be gigabytes is not kept, nor is what then was the last but one; unless it is saved
-// elsewhere that is said.
-void keep_last_result(const RunRecord& record, const AnyResult& result);
+// elsewhere that is said. Returns whether it is kept.
+bool keep_last_result(const RunRecord& record, const AnyResult& result);
 
 // Returns true if `given` means the result that is kept for this user.
 bool is_own_last_result(const std::string& given);

@@ -84,8 +84,9 @@ ExitCode merge(const MergeFlags& flags) {
   const Analysis analysis = analysed(record);
   const AnyResult result = result_of(record, analysis);
   keep_last_result(record, result);
-  write_answer(places, result, standard_output_style(flags.verbose));
-  return judge_requirements(flags.require, record, analysis);
+  return judge_and_answer(flags.require, record, analysis, [&] {
+    write_answer(places, result, standard_output_style(flags.verbose));
+  });
 }
 
 }  // namespace

@@ -232,7 +232,10 @@ void check_places(const Places& places, std::string_view kind, const OutputRules
   }
 }
 
-void write_answer(const Places& places, const AnyResult& result, const ReportStyle& style) {
+namespace {
+
+// The first form that cannot be written is thrown of when the others are.
+void write_forms(const Places& places, const AnyResult& result, const ReportStyle& style) {
   std::exception_ptr failure;
   const auto write = [&](std::string_view form, const std::string& path) {
     try {
@@ -243,11 +246,22 @@ void write_answer(const Places& places, const AnyResult& result, const ReportSty
       if (!failure) failure = std::current_exception();
     }
   };
-  const bool only_json = std::any_of(places.begin(), places.end(),
-                                     [](const Place& place) { return place.path == "-"; });
-  if (!only_json) write("table", "-");
   for (const Place& place : places) write(place.form, place.path);
   if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+void write_answer(const Places& places, const AnyResult& result, const ReportStyle& style) {
+  const bool only_json = std::any_of(places.begin(), places.end(),
+                                     [](const Place& place) { return place.path == "-"; });
+  Places all = only_json ? Places{} : Places{{"table", "-"}};
+  all.insert(all.end(), places.begin(), places.end());
+  write_forms(all, result, style);
+}
+
+void write_files(const Places& places, const AnyResult& result, const ReportStyle& style) {
+  write_forms(places, result, style);
 }
 
 }  // namespace loaderscope

@@ -70,5 +70,7 @@ void check_places(const Places& places, std::string_view kind, const OutputRules
 // The table to standard output, and the answer to each of the places. What cannot be written in one
 // of them is still written in the others. Throws RunError.
 void write_answer(const Places& places, const AnyResult& result, const ReportStyle& style);
+// The same without the table.
+void write_files(const Places& places, const AnyResult& result, const ReportStyle& style);
 
 }  // namespace loaderscope

@@ -118,8 +118,8 @@ ExitCode report(const ReportFlags& flags) {
   const RunRecord& record = saved.record;
   Analysis analysis = analysed(record);
   analysis.proof = saved.proof;
-  write_report(flags, writer, result_of(record, analysis));
-  return judge_requirements(flags.require, record, analysis);
+  return judge_and_answer(flags.require, record, analysis,
+                          [&] { write_report(flags, writer, result_of(record, analysis)); });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
 
 namespace loaderscope {
 
@@ -24,6 +25,8 @@ void check_requirements(const std::vector<std::string>& requirements) {
   }
 }
 
+namespace {
+
 ExitCode judge_requirements(const std::vector<std::string>& requirements, const RunRecord& record,
                             const Analysis& analysis) {
   using Outcome = RequirementResult::Outcome;
@@ -37,6 +40,22 @@ ExitCode judge_requirements(const std::vector<std::string>& requirements, const 
   }
   if (not_met) return ExitCode::requirement_not_met;
   return cannot_tell ? ExitCode::cannot_tell : ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode judge_and_answer(const std::vector<std::string>& requirements, const RunRecord& record,
+                          const Analysis& analysis, const std::function<void()>& write_answer) {
+  ExitCode judgement = ExitCode::ok;
+  std::exception_ptr unusable;
+  try {
+    judgement = judge_requirements(requirements, record, analysis);
+  } catch (const UsageError&) {
+    unusable = std::current_exception();
+  }
+  write_answer();
+  if (unusable) std::rethrow_exception(unusable);
+  return judgement;
 }
 
 }  // namespace loaderscope

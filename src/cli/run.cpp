@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "analysis/proof/proof_runs.h"
 #include "base/printable.h"
+#include "base/thread_meter.h"
 #include "cli/analysed.h"
 #include "cli/command.h"
 #include "cli/config_flags.h"
@@ -24,8 +24,7 @@
 #include "cli/saved_machine.h"
 #include "cli/terminal.h"
 #include "cli/trace_answer.h"
-#include "experiment/prediction_history.h"
-#include "experiment/prove.h"
+#include "cli/trial_runs.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
@@ -34,7 +33,6 @@
 #include "record/broken_off.h"
 #include "report/results.h"
 #include "settings/engine_table.h"
-#include "source/cache_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -43,6 +41,7 @@ constexpr OwnFlag kRunFlags[] = {
     {"try", "", "",
      "Run what is advised briefly, in turns with the present settings, and say what it gives; the "
      "same as --prove fix."},
+    {"budget", "", "DURATION", "Time for the runs of --try together. Default: 3m."},
     {"nsys", "", "FILE",
      "Record the program behind -- with nsys into FILE.nsys-rep as well, export it, and say what "
      "the GPU waited for by nsys's own times."},
@@ -114,57 +113,35 @@ std::optional<JobPlace> place_of(const OwnFlags& own, RunConfig& given) {
   return place;
 }
 
-void remember(const Proof& proof) {
-  if (proof.exact || proof.interrupted) return;
-  const PredictionHistory history(source::user_cache_folder());
-  for (const ProofCase& of : proof.cases) {
-    if (!of.predicted || of.runs.empty()) continue;
-    history.add(of.predicted->after.samples_per_s, outcome_of(proof, of).samples_per_s.mean);
-  }
+// The reason of a failure stands alone: what was measured until then is kept as the last result.
+void write_part(const Places& places, const ReportStyle& style, const RunRecord& record,
+                const Analysis& analysis, const std::string& reason) {
+  const AnyResult result = result_of(record, analysis);
+  const bool is_kept = keep_last_result(record, result);
+  std::fprintf(stderr, "loaderscope: %s\n", printable(reason).c_str());
+  if (is_kept)
+    std::fputs("hint: 'loaderscope report last' shows what was measured until then\n", stderr);
+  is_kept ? write_files(places, result, style) : write_answer(places, result, style);
 }
 
-void say_second_run() {
-  std::fputs(
-      "loaderscope: --prove runs the command again, trains it by turns on batches that it had "
-      "before, and ends it\n",
-      stderr);
-}
-
-void say_more_runs(const RunConfig& config) {
-  std::fprintf(stderr,
-               "loaderscope: --try runs the command again, some times with each setting, and ends "
-               "it each time after %lld steps\n",
-               static_cast<long long>(config.measure.steps.value));
-}
-
-void add_proof(Analysis& analysis, const RunRecord& record, const MachineFacts& machine,
-               const std::atomic<int>& stop_signal) {
-  bool said = false;
-  const auto measure_without = [&](const RunConfig& config, const Knockouts& knockouts) {
-    if (config.program.command.given && !std::exchange(said, true)) say_more_runs(config);
-    return measure(config, machine, {}, stop_signal, knockouts);
-  };
-  const auto measure_turns = [&](const RunConfig& config, const ReplayTurns& turns) {
-    if (config.program.command.given) say_second_run();
-    return measure(config, machine, {}, stop_signal, {}, &turns);
-  };
-  analysis.proof = prove(record.config.answer.prove, record, analysis, measure_without,
-                         measure_turns, stop_signal);
-  remember(*analysis.proof);
-}
-
-// With what was measured until a failure, that is written.
-RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& machine,
-                                const std::vector<std::string>& notes, const ProbedRates& rates,
-                                const Places& places, const ReportStyle& style,
-                                const std::atomic<int>& stop_signal) {
+// Nothing where the run failed: what was measured until then is written.
+std::optional<RunRecord> measure_or_write_part(const RunConfig& config, const MachineFacts& machine,
+                                               const std::vector<std::string>& notes,
+                                               const ProbedRates& rates, const Places& places,
+                                               const ReportStyle& style,
+                                               const std::atomic<int>& stop_signal) {
   try {
     RunRecord record = measure(config, machine, notes, stop_signal);
     add_known_rates(rates, record);
     return record;
   } catch (const BrokenOff& broken) {
     add_known_rates(rates, *broken.record);
-    write_results(places, style, *broken.record, analysed(*broken.record, &stop_signal));
+    const Analysis analysis = analysed(*broken.record, &stop_signal);
+    if (stop_signal == 0) {
+      write_part(places, style, *broken.record, analysis, broken.what());
+      return std::nullopt;
+    }
+    write_results(places, style, *broken.record, analysis);
     throw;
   }
 }
@@ -195,6 +172,7 @@ ExitCode run(RunFlags& flags) {
   std::vector<std::string> notes;
   const RunConfig config = resolve(given, limits, notes);
   check_requirements(config.answer.require.value);
+  const Nanos budget = budget_of_trial(flags.own, given);
   const bool answers = !place || place->number == 0;
   const Places places = answers ? all_places(config, flags.own) : Places{};
   if (answers) check_places(places, "run", flags.base.output_rules(config));
@@ -204,26 +182,36 @@ ExitCode run(RunFlags& flags) {
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   if (place) {
-    const JobRun job{config,
-                     machine,
-                     notes,
-                     wait_of(flags.own),
-                     [&](RunRecord& record) { add_known_rates(rates, record); },
-                     [&](const RunRecord& record, const Analysis& analysis) {
-                       write_results(places, style, record, analysis);
-                     }};
+    const JobRun job{
+        config,
+        machine,
+        notes,
+        wait_of(flags.own),
+        [&](RunRecord& record) { add_known_rates(rates, record); },
+        [&](const RunRecord& record, const Analysis& analysis) {
+          write_results(places, style, record, analysis);
+        },
+        [&](const RunRecord& record, const Analysis& analysis, const std::string& reason) {
+          write_part(places, style, record, analysis, reason);
+        }};
     return run_job(job, std::move(*place), stop_signal);
   }
-  RunRecord record =
+  const Nanos begin = monotonic_now();
+  std::optional<RunRecord> measured =
       measure_or_write_part(config, machine, notes, rates, places, style, stop_signal);
+  if (!measured) return exit_code_of_failure();
+  RunRecord& record = *measured;
+  const Nanos start = start_of_run(record, begin, monotonic_now() - begin);
   if (nsys) record.config.program.command.value = nsys->program();
   const int ended_by = take_stop_signal();
   Analysis analysis = analysed(record, &stop_signal);
-  if (config.answer.prove != Prove::off) add_proof(analysis, record, machine, stop_signal);
-  write_results(places, style, record, analysis);
+  if (config.answer.prove != Prove::off)
+    add_proof(analysis, record, machine, {.budget = budget, .start = start}, stop_signal);
   const bool only_json = config.answer.json.value == "-";
-  if (nsys && !only_json) add_answer_of_nsys(*nsys, style, stop_signal);
-  const ExitCode judgement = judge_requirements(config.answer.require.value, record, analysis);
+  const ExitCode judgement = judge_and_answer(config.answer.require.value, record, analysis, [&] {
+    write_results(places, style, record, analysis);
+    if (nsys && !only_json) add_answer_of_nsys(*nsys, style, stop_signal);
+  });
   const int signal = ended_by != 0 ? ended_by : stop_signal.load();
   return signal != 0 ? exit_code_of_signal(signal) : judgement;
 }

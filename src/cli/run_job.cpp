@@ -51,12 +51,15 @@ ExitCode answer_for(const JobRun& job, JobAnswer answer, const std::atomic<int>&
   job.complete(record);
   if (!answer.failure.empty()) record.notes.push_back(answer.failure);
   const Analysis analysis = analysed(record, &stop_signal);
-  job.write(record, analysis);
   const int signal = ended_by != 0 ? ended_by : stop_signal.load();
+  if (signal == 0 && !answer.failure.empty()) {
+    job.write_part(record, analysis, answer.failure);
+    return exit_code_of_failure();
+  }
+  const ExitCode judgement = judge_and_answer(job.config.answer.require.value, record, analysis,
+                                              [&] { job.write(record, analysis); });
   if (signal != 0) return exit_code_of_signal(signal);
-  if (!answer.failure.empty()) throw RunError(answer.failure);
-  if (record.interrupted) return ExitCode::interrupted;  // at another process
-  return judge_requirements(job.config.answer.require.value, record, analysis);
+  return record.interrupted ? ExitCode::interrupted : judgement;  // at another process
 }
 
 ExitCode run_ranks(const JobRun& job, JobPlace place, const std::atomic<int>& stop_signal) {

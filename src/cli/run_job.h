@@ -27,6 +27,8 @@ struct JobRun {
   // What is known beside the record, and the answer's way out.
   std::function<void(RunRecord&)> complete;
   std::function<void(const RunRecord&, const Analysis&)> write;
+  // Of a job that failed: the reason, and what was measured until then.
+  std::function<void(const RunRecord&, const Analysis&, const std::string& reason)> write_part;
 };
 
 // The answer is that of the first process. Throws RunError.

@@ -20,6 +20,8 @@ namespace {
 
 constexpr int kRounds = 5;
 constexpr int kRoundsOfProgram = 4;        // which has to start anew for each run
+constexpr int kFewestTrialRounds = 3;      // fewer tell nothing
+constexpr Nanos kEndOfRun = kSecond / 2;   // of a process: behind its window
 constexpr std::int64_t kFewestEpochs = 2;  // where it is their beginning that is blamed
 
 ProofRun run_of(double samples_per_s, const Account& account) {
@@ -77,15 +79,23 @@ std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
                                   std::max<std::int64_t>(rank.steps(), 1));
 }
 
+Nanos whole_seconds(Nanos time) { return (time + kSecond - 1) / kSecond * kSecond; }
+
+std::string show_whole_seconds(Nanos time) {
+  return fmt::format("{} s", whole_seconds(time) / kSecond);
+}
+
 class Prover {
  public:
   Prover(Proof proof, const RunRecord& first, const Measure& measure,
-         const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal, double past_error)
+         const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal, double past_error,
+         const Trial& trial)
       : proof_(std::move(proof)),
         first_(first),
         measure_(measure),
         measure_turns_(measure_turns),
         stop_signal_(stop_signal),
+        trial_(trial),
         error_(past_error) {
     steps_ = steps_of_run(first, proof_);
   }
@@ -93,8 +103,10 @@ class Prover {
   Proof run() {
     predict();
     if (proof_.by_turns) return run_turns();
-    const int rounds = rounds_of(first_, proof_);
-    for (int round = 0; round < rounds && goes_on(); ++round) run_round(round);
+    const int rounds = goes_on() ? planned_rounds() : 0;
+    const Nanos begin = now();
+    for (int round = 0; round < rounds && goes_on() && has_time(begin, round); ++round)
+      run_round(round);
     return std::move(proof_);
   }
 
@@ -104,6 +116,47 @@ class Prover {
                                      [](const ProofCase& of) { return of.missing.empty(); });
     return can_run && !proof_.interrupted && proof_.reason.empty();
   }
+  bool has_limit() const {
+    return proof_.asked == Prove::fix && !proof_.exact && trial_.budget > 0;
+  }
+  Nanos now() const { return trial_.now ? trial_.now() : 0; }
+
+  // A further round, as long as those before, ends within the budget.
+  bool has_time(Nanos begin, int rounds_done) const {
+    if (!has_limit() || rounds_done == 0) return true;
+    const Nanos spent = now() - begin;
+    return spent + spent / rounds_done <= trial_.budget;
+  }
+
+  // As far as the first run tells.
+  Nanos time_of_run() const {
+    const RankRecord& rank = first_.ranks.front();
+    const std::int64_t steps = std::max<std::int64_t>(rank.steps(), 1);
+    return trial_.start + rank.window() * steps_ / steps + kEndOfRun;
+  }
+
+  // As many rounds as the budget has room for; 0, with the reason, where those tell nothing.
+  int planned_rounds() {
+    int rounds = rounds_of(first_, proof_);
+    if (proof_.asked != Prove::fix || proof_.exact) return rounds;
+    const auto runs_of_round = static_cast<std::int64_t>(proof_.cases.size()) + 1;
+    const Nanos of_round = time_of_run() * runs_of_round;
+    if (has_limit())
+      rounds = std::clamp(static_cast<int>(std::min<Nanos>(trial_.budget / of_round, rounds)),
+                          kFewestTrialRounds, rounds);
+    if (has_limit() && rounds * of_round > trial_.budget) {
+      proof_.reason = fmt::format(
+          "{} runs of about {} each do not fit into {}; --budget {} or more would do",
+          kFewestTrialRounds * runs_of_round, show_whole_seconds(time_of_run()),
+          show_whole_seconds(trial_.budget), spell_duration(whole_seconds(rounds * of_round)));
+      return 0;
+    }
+    if (trial_.announce)
+      trial_.announce(
+          {proof_.cases.front().changes, rounds * runs_of_round, steps_, rounds * of_round});
+    return rounds;
+  }
+
   bool stopped() const { return stop_signal_.load() != 0; }
   bool has_base() const { return proof_.asked != Prove::all; }
 
@@ -153,6 +206,7 @@ class Prover {
 
   RunConfig config_of(const ProofCase& of) const {
     RunConfig config = rerun_config(first_.config, of.changes);
+    config.measure.hook_cost.value = false;  // the first run has measured it
     config.measure.warmup.set(warmup_of(of, config));
     config.measure.steps.set(steps_);
     config.measure.duration.given = false;
@@ -220,6 +274,7 @@ class Prover {
 
   RunConfig config_of(const ReplayTurns& turns) const {
     RunConfig config = rerun_config(first_.config, {});
+    config.measure.hook_cost.value = false;
     config.measure.warmup.set({turns.lead, 0});
     config.measure.steps.set(turns.all() - turns.lead);
     config.measure.duration.given = false;
@@ -271,6 +326,7 @@ class Prover {
   const Measure& measure_;
   const MeasureTurns& measure_turns_;
   const std::atomic<int>& stop_signal_;
+  const Trial& trial_;
   std::int64_t steps_ = 0;  // of every run
   double error_;            // of the model: on the first run, or in the past where that is more
   std::vector<std::pair<const ProofCase*, WarmUp>> warmups_;
@@ -279,11 +335,12 @@ class Prover {
 }  // namespace
 
 Proof prove(Prove asked, const RunRecord& first, const Analysis& analysis, const Measure& measure,
-            const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal) {
+            const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal,
+            const Trial& trial) {
   Proof proof = plan_proof(asked, first, analysis);
   if (!proof.reason.empty()) return proof;
   const double error = proof.exact ? 0 : analysis.past.bound().value_or(0);
-  return Prover(std::move(proof), first, measure, measure_turns, stop_signal, error).run();
+  return Prover(std::move(proof), first, measure, measure_turns, stop_signal, error, trial).run();
 }
 
 }  // namespace loaderscope

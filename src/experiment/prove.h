@@ -17,9 +17,25 @@ using Measure = std::function<RunRecord(const RunConfig&, const Knockouts&)>;
 // Runs a configuration in which delivered batches take the loader's place by turns.
 using MeasureTurns = std::function<RunRecord(const RunConfig&, const ReplayTurns&)>;
 
+// What is about to be run for --try.
+struct TrialPlan {
+  Changes changes;
+  std::int64_t runs = 0, steps = 0;  // steps: of each run
+  Nanos time = 0;                    // of all runs, about
+};
+
+// Limits of the runs of --try. Runs in virtual time have none.
+struct Trial {
+  Nanos budget = 0;  // of all runs; 0: no limit
+  Nanos start = 0;   // of a run, from its begin to its window
+  std::function<Nanos()> now = {};
+  std::function<void(const TrialPlan&)> announce = {};  // called once, before the first run
+};
+
 // Puts what `analysis` says of the run `first` to the test, or says why it cannot be. A case that
 // fails to run says why; nothing is thrown. `stop_signal` not 0: what was measured so far.
 Proof prove(Prove asked, const RunRecord& first, const Analysis& analysis, const Measure& measure,
-            const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal);
+            const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal,
+            const Trial& trial = {});
 
 }  // namespace loaderscope

@@ -33,8 +33,9 @@ void write_differential_table(std::ostream& out, const RunRecord& record,
 }  // namespace
 
 void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& analysis) {
+  for (const std::string& fault : wrong_data_lines(analysis))
+    out << "**" << in_markdown(fault) << "**\n\n";
   out << "**" << in_markdown(analysis.verdict.sentence) << "**\n\n";
-  for (const std::string& fault : wrong_data_lines(analysis)) out << in_markdown(fault) << "\n\n";
   const std::string code = pytorch_code(analysis);
   for (const std::string& line :
        {fix_line(record, analysis), code.empty() ? "" : "PyTorch: " + code, cause_line(analysis)}) {

@@ -114,8 +114,24 @@ bool is_mean_of_window(std::string_view path) {
                      [&](std::string_view root) { return path.starts_with(root); });
 }
 
-std::string shown_value(const nlohmann::json& value) {
-  return value.is_string() ? "'" + shown_text(value.get<std::string>()) + "'" : value.dump();
+// With three digits, or as many as tell it from what was required; in per cent where that is.
+std::string shown_number(double value, const Requirement& condition) {
+  const bool in_percent = condition.value.ends_with('%');
+  const double factor = in_percent ? 100 : 1;
+  const std::optional<double> wanted = number_in(condition.value);
+  constexpr int kDigits = 3, kMostDigits = 17;
+  for (int digits = kDigits; digits <= kMostDigits; ++digits) {
+    std::string text = fmt::format("{:.{}g}", factor * value, digits);
+    const bool looks_alike =
+        wanted && *wanted != value && text == fmt::format("{:.{}g}", factor * *wanted, digits);
+    if (!looks_alike) return text + (in_percent ? " %" : "");
+  }
+  return fmt::format("{}", value);
+}
+
+std::string shown_value(const nlohmann::json& value, const Requirement& condition) {
+  if (value.is_string()) return "'" + shown_text(value.get<std::string>()) + "'";
+  return value.is_number_float() ? shown_number(value.get<double>(), condition) : value.dump();
 }
 
 const char* kind_of(const ResultSchema& schema) {
@@ -183,8 +199,9 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
       condition.value == "null" && (condition.comparison == "==" || condition.comparison == "!=");
   if (asks_for_null) {
     const bool met = value->is_null() == (condition.comparison == "==");
-    return answer_to(met ? Outcome::met : Outcome::not_met, text,
-                     fmt::format("is {}met: it is {}", met ? "" : "not ", shown_value(*value)));
+    return answer_to(
+        met ? Outcome::met : Outcome::not_met, text,
+        fmt::format("is {}met: it is {}", met ? "" : "not ", shown_value(*value, condition)));
   }
   if (value->is_null()) {
     return answer_to(Outcome::cannot_tell, text,
@@ -192,7 +209,7 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
   }
   if (analysis.verdict.withheld_reason && is_mean_of_window(condition.path)) {
     return answer_to(Outcome::cannot_tell, text,
-                     fmt::format("cannot be told: it is {}, but {}", shown_value(*value),
+                     fmt::format("cannot be told: it is {}, but {}", shown_value(*value, condition),
                                  *analysis.verdict.withheld_reason));
   }
   if (condition.path.starts_with("device.") && is_gpu_unseen(record)) {
@@ -200,15 +217,16 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
         Outcome::cannot_tell, text,
         fmt::format("cannot be told: it is {} of the training as the host saw it, and the GPU's "
                     "own times are not known; the notes of the answer say why",
-                    shown_value(*value)));
+                    shown_value(*value, condition)));
   }
   const std::optional<bool> met = holds(*value, condition);
   if (!met) {
     throw UsageError(fmt::format("--require '{}': the value is {}, which cannot be compared so",
-                                 shown_text(text), shown_value(*value)));
+                                 shown_text(text), shown_value(*value, condition)));
   }
-  return answer_to(*met ? Outcome::met : Outcome::not_met, text,
-                   fmt::format("is {}met: it is {}", *met ? "" : "not ", shown_value(*value)));
+  return answer_to(
+      *met ? Outcome::met : Outcome::not_met, text,
+      fmt::format("is {}met: it is {}", *met ? "" : "not ", shown_value(*value, condition)));
 }
 
 }  // namespace loaderscope

@@ -53,7 +53,6 @@ std::string place_of(const Finding* finding, const RunRecord& record, const Anal
 
 void add_advice(Screen& screen, const RunRecord& record, const Analysis& analysis,
                 const ReportStyle& style) {
-  for (const std::string& fault : wrong_data_lines(analysis)) screen.line(Worth::advice, fault);
   screen.line(Worth::advice, fix_line(record, analysis));
   screen.code(Worth::advice, "PyTorch", pytorch_code(analysis));
   screen.line(Worth::evidence, cause_line(analysis),
@@ -231,6 +230,8 @@ std::string explained_line(const Analysis& analysis) {
 void tell_run(Reading& reading, const RunRecord& record, const Analysis& analysis,
               const ReportStyle& style) {
   Screen &screen = reading.body, &last = reading.last;
+  for (const std::string& fault : wrong_data_lines(analysis))
+    screen.wrapped_headline(fault, Tone::bad);
   screen.headline(analysis.verdict.sentence, tone_of(analysis.verdict));
   add_advice(screen, record, analysis, style);
   if (analysis.steps > 0) add_measured(screen, record, analysis, style);

@@ -18,6 +18,7 @@
 
 #include "cli/image_texts.h"
 #include "cli/run_binary.h"
+#include "environment.h"
 #include "unit/decode/made_jpeg.h"
 #include "unit/decode/made_png.h"
 #include "unit/decode/made_webp.h"
@@ -331,6 +332,22 @@ TEST(BadData, MoreBatchesThanThereIsMemoryForAreRefused) {
                                   "--num-workers", "1000", "--ranks", "10"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("host memory: 2003 batches of 60.2 GB for each of 10 ranks"));
+}
+
+TEST(BadData, AFailureStandsAloneAndWhatWasMeasuredIsTheLastResult) {
+  const Data data;
+  const TestFolder cache;
+  const Environment of_user("XDG_CACHE_HOME", cache.path(""));
+  for (int i = 10; i < 40; ++i) data.add("b" + std::to_string(i) + ".jpg", jpeg());
+  data.add("z.jpg", "no image");
+  const Ended ended = run_binary(on(data.path(), {"--on-error", "fail", "--workers", "0"}));
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, StartsWith("loaderscope: " + data.path("z.jpg")));
+  EXPECT_THAT(ended.err, HasSubstr("\nhint: 'loaderscope report last' shows"));
+  const Ended last = run_binary({"report", "last"});
+  EXPECT_EQ(last.exit_code, 0) << last.err;
+  EXPECT_THAT(last.out, HasSubstr("steps"));
 }
 
 TEST(Stuck, NothingComesEndsWithOneSentence) {

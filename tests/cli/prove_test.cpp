@@ -84,6 +84,24 @@ TEST_F(ProveFlag, TryRunsWhatIsAdvised) {
   EXPECT_EQ(with({"--try", "--prove"}).exit_code, 64);
 }
 
+// In real time, with sleeps in place of work.
+TEST_F(ProveFlag, TryIsAnnouncedAndHasABudget) {
+  const auto with = [&](const Words& more) {
+    Words words = {"run",       "--cost", "decode=10ms:sleep", "--steps", "30",   "--batch", "4",
+                   "--workers", "1",      "--compute",         "10ms",    "--try"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_binary(words);
+  };
+  const Ended ended = with({});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("loaderscope: testing num-workers="));
+  EXPECT_THAT(ended.err, HasSubstr(": 10 short runs of 20 steps, about "));
+  const Ended brief = with({"--budget", "1s"});
+  ASSERT_EQ(brief.exit_code, 0) << brief.err;
+  EXPECT_THAT(brief.out, HasSubstr("not tried: 6 runs of about "));
+  EXPECT_EQ(run_binary({"run", "--cost", "decode=1ms", "--budget", "1m"}).exit_code, 64);
+}
+
 TEST_F(ProveFlag, TrySaysWhereThereIsNothingToTry) {
   const Ended ended =
       run_binary({"run", "--engine", "model", "--cost", "decode=1ms", "--steps", "60", "--batch",

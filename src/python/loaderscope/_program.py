@@ -14,6 +14,7 @@ FINE, UNMET, CANNOT_TELL = 0, 2, 3  # exit codes that come with a result
 INTERRUPTED = 130, 143
 ENGINES_IN_PYTHON = "dali", "webdataset"  # with no loader given, too
 SAID = "loaderscope: "  # begins what it says beside its answer
+HINT = "hint: "  # begins what can be done about it
 
 
 class Error(RuntimeError):
@@ -163,6 +164,6 @@ def _sentence(text, code, shown, result):
     if not said:
         return f"the program ended with code {code} and no result"
     sentence = said[-1][len(SAID):]
-    before_answer = text.rpartition(result["verdict"]["sentence"][:40])[0] if result else text
-    others = [line for line in before_answer.splitlines() if line.strip() and not line.startswith(SAID)]
+    before_answer = text.rpartition(result["verdict"]["sentence"][:40])[0] or text if result else text
+    others = [line for line in before_answer.splitlines() if line.strip() and not line.startswith((SAID, HINT))]
     return sentence if shown or not others or not sentence.endswith("above") else f"{sentence}: {others[-1].strip()}"

@@ -31,10 +31,11 @@ struct Runs {
     context.stop_signal = &stop;
     return run_engine(config, context);
   }
-  Proof prove(const RunRecord& first, const Analysis& analysis, Prove what) {
+  Proof prove(const RunRecord& first, const Analysis& analysis, Prove what,
+              const Trial& trial = {}) {
     return loaderscope::prove(
         what, first, analysis,
-        [this](const RunConfig& c, const Knockouts& k) { return (*this)(c, k); }, {}, stop);
+        [this](const RunConfig& c, const Knockouts& k) { return (*this)(c, k); }, {}, stop, trial);
   }
   Proof prove(const RunRecord& first, Prove what = Prove::blamed) {
     return prove(first, analyse(first), what);
@@ -250,6 +251,65 @@ TEST(Prove, AFixAndTheBaseTakeTurns) {
     EXPECT_EQ(runs.asked[i].first.loader.num_workers == 3, changed[i]) << i;
   EXPECT_EQ(proof.cases.at(0).runs.size(), 5u);
   EXPECT_TRUE(proof.cases[0].predicted.has_value());
+}
+
+// A trial of three workers, whose runs each take 20 s to start.
+class Trials : public testing::Test {
+ protected:
+  Trials() : first_(native_run("steps=40")), analysis_(analyse(first_)) {
+    Finding fix;
+    fix.waited = 0.5;
+    fix.changes = fix.to_run = {{"num-workers", "3"}};
+    analysis_.findings = {fix};
+  }
+  Proof tried(Nanos budget, Nanos of_each_look = 0) {
+    runs_.asked.clear();
+    announced_.clear();
+    Nanos now = 0;
+    return runs_.prove(first_, analysis_, Prove::fix,
+                       {.budget = budget,
+                        .start = 20 * kSecond,
+                        .now = [&] { return now += of_each_look; },
+                        .announce =
+                            [&](const TrialPlan& plan) {
+                              EXPECT_THAT(runs_.asked, IsEmpty());
+                              announced_.push_back(plan);
+                            }});
+  }
+
+  Runs runs_;
+  RunRecord first_;
+  Analysis analysis_;
+  std::vector<TrialPlan> announced_;
+};
+
+TEST_F(Trials, AreAnnouncedBeforeTheyBegin) {
+  const Proof proof = tried(1000 * kSecond);
+  EXPECT_EQ(proof.reason, "");
+  ASSERT_EQ(announced_.size(), 1U);
+  EXPECT_EQ(spell_changes(announced_[0].changes), "num-workers=3");
+  EXPECT_EQ(announced_[0].runs, 10);
+  EXPECT_EQ(std::ssize(runs_.asked), 10);
+  EXPECT_GE(announced_[0].time, 10 * 20 * kSecond);
+  EXPECT_LT(announced_[0].time, 10 * 22 * kSecond);
+}
+
+TEST_F(Trials, KeepToTheirBudget) {
+  EXPECT_EQ(tried(150 * kSecond).reason, "");
+  EXPECT_EQ(runs_.asked.size(), 6U);  // three pairs
+  EXPECT_EQ(announced_.at(0).runs, 6);
+  EXPECT_THAT(tried(60 * kSecond).reason, HasSubstr("6 runs of about 21 s each do not fit into 60 s"
+                                                    "; --budget 1"));
+  EXPECT_THAT(runs_.asked, IsEmpty());
+  EXPECT_THAT(announced_, IsEmpty());
+  // Runs that take longer than the first one told: no pair more begins.
+  EXPECT_EQ(tried(1000 * kSecond, 600 * kSecond).reason, "");
+  EXPECT_EQ(runs_.asked.size(), 2U);
+}
+
+TEST_F(Trials, DoNotMeasureTheCostOfMeasuringAgain) {
+  tried(150 * kSecond);
+  for (const auto& [config, knockouts] : runs_.asked) EXPECT_FALSE(config.measure.hook_cost.value);
 }
 
 TEST(Prove, AFixThatCannotBeRunSaysWhyAtOnce) {

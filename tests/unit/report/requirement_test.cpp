@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,6 +42,17 @@ TEST(Requirement, ComparesNumbers) {
   EXPECT_EQ(outcome("window.steps != 40"), Outcome::not_met);
   EXPECT_EQ(evaluate("device.busy >= 0.85").sentence,
             "--require 'device.busy >= 0.85' is not met: it is 0.25");
+}
+
+TEST(Requirement, ShowsAsManyDigitsAsTellTheValueFromWhatIsRequired) {
+  RunRecord record = full_record();
+  const auto said = [&](const std::string& text) { return evaluate(text, record).sentence; };
+  const double rate = analysed(record).samples_per_s.mean;
+  EXPECT_THAT(said("throughput.samples_per_s.mean >= 1e9"),
+              HasSubstr(fmt::format("it is {:.3g}", rate)));
+  EXPECT_THAT(said("device.busy >= 0.2501"), HasSubstr("is not met: it is 0.25"));
+  EXPECT_THAT(said("device.busy > 25.04 %"), HasSubstr("is not met: it is 25 %"));
+  EXPECT_THAT(said("device.busy > 25.001 %"), HasSubstr("is not met: it is 25 %"));
 }
 
 std::string junit_of(std::vector<std::string> requirements) {
