@@ -8,6 +8,7 @@
 
 #include "analysis/wording.h"
 #include "loaderscope/settings.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope::compare {
 namespace {
@@ -65,14 +66,30 @@ std::string shown_setting(const std::string& text) {
   return text.empty() ? "none" : shown_text(text);
 }
 
+// Of long ones, such as commands, what both begin with is left out.
+std::string changed_setting(const Field& field, std::vector<std::string> there,
+                            std::vector<std::string> here) {
+  const auto [a, b] = std::mismatch(there.begin(), there.end(), here.begin(), here.end());
+  const bool is_long = a - there.begin() > 1;
+  if (is_long) {
+    there.erase(there.begin(), a);
+    here.erase(here.begin(), b);
+  }
+  return fmt::format("{}{} {} -> {}", field.name, is_long ? " ..." : "",
+                     shown_setting(all_of(there)), shown_setting(all_of(here)));
+}
+
+// What a program computes is measured, and no setting of it.
+bool is_measured(const Field& field, const RunRecord& record) {
+  return field.name == "compute" && is_guest_engine(record.engine) && !field.given(record.config);
+}
+
 std::vector<std::string> changed_settings(const RunRecord& a, const RunRecord& b) {
   std::vector<std::string> changed;
   for (const Field& field : fields()) {
-    if (is_beside(field) || is_of_sample(field)) continue;
-    const std::string there = all_of(field.texts(a.config)), here = all_of(field.texts(b.config));
-    if (there != here)
-      changed.push_back(
-          fmt::format("{} {} -> {}", field.name, shown_setting(there), shown_setting(here)));
+    if (is_beside(field) || is_of_sample(field) || is_measured(field, a)) continue;
+    const std::vector<std::string> there = field.texts(a.config), here = field.texts(b.config);
+    if (there != here) changed.push_back(changed_setting(field, there, here));
   }
   return changed;
 }

@@ -128,11 +128,19 @@ TEST(Results, AnswersWhetherAFixHelpedAndNamesTheSettingsThatDiffer) {
   EXPECT_EQ(judge(comparison).verdict, Outcome::better);
   EXPECT_THAT(text_of(comparison),
               StartsWith("FASTER: B gives 180 samples/s, A gave 100 (+80.0 %)"));
-  EXPECT_THAT(text_of(comparison), HasSubstr("settings that differ: num-workers 0 -> 2, executor "
-                                             "inline -> processes"));
+  EXPECT_THAT(text_of(comparison), HasSubstr("settings that differ: executor inline -> processes, "
+                                             "num-workers 0 -> 2"));
   const Comparison small = of_results(before, with_two_workers(105), std::nullopt);
   EXPECT_THAT(text_of(small), StartsWith("CANNOT TELL: B gives 105 samples/s, A gave 100 (+5.0 %)"
                                          "; one run of each shows no change below"));
+}
+
+TEST(Results, OfTwoCommandsWhatDiffersIsNamed) {
+  RunRecord before = record(100), after = record(180);
+  before.config.program.command.value = {"python", "train.py", "--workers", "0"};
+  after.config.program.command.value = {"python", "train.py", "--workers", "2"};
+  EXPECT_THAT(of_results(before, after, std::nullopt).changed_settings,
+              ElementsAre("command ... 0 -> 2"));
 }
 
 TEST(Results, OtherDataIsNamedAndNoReasonToRefuse) {
