@@ -3,10 +3,31 @@
 #include "record/checked_sum.h"
 
 namespace loaderscope {
+namespace {
+
+// What a worker does for the first time in a batch makes its start longer, and is no other start.
+void lengthen(StageStats& starts, const Span& first) {
+  starts.wall += first.end - first.begin;
+  starts.cpu += first.cpu;
+  starts.queued += first.queued;
+}
+
+bool is_first_call(const Span& span) { return span.stage == Stage::startup && span.batch >= 0; }
+
+}  // namespace
 
 void StageTotals::add_spans(const std::vector<Span>& part) {
-  for (const Span& span : part) stages[span.stage].wall_histogram.expect(span.end - span.begin);
+  for (const Span& span : part) {
+    if (is_first_call(span))
+      lengthen(stages[Stage::startup], span);
+    else
+      stages[span.stage].wall_histogram.expect(span.end - span.begin);
+  }
   for (auto at = part.begin(); at != part.end();) {
+    if (is_first_call(*at)) {
+      ++at;
+      continue;
+    }
     if (at->sample < 0) {
       stages[at->stage].add(at->end - at->begin, at->cpu, at->queued, at->bytes);
       ++at;

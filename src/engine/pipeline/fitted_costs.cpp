@@ -42,9 +42,16 @@ FittedCosts::Sample mean_of(const std::vector<FittedCosts::Sample>& samples) {
 }  // namespace
 
 MeasuredTimes::MeasuredTimes(const StageStats& stats) {
+  Nanos counted = 0;
   for (const Histogram::Bucket& bucket : stats.wall_histogram.buckets()) {
     count_ += bucket.count;
+    counted += bucket.sum;
     steps_.push_back({count_, static_cast<double>(bucket.sum) / static_cast<double>(bucket.count)});
+  }
+  // What first calls add to the starts of workers is in no bucket.
+  if (counted > 0 && stats.wall > counted) {
+    for (Step& step : steps_)
+      step.mean *= static_cast<double>(stats.wall) / static_cast<double>(counted);
   }
   if (stats.wall > 0) {
     cpu_share_ = static_cast<double>(stats.cpu) / static_cast<double>(stats.wall);

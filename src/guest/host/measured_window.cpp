@@ -73,6 +73,8 @@ bool MeasuredWindow::span(std::int32_t worker, Span span) {
   const Nanos length = span.end - span.begin;
   span.cpu = std::min(span.cpu, length);
   span.queued = std::min(span.queued, length - span.cpu);
+  if (const std::optional<Span> start = first_calls_.take_start_of(worker, span))
+    folder_->span(0, worker, *start);
   folder_->span(0, worker, span);
   return true;
 }

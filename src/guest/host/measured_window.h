@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/pipeline/window_keeper.h"
+#include "guest/host/first_calls.h"
 #include "guest/host/loader_facts.h"
 #include "record/account_so_far.h"
 #include "record/recorder.h"
@@ -49,6 +50,7 @@ class MeasuredWindow {
  private:
   std::unique_ptr<BookedSoFar> booked_;  // the folder's
   std::unique_ptr<Folder> folder_;
+  FirstCalls first_calls_;
   WindowKeeper keeper_;
   std::int64_t first_step_, incomplete_;
   std::map<std::int32_t, Nanos> span_end_;  // by worker

@@ -1,0 +1,91 @@
+// What only the first call in a worker takes is the start of the worker.
+#include "guest/host/first_calls.h"
+
+#include <gtest/gtest.h>
+
+#include "record/stage_totals.h"
+
+namespace loaderscope::guest {
+namespace {
+
+Span decode(Nanos begin, Nanos length) {
+  Span span;
+  span.begin = begin;
+  span.end = begin + length;
+  span.cpu = length / 2;
+  span.batch = 3;
+  span.sample = 7;
+  span.bytes = 100;
+  span.stage = Stage::decode;
+  return span;
+}
+
+Span start_of(std::int32_t) {
+  Span span;
+  span.end = kMillisecond;
+  span.stage = Stage::startup;
+  return span;
+}
+
+class FirstCallsTest : public testing::Test {
+ protected:
+  // A worker that has decoded many samples in 2 ms each.
+  FirstCallsTest() {
+    for (int i = 0; i < 20; ++i)
+      EXPECT_FALSE(take(0, decode(i * 2 * kMillisecond, 2 * kMillisecond)));
+  }
+  std::optional<Span> take(std::int32_t worker, Span span) {
+    std::optional<Span> start = calls_.take_start_of(worker, span);
+    left_ = span;
+    return start;
+  }
+  void comes_up(std::int32_t worker) { EXPECT_FALSE(take(worker, start_of(worker))); }
+
+  FirstCalls calls_;
+  Span left_;
+};
+
+TEST_F(FirstCallsTest, OfANewWorkerWhatIsBeyondTheUsualIsItsStart) {
+  comes_up(1);
+  const std::optional<Span> start = take(1, decode(kSecond, 302 * kMillisecond));
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->stage, Stage::startup);
+  EXPECT_EQ(start->begin, kSecond);
+  EXPECT_EQ(start->end, kSecond + 300 * kMillisecond);
+  EXPECT_EQ(start->cpu, 150 * kMillisecond);
+  EXPECT_EQ(left_.stage, Stage::decode);
+  EXPECT_EQ(left_.begin, start->end);
+  EXPECT_EQ(left_.end, kSecond + 302 * kMillisecond);
+  EXPECT_EQ(left_.cpu, kMillisecond);
+  EXPECT_EQ(left_.bytes, 100);
+  EXPECT_FALSE(take(1, decode(2 * kSecond, 302 * kMillisecond)));  // the second is what it is
+  comes_up(1);
+  EXPECT_TRUE(take(1, decode(3 * kSecond, 302 * kMillisecond)));
+}
+
+TEST_F(FirstCallsTest, WhatIsAboutAsLongAsOthersStaysWhatItIs) {
+  comes_up(1);
+  EXPECT_FALSE(take(1, decode(kSecond, 9 * kMillisecond)));
+  FirstCalls unknown;
+  Span span = start_of(0);
+  unknown.take_start_of(0, span);
+  span = decode(0, kSecond);
+  EXPECT_FALSE(unknown.take_start_of(0, span));  // nothing is usual yet
+}
+
+TEST(StageTotals, AFirstCallMakesTheStartLongerAndIsNoOtherStart) {
+  Span first = decode(0, 300 * kMillisecond);
+  first.stage = Stage::startup;
+  StageTotals totals;
+  Span start = start_of(0);
+  start.batch = -1;
+  totals.add_spans({start});
+  totals.add_spans({first, decode(300 * kMillisecond, 2 * kMillisecond)});
+  EXPECT_EQ(totals.stages[Stage::startup].count, 1);
+  EXPECT_EQ(totals.stages[Stage::startup].wall, 301 * kMillisecond);
+  EXPECT_EQ(totals.stages[Stage::decode].count, 1);
+  EXPECT_EQ(totals.stages[Stage::decode].wall, 2 * kMillisecond);
+}
+
+}  // namespace
+}  // namespace loaderscope::guest
