@@ -15,6 +15,7 @@ import json
 import multiprocessing
 import multiprocessing.queues
 import os
+import pathlib
 import pickle
 import shutil
 import signal
@@ -941,6 +942,17 @@ class UserCode(unittest.TestCase):
         self.assertIs(compose.transforms, entries)
         self.assertIn(("augment", "Slow"), dict(user_code.spending.parts()))
 
+    def test_entries_of_a_compose_that_slices_a_tuple_are_charged(self):
+        from loaderscope_guest import user_code
+
+        user_code.spending = user_code.Spending()
+        compose = types.SimpleNamespace(transforms=(int, Slow()))
+        with user_code.entries_timed(compose):
+            self.assertEqual([entry("7") for entry in compose.transforms[0:None]], [7, "7"])
+            self.assertIs(compose.transforms[0], int)
+        self.assertIs(type(compose.transforms), tuple)
+        self.assertIn(("augment", "Slow"), dict(user_code.spending.parts()))
+
     def test_an_entry_is_not_charged_for_what_its_own_entries_take(self):
         from loaderscope_guest import user_code
 
@@ -1091,6 +1103,23 @@ class Chunks(unittest.TestCase):
         self.assertEqual(self.told([1, 7], 120), [])
         self.assertEqual(self.told(slice(0, 10, 2), 300), [])
         self.assertEqual(self.told("field", 100), [])
+
+
+class OpensOfLibraries(unittest.TestCase):
+    """Of files that a library opens for a sample."""
+
+    def test_tells_files_that_were_open_before(self):
+        from loaderscope_guest import opens
+
+        class Own(str):
+            def __hash__(self):
+                raise RuntimeError("asked")
+
+        with mock.patch.object(opens, "_seen", set()), mock.patch.object(opens.counts, "add") as added:
+            for name in ("a.h5", pathlib.Path("a.h5"), b"b.h5", Own("a.h5"), 7, None):
+                opens.of_file(None, object(), name, "r")
+        self.assertEqual([call.args for call in added.call_args_list],
+                         [("read.opened_again", again, 1) for again in (False, True, False)])
 
 
 class Opens(unittest.TestCase):

@@ -27,6 +27,11 @@ constexpr std::array kRows = {
     Row{"gc.trainer_share", "1", "of the trainer's time, in which Python collects garbage"},
     Row{"gc.trainer_full", "1", "full collections of garbage in a trainer"},
     Row{"gc.full_s", "s", "that a full collection of garbage takes"},
+    Row{"read.opened_again", "1",
+        "of the files that h5py, zipfile, tarfile and Parquet opened: those that the process had "
+        "had open before"},
+    Row{"data.cheap_samples", "1",
+        "1: the data set gives samples one by one, each in less than 50 us"},
     Row{"datasets.row_storage_bytes", "bytes", "fetched from storage for one of its rows"},
 };
 

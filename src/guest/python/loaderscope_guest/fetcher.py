@@ -5,7 +5,7 @@ import weakref
 from types import ModuleType
 from typing import Any, Callable, Dict
 
-from loaderscope_guest import inject, library, making, messages, stages, user_code
+from loaderscope_guest import counts, inject, library, making, messages, stages, user_code
 from loaderscope_guest.fastai_loader import is_fastai_stand_in
 from loaderscope_guest.padding import padding
 from loaderscope_guest.sizes import length_of
@@ -118,6 +118,7 @@ def watch(fetcher: Any, maker: making.Making) -> None:
 
 def _give_own_dataset(fetcher: Any) -> bool:
     """`fetcher`: weakly, as the maker that keeps this is a part of it."""
+    counts.put("data.cheap_samples", 1)
     hidden = _hidden(fetcher())
     if hidden:
         hidden.stand_ins.clear()

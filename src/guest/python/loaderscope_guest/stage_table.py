@@ -3,7 +3,7 @@ nothing; one that this version of the module does not have is left out, and its 
 
 from typing import Callable, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import chunks, frames
+from loaderscope_guest import chunks, frames, opens
 from loaderscope_guest.library import STAGES
 
 READ, DECOMPRESS, DECODE, AUGMENT, COLLATE = (
@@ -68,6 +68,10 @@ TABLE: Tuple[Row, ...] = (
     Row("torchvision.transforms.functional", "to_tensor pil_to_tensor normalize resize crop center_crop resized_crop "
         "hflip vflip pad rotate affine", AUGMENT, outermost=True),
     Row("albumentations.core.composition", "Compose.__call__", AUGMENT, entries=True),
+    Row("monai.transforms.compose", "Compose.__call__", AUGMENT, entries=True),
+    Row("torch_geometric.transforms.compose", "Compose.forward", AUGMENT, entries=True),
+    Row("audiomentations.core.composition", "Compose.__call__", AUGMENT, entries=True),
+    Row("torchio.transforms.augmentation.composition", "Compose.apply_transform", AUGMENT, entries=True),
     Row("kornia.augmentation.container.augment", "AugmentationSequential.forward", AUGMENT),
     Row("transformers.tokenization_utils_base", "PreTrainedTokenizerBase.__call__", AUGMENT),
     Row("tokenizers", "Tokenizer.encode Tokenizer.encode_batch", AUGMENT, outermost=True),
@@ -82,8 +86,17 @@ TABLE: Tuple[Row, ...] = (
     Row("pyarrow.lib", "_Tabular.to_pydict _Tabular.to_pylist Table.to_pydict Table.to_pylist", DECODE, outermost=True),
     Row("pyarrow._dataset", "Dataset.to_table Dataset.take Dataset.head Scanner.to_table Scanner.take", READ),
     Row("pandas.io.parquet", "read_parquet", READ),
+    Row("pandas.core.indexing", "_LocationIndexer.__getitem__ _ScalarAccessIndexer.__getitem__", DECODE,
+        called="pandas rows (.iloc, .loc, .at)"),
+    Row("pandas.core.series", "Series.__getitem__ Series.drop Series.to_dict", DECODE,
+        called="pandas rows (.iloc, .loc, .at)"),
     Row("datasets.arrow_dataset", "Dataset.__getitem__ Dataset.__getitems__", READ),
     Row("datasets.arrow_dataset", "format_table", DECODE),
+    Row("h5py._hl.files", "File.__init__", READ, tells_bytes=False, called="opening h5py.File", looks=opens.of_file),
+    Row("pyarrow.parquet.core", "ParquetFile.__init__", READ, tells_bytes=False, called="opening ParquetFile",
+        looks=opens.of_file),
+    Row("zipfile", "ZipFile.__init__", READ, tells_bytes=False, called="opening zipfile.ZipFile", looks=opens.of_file),
+    Row("tarfile", "TarFile.__init__", READ, tells_bytes=False, called="opening tarfile.TarFile", looks=opens.of_file),
     Row("h5py._hl.dataset", "Dataset.__getitem__", READ, looks=chunks.of_hdf5),
     Row("zarr.core", "Array.__getitem__", READ),
     Row("zarr.core.array", "Array.__getitem__ Array.get_basic_selection Array.get_orthogonal_selection "

@@ -128,27 +128,50 @@ class Spending:
 spending = Spending()
 
 
+def _charged(entries: Iterator[Any]) -> Iterator[Any]:
+    for entry in entries:
+        around, spending.inside = spending.inside, 0
+        begun = now()
+        yield entry
+        duration = now() - begun
+        spending.add("augment", quick_name_of(entry), duration - spending.inside)
+        spending.inside = around + duration
+
+
 class TimedEntries(list):
     """The entries of a Compose, which its loop calls one by one: each is charged until the loop asks for the next."""
 
     def __iter__(self) -> Iterator[Any]:
-        for entry in super().__iter__():
-            around, spending.inside = spending.inside, 0
-            begun = now()
-            yield entry
-            duration = now() - begun
-            spending.add("augment", quick_name_of(entry), duration - spending.inside)
-            spending.inside = around + duration
+        return _charged(super().__iter__())
+
+    def __getitem__(self, key: Any) -> Any:
+        chosen = super().__getitem__(key)
+        return TimedEntries(chosen) if isinstance(key, slice) else chosen
+
+
+class TimedTuple(tuple):
+    """The same of those that cannot be changed."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return _charged(super().__iter__())
+
+    def __getitem__(self, key: Any) -> Any:
+        chosen = super().__getitem__(key)
+        return TimedTuple(chosen) if isinstance(key, slice) else chosen
+
+
+_KINDS: Dict[type, type] = {list: TimedEntries, tuple: TimedTuple}
 
 
 @contextlib.contextmanager
 def entries_timed(compose: Any) -> Iterator[None]:
     """While it is called. One that keeps its entries otherwise stays as it is."""
     entries = compose.__dict__.get("transforms")
-    if type(entries) is not list:
+    kind = _KINDS.get(type(entries))
+    if kind is None:
         yield
         return
-    compose.__dict__["transforms"] = TimedEntries(entries)
+    compose.__dict__["transforms"] = kind(entries)
     inside = spending.inside
     try:
         yield

@@ -1,0 +1,21 @@
+"""Files that a library opens while a batch is made: whether this process has had them open before."""
+
+import pathlib
+from typing import Any, Set
+
+from loaderscope_guest import counts
+
+_MOST = 4096  # names that are kept
+
+_seen: Set[Any] = set()
+
+
+def of_file(_: Any, holder: Any, name: Any = None, *__: Any, **___: Any) -> None:
+    """`name`: only of types whose hash is not the program's own."""
+    if isinstance(name, pathlib.PurePath):
+        name = str(name)
+    if type(name) not in (str, bytes):
+        return
+    counts.add("read.opened_again", name in _seen, 1)
+    if len(_seen) < _MOST:
+        _seen.add(name)
