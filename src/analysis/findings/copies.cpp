@@ -1,8 +1,11 @@
 // Findings about the way of a batch to the device.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/findings/facts.h"
 #include "analysis/totals.h"
+#include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
 #include "settings/resolve_guest.h"
@@ -26,6 +29,54 @@ std::string rate_words(const Facts& facts) {
   return rate ? " at " + show_byte_rate(*rate) : "";
 }
 
+bool overlaps_copies(const RunConfig& config) {
+  return config.trainer.copy == CopyMode::stream && config.loader.memory != MemoryMode::pageable;
+}
+
+// All ranks together; 0 where it is not known.
+double copied_bytes(const Facts& facts) {
+  const double seen = facts.metric("gpu.h2d_bytes");
+  return seen > 0 ? seen : static_cast<double>(facts.stages[Stage::h2d].bytes);
+}
+
+// Far below what its lanes carry, a link has room: something else makes the copies slow.
+bool has_room_on_link(const Facts& facts) {
+  constexpr double kFull = 0.6;  // of the rating: headers and small copies take the rest
+  constexpr double kBytesOfTransfer = 0.12;  // a lane's, at 8 GT/s or more: 128 of 130 bits
+  const double rating =
+      facts.metric("link.max_width") * facts.metric("link.max_gts") * kBytesOfTransfer * 1e9;
+  const std::optional<double> rate = copy_rate(facts.record);
+  return rating > 0 && rate && *rate < kFull * rating;
+}
+
+// " (25.5 GB in 921 ms of 968 ms, 27.7 GB/s)", of a rank; "" where it is not known.
+std::string copied_words(const Facts& facts) {
+  const std::optional<double> rate = copy_rate(facts.record);
+  const double bytes = copied_bytes(facts) / static_cast<double>(facts.record.ranks.size());
+  if (!rate || bytes <= 0) return "";
+  const Account& account = facts.analysis.account;  // the mean of the ranks
+  return fmt::format(" ({} in {} of {}, {})", show_size(bytes),
+                     show_duration(account.stall[Cause::h2d]), show_duration(account.window),
+                     show_byte_rate(*rate));
+}
+
+// Of what a batch has for each element, a byte is enough.
+void advise_fewer_bytes(const Facts& facts, Candidate& candidate) {
+  const RunConfig& config = facts.config;
+  const bool is_byte_enough = config.image.transfer == Transfer::f32 && !facts.has_arrays();
+  candidate.options = {{{"h2d.speed", is_byte_enough ? "4" : "2"}}};
+  candidate.pytorch =
+      facts.has_arrays()
+          ? "arrays of fewer bytes (float16), made floats on the GPU: batch.to(device, "
+            "non_blocking=True).float()"
+          : "batches of uint8, made floats on the GPU: batch.to(device, non_blocking=True).float()"
+            ".div_(255); else of float16";
+  const bool ours = is_native_engine(config.engine.value) || is_model_engine(config.engine.value);
+  if (ours && !facts.has_arrays() && !config.data.delivered_bytes.given &&
+      config.cost_of(Stage::h2d) == nullptr)
+    candidate.to_run = {{"transfer", "u8"}};
+}
+
 }  // namespace
 
 std::optional<Candidate> pageable_copies(const Facts& facts) {
@@ -45,25 +96,45 @@ std::optional<Candidate> pageable_copies(const Facts& facts) {
 std::optional<Candidate> copy_not_overlapped(const Facts& facts) {
   const bool can_overlap = facts.config.trainer.copy != CopyMode::stream &&
                            facts.config.loader.memory != MemoryMode::pageable;
-  if (!can_overlap || facts.share(Cause::h2d) < kWorthSaying) return std::nullopt;
+  if (!can_overlap || hidden_by_overlap(facts) < kWorthSaying) return std::nullopt;
   const std::string how =
       trains_itself(facts.config)
           ? ""
           : fmt::format(" (--copy {})", name_of(facts.config.trainer.copy.value));
-  return Candidate{fmt::format("the device computes nothing while it copies{}: {} of the time", how,
-                               show_percent(facts.share(Cause::h2d))),
+  return Candidate{fmt::format("the device computes nothing while it copies{}{}: {} of the time",
+                               rate_words(facts), how, show_percent(facts.share(Cause::h2d))),
                    with_overlap(facts, {}),
                    "copy the next batch ahead: with torch.cuda.stream(side): batch.to(device, "
                    "non_blocking=True); torch.cuda.current_stream().wait_stream(side) before its "
                    "step"};
 }
 
-// Of what a batch has for each element, a byte is enough.
+// What overlaps gains at most the shorter of the two.
+double hidden_by_overlap(const Facts& facts) {
+  return std::min(facts.share(Cause::h2d), facts.share(facts.analysis.account.compute));
+}
+
+std::optional<Candidate> link_full(const Facts& facts) {
+  const bool is_pageable = facts.config.loader.memory == MemoryMode::pageable;
+  const double copies = facts.share(Cause::h2d);
+  // Half the bytes must give more than hiding them would.
+  if (is_pageable || overlaps_copies(facts.config) || copies < kModerateStall ||
+      copies / 2 <= hidden_by_overlap(facts) || has_room_on_link(facts))
+    return std::nullopt;
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "the link is full: copies take {} of the time{}; to overlap them would hide {} at most",
+      show_percent(copies), copied_words(facts), show_percent(hidden_by_overlap(facts)));
+  advise_fewer_bytes(facts, candidate);
+  candidate.pytorch =
+      "copy fewer bytes: " + candidate.pytorch + "; keep on the GPU what every step copies again";
+  return candidate;
+}
+
 std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
   const RunConfig& config = facts.config;
-  const bool overlaps =
-      config.trainer.copy == CopyMode::stream && config.loader.memory != MemoryMode::pageable;
-  if (!overlaps || config.image.transfer == Transfer::u8 || facts.share(Cause::h2d) < kWorthSaying)
+  if (!overlaps_copies(config) || config.image.transfer == Transfer::u8 ||
+      facts.share(Cause::h2d) < kWorthSaying)
     return std::nullopt;
   const StageStats& copy = facts.stages[Stage::h2d];
   const Nanos each = copy.count > 0 ? copy.wall / copy.count : 0;
@@ -72,18 +143,7 @@ std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
       "copies have a stream of their own, take {} each and are waited for {} of the time: a batch "
       "has too many bytes for the link",
       show_duration(each), show_percent(facts.share(Cause::h2d)));
-  const bool is_byte_enough = config.image.transfer == Transfer::f32 && !facts.has_arrays();
-  candidate.options = {{{"h2d.speed", is_byte_enough ? "4" : "2"}}};
-  candidate.pytorch =
-      facts.has_arrays()
-          ? "arrays of fewer bytes (float16), made floats on the GPU: batch.to(device, "
-            "non_blocking=True).float()"
-          : "batches of uint8, made floats on the GPU: batch.to(device, non_blocking=True).float()"
-            ".div_(255); else of float16";
-  const bool ours = is_native_engine(config.engine.value) || is_model_engine(config.engine.value);
-  if (ours && !facts.has_arrays() && !config.data.delivered_bytes.given &&
-      config.cost_of(Stage::h2d) == nullptr)
-    candidate.to_run = {{"transfer", "u8"}};
+  advise_fewer_bytes(facts, candidate);
   return candidate;
 }
 

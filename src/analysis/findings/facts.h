@@ -126,6 +126,15 @@ std::optional<Candidate> much_pickled(const Facts& facts);
 std::optional<Candidate> state_snapshots(const Facts& facts);
 std::optional<Candidate> garbage_collection(const Facts& facts);
 
+// As the guest calls parts of a stage.
+inline constexpr std::string_view kOfDataFrames = "pandas", kOfOpens = "opening ";
+std::optional<Candidate> batched_indexing(const Facts& facts);
+std::optional<Candidate> rows_of_data_frames(const Facts& facts);
+std::optional<Candidate> opened_per_sample(const Facts& facts);
+std::optional<Candidate> chunk_amplification(const Facts& facts);
+double waited_for_single_samples(const Facts& facts);
+double waited_for_frames(const Facts& facts);
+double waited_for_opens(const Facts& facts);
 std::optional<Candidate> decode_bound(const Facts& facts);
 std::optional<Candidate> frames_in_vain(const Facts& facts);
 std::optional<Candidate> augment_bound(const Facts& facts);
@@ -157,6 +166,8 @@ std::optional<Candidate> prefetch_wastes_memory(const Facts& facts);
 
 std::optional<Candidate> pageable_copies(const Facts& facts);
 std::optional<Candidate> copy_not_overlapped(const Facts& facts);
+std::optional<Candidate> link_full(const Facts& facts);
+double hidden_by_overlap(const Facts& facts);  // share that copies beside the compute would save
 std::optional<Candidate> pinning_costs_more(const Facts& facts);
 std::optional<Candidate> pin_thread_limit(const Facts& facts);
 std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analysis/findings/facts.h"
@@ -33,12 +34,48 @@ std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage
 
 }  // namespace
 
+namespace {
+
+// By what it is that is decoded, as far as its functions have names.
+std::string cheaper_decode_words(const Facts& facts) {
+  const std::string named = facts.named(name_of(Stage::decode));
+  const auto names = [&](const char* part) { return named.find(part) != std::string::npos; };
+  if (names("torchaudio") || names("soundfile") || names("_audio_decoder"))
+    return "store short clips of uncompressed audio at the rate that the training takes, or read "
+           "only the part that is used (frame_offset, num_frames)";
+  if (names("pyarrow") || names("datasets."))
+    return "take whole columns as arrays: dataset.with_format(\"torch\"), or to_numpy() in place "
+           "of "
+           "to_pylist()";
+  return std::string("store smaller images") +
+         (facts.has_gpu() ? "; JPEGs can be decoded on the GPU: "
+                            "torchvision.io.decode_jpeg(data, device=\"cuda\")"
+                          : "");
+}
+
+// The part of the stage that most of it goes into; null where none is.
+const Detail* chief_part(const Facts& facts, Stage stage) {
+  constexpr double kMost = 0.4;
+  for (const Detail& detail : facts.record.details)
+    if (detail.about == name_of(stage) && detail.share >= kMost) return &detail;
+  return nullptr;
+}
+
+// Transforms that torchvision has too, in a faster form.
+bool is_of_torchvision(std::string_view name) {
+  constexpr std::array<std::string_view, 12> kNames = {
+      "torchvision", "PIL.Image",    "Resize",       "ToTensor",
+      "Normalize",   "ColorJitter",  "CenterCrop",   "RandomCrop",
+      "Pad",         "GaussianBlur", "RandomAffine", "RandomHorizontalFlip"};
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view known) { return name.find(known) != name.npos; });
+}
+
+}  // namespace
+
 std::optional<Candidate> decode_bound(const Facts& facts) {
-  return slow_stage(facts, Cause::decode, Stage::decode,
-                    std::string("store smaller images") +
-                        (facts.has_gpu() ? "; JPEGs can be decoded on the GPU: "
-                                           "torchvision.io.decode_jpeg(data, device=\"cuda\")"
-                                         : ""));
+  if (rows_of_data_frames(facts)) return std::nullopt;
+  return slow_stage(facts, Cause::decode, Stage::decode, cheaper_decode_words(facts));
 }
 
 std::string cheaper_augment_words(const Facts& facts) {
@@ -50,6 +87,12 @@ std::string cheaper_augment_words(const Facts& facts) {
   if (names(".py:"))
     return "whole arrays there instead of loops in Python, and do once, ahead, what is the same in "
            "every epoch";
+  const Detail* chief = chief_part(facts, Stage::augment);
+  if (chief != nullptr && !is_of_torchvision(chief->text))
+    return chief->text +
+           " first: make it cheaper or rarer, or do it once, ahead, where it is the same in every "
+           "epoch" +
+           (facts.has_gpu() ? "; whole batches can be augmented on the GPU" : "");
   return std::string("use torchvision.transforms.v2 on uint8 tensors") +
          (facts.has_gpu() ? ", and augment whole batches on the GPU" : "");
 }

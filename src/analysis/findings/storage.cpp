@@ -88,26 +88,8 @@ std::string reads_at_once(const Facts& facts) {
   return (reads > 1 ? plural(reads, "read") + " run" : "1 read runs") + " at once";
 }
 
-// Of HDF5, whose chunks are read and unpacked as a whole.
-bool reads_whole_chunks(const Facts& facts) {
-  constexpr double kMuchLarger = 2;
-  return facts.metric("read.chunks_per_used") >= kMuchLarger;
-}
-
-std::string chunk_words(const Facts& facts) {
-  if (!reads_whole_chunks(facts)) return "";
-  return fmt::format(
-      "; they lie in chunks that hold {:.3g} times what is used of them, and each is "
-      "unpacked as a whole",
-      facts.metric("read.chunks_per_used"));
-}
-
 // What makes reads cost less CPU, by what they read now.
 std::string less_reading_words(const Facts& facts) {
-  if (reads_whole_chunks(facts))
-    return "store it in chunks of about a sample (h5py: create_dataset(..., chunks=(1, ...))), or "
-           "read the samples of a chunk one after another; lzf or no compression is unpacked "
-           "faster than gzip";
   if (!facts.config.has_data()) {
     return "store samples as they are used (raw arrays, numpy.memmap) in place of pickle, JSON or "
            "text, and open a file once per worker, not once per sample";
@@ -218,9 +200,9 @@ std::optional<Candidate> read_on_cpu(const Facts& facts) {
   if (read.wall <= 0 || read.cpu < read.blocked()) return std::nullopt;
   const double on_cpu = static_cast<double>(read.cpu) / static_cast<double>(read.wall);
   return Candidate{fmt::format("reads take {} each, {} of it on a CPU and not waiting for the "
-                               "storage: {} of the time{}",
+                               "storage: {} of the time",
                                show_duration(mean_of(read)), show_percent(on_cpu),
-                               show_percent(facts.share(Cause::read)), chunk_words(facts)),
+                               show_percent(facts.share(Cause::read))),
                    {{{"read.speed", "2"}}},
                    less_reading_words(facts)};
 }

@@ -62,16 +62,25 @@ std::string pieces_words(const Pieces& pieces) {
 struct Packed {
   double pickled = 0, pickled_bytes = 0, copied = 0, copied_bytes = 0;
   double state_bytes = 0;  // of the pickled ones, the loader's state
+  double tensors = 0;      // of a batch, in shared memory: what is pickled describes them
   // Most of it is ...
-  bool is_pickling() const { return pickled > 0.5; }
+  bool is_pickling() const { return pickled > 0.5 && !is_tensors_alone(); }
+  bool is_tensors_alone() const {
+    constexpr double kOfTensor = 2048;  // bytes of a description, and of what is around all of them
+    return tensors > 0 && pickled_bytes > 0 &&
+           pickled_bytes - state_bytes <= kOfTensor * (1 + tensors);
+  }
   bool is_copying() const { return copied > 0.5; }
   bool is_state() const { return 2 * state_bytes > pickled_bytes; }
 };
 
 Packed packed_by(const Facts& facts) {
-  return {facts.metric("transport.pickled_share"), facts.metric("transport.pickled_bytes"),
-          facts.metric("transport.copied_share"), facts.metric("transport.copied_bytes"),
-          facts.metric("state.bytes") * std::min(1.0, facts.metric("state.worker_share"))};
+  return {facts.metric("transport.pickled_share"),
+          facts.metric("transport.pickled_bytes"),
+          facts.metric("transport.copied_share"),
+          facts.metric("transport.copied_bytes"),
+          facts.metric("state.bytes") * std::min(1.0, facts.metric("state.worker_share")),
+          facts.metric("transport.descriptors")};
 }
 
 // "; of sending, pickling 4.10 MB is 20.0 % and copying 12.0 MB of tensors into shared memory 70.0
@@ -108,6 +117,10 @@ std::string way_to_send_less(const Facts& facts, const Pieces& pieces, const Pac
   if (packed.is_pickling())
     return "tensors in place of arrays, strings and lists of Python objects: a batch's tensors "
            "travel in shared memory, all else is pickled, written into a pipe and unpickled";
+  if (packed.is_tensors_alone())
+    return "fewer bytes per batch (uint8, float16), or larger batches: all of it are tensors, "
+           "which "
+           "travel in shared memory";
   return "few large tensors per batch, which travel in shared memory; "
          "lists of Python objects are pickled";
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/contention.h"
+#include "analysis/epochs.h"
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
@@ -128,9 +129,34 @@ std::string start_words(const Facts& facts) {
                      name_of(facts.config.loader.mp_context.value));
 }
 
+namespace {
+
+// Batches of samples in memory, each of which the trainer makes in less time than it would take to
+// receive it from a worker.
+bool is_dearer_to_receive(const Facts& facts) {
+  if (facts.metric("data.cheap_samples") <= 0 || facts.analysis.steps <= 0) return false;
+  Nanos made = 0;
+  for (const Stage stage : kMakingStages)
+    made += facts.stages[stage].wall - facts.stages[stage].queued;
+  return static_cast<double>(made) / static_cast<double>(facts.analysis.steps) < kToReceive;
+}
+
+// Epochs of a program that are so short that new workers in each of them would take much of it.
+bool starts_would_show(const Facts& facts) {
+  constexpr double kStart = 0.1;  // s of a worker, at least, with what it does for the first time
+  constexpr std::int64_t kCounted = 0;
+  if (!is_guest_engine(facts.record.engine)) return false;
+  const SeenEpochs seen = epochs_seen(facts.record, facts.analysis.account, kCounted);
+  const double epoch_s = steps_of_epoch(facts.config, seen) * seen.step_ns() * 1e-9;
+  return epoch_s > 0 && kStart >= kWorthSaying * epoch_s;
+}
+
+}  // namespace
+
 std::optional<Candidate> no_workers(const Facts& facts) {
   if (facts.config.loader.num_workers > 0 || facts.making() < kWorthSaying || !facts.sees_inside())
     return std::nullopt;
+  if (is_dearer_to_receive(facts)) return std::nullopt;
   const double at_most = most_of_first_workers(facts);
   if (at_most > 0 && at_most < kWorthTrying) return std::nullopt;
   const bool share_cores =
@@ -146,6 +172,12 @@ std::optional<Candidate> no_workers(const Facts& facts) {
   candidate.pytorch = workers_line(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.direction = {number("num-workers", first_workers(facts))};
+  if (starts_would_show(facts)) {
+    const Change keep{"persistent-workers", "true"};
+    candidate.pytorch = loader_words(facts.record, {"num_workers={}", "persistent_workers=True"});
+    candidate.ranges.front().with = {keep};
+    candidate.direction.push_back(keep);
+  }
   return candidate;
 }
 

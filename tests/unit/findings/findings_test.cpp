@@ -134,6 +134,8 @@ const OfFinding kCases[] = {
              "cost = decode=1ms"},
     {"pageable-copies", COMPUTE "workers = 4\nmemory = pageable\nlink = 1/0.2\ncost = decode=1ms",
      COMPUTE "workers = 4\nmemory = pinned-slots\nlink = 100/20\ncost = decode=1ms"},
+    {"link-full", COMPUTE "workers = 4\nlink = 0.1/0.05\ncost = decode=1ms",
+     COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms"},
     {"copy-not-overlapped", COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms",
      COMPUTE "workers = 4\nlink = 1/0.5\ncopy = stream\ncost = decode=1ms"},
     {"pinning-costs-more", COMPUTE "workers = 4\nmemory = pin-thread\ncost = pin=20ms",
@@ -274,6 +276,23 @@ const OfFinding kCases[] = {
      COMPUTE "workers = 4\nstored-bytes = 8MB\nstorage-latency = 20ms\nstorage-concurrency = 32"},
     {"read-on-cpu", COMPUTE "workers = 16\ncost = read=40ms:cpu",
      COMPUTE "workers = 16\ncost = read=40ms:sleep"},
+    {"opened-per-sample", COMPUTE "workers = 16\ncost = read=40ms:cpu",
+     COMPUTE "workers = 16\ncost = read=40ms:cpu", true,
+     [](RunRecord& record) {
+       record.details.push_back({"read", "opening h5py.File", 0.7});
+       add_metric(record, "read.opened_again", 0.99);
+     }},
+    {"chunk-amplification", COMPUTE "workers = 16\ncost = read=40ms:cpu",
+     COMPUTE "workers = 16\ncost = read=40ms:cpu", true, with("read.chunks_per_used", 8)},
+    {"data-frame-rows", COMPUTE "workers = 16\ncost = decode=40ms",
+     COMPUTE "workers = 16\ncost = decode=40ms", true,
+     [](RunRecord& record) {
+       record.details.push_back({"decode", "pandas rows (.iloc, .loc, .at)", 0.8});
+     }},
+    {"batched-indexing",
+     "batch = 32\nsteps = 160\ncompute = 10ms\nworkers = 16\ncost = collate=400ms",
+     "batch = 32\nsteps = 160\ncompute = 10ms\nworkers = 16\ncost = collate=400ms", true,
+     with("data.cheap_samples", 1)},
     {"too-many-bytes-to-copy",
      COMPUTE "workers = 4\nlink = 0.3/0.1\ncopy = stream\n"
              "cost = decode=1ms",
@@ -422,11 +441,12 @@ TEST(Findings, ManySmallTensorsAreToldApartFromPickledObjects) {
 }
 
 // Shares of sending.
-std::string advice_for_sending(double pickled, double copied) {
+std::string advice_for_sending(double pickled, double copied, double pickled_bytes = 4'100'000) {
   RunRecord record =
       run(COMPUTE "workers = 4\nexecutor = processes\ncost = transport=20ms\ncost = decode=8ms");
   add_metric(record, "transport.pickled_share", pickled);
-  add_metric(record, "transport.pickled_bytes", 4'100'000);
+  add_metric(record, "transport.pickled_bytes", pickled_bytes);
+  add_metric(record, "transport.descriptors", 2);
   add_metric(record, "transport.copied_share", copied);
   add_metric(record, "transport.copied_bytes", 12'000'000);
   const Analysis analysis = analyse(record);
@@ -456,6 +476,48 @@ TEST(Findings, GarbageCollectionsOfLessThanTwoPerCentAreLeftOut) {
   EXPECT_FALSE(has(findings_of(record), "garbage-collection"));
   add_metric(record, "gc.trainer_share", 0.021);
   EXPECT_TRUE(has(findings_of(record), "garbage-collection"));
+}
+
+// Two tensors, whose descriptions are all that is pickled.
+TEST(Findings, AdvisesNoTensorsWhereAllSamplesAreTensors) {
+  const std::string tensors = advice_for_sending(0.9, 0.05, 900);
+  EXPECT_EQ(tensors.find("tensors in place"), tensors.npos) << tensors;
+  EXPECT_EQ(tensors.find("lists of Python objects"), tensors.npos) << tensors;
+  EXPECT_NE(tensors.find("fewer bytes per batch"), tensors.npos) << tensors;
+}
+
+// A program that iterates 320 samples again and again, a second each time.
+TEST(Findings, NamesPersistentWorkersTogetherWithTheFirstWorkersOfShortEpochs) {
+  const auto advice_with = [](const char* samples) {
+    RunRecord record =
+        run(COMPUTE "workers = 0\ncost = decode=2ms\nsamples = " + std::string(samples));
+    record.engine = "torch";
+    const Analysis analysis = analyse(record);
+    const std::optional<Candidate> seen = no_workers(Facts(record, analysis));
+    return seen ? spell_changes(seen->direction) + "; " + seen->pytorch : "";
+  };
+  const std::string brief = advice_with("320"), endless = advice_with("1000000");
+  EXPECT_NE(brief.find("num-workers=2 persistent-workers=true; "), brief.npos) << brief;
+  EXPECT_NE(brief.find("persistent_workers=True"), brief.npos) << brief;
+  EXPECT_EQ(endless.find("persistent"), endless.npos) << endless;
+}
+
+TEST(Findings, NamesTheTransformThatMostOfAugmentingGoesInto) {
+  const auto advice_for = [](const char* name) {
+    RunRecord record = run(COMPUTE "workers = 16\ncost = augment=40ms");
+    record.details.push_back({"augment", name, 0.9});
+    const Analysis analysis = analyse(record);
+    return cheaper_augment_words(Facts(record, analysis));
+  };
+  EXPECT_EQ(advice_for("Rand3DElasticd").find("Rand3DElasticd first: "), 0U);
+  EXPECT_NE(advice_for("RandomResizedCrop").find("transforms.v2"), std::string::npos);
+}
+
+TEST(Findings, AdvisesNoWorkersForBatchesThatAreMadeSoonerThanReceived) {
+  RunRecord record = run("batch = 32\nsteps = 160\ncompute = 1ms\nworkers = 0\ncost = decode=40us");
+  EXPECT_TRUE(has(findings_of(record), "no-workers"));
+  add_metric(record, "data.cheap_samples", 1);
+  EXPECT_FALSE(has(findings_of(record), "no-workers"));
 }
 
 // Python's own allocations fault as much as that.

@@ -1,0 +1,125 @@
+// Findings about how a program's data set makes one sample after another.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/findings/facts.h"
+#include "analysis/wording.h"
+#include "loaderscope/settings.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kMuchOfStage = 0.25;  // of the time of the stage that it is a part of
+constexpr double kLeft = 0.05;         // of what is done once for many samples
+
+// The part of a stage's time that goes into functions whose names have `word`.
+double share_of_named(const Facts& facts, Stage stage, std::string_view word) {
+  double share = 0;
+  for (const Detail& detail : facts.record.details)
+    if (detail.about == name_of(stage) && detail.text.find(word) != std::string::npos)
+      share += detail.share;
+  return std::min(share, 1.0);
+}
+
+// "read.speed=3.6": without nearly all of that part.
+Changes without_part(Stage stage, double part) {
+  const double times = std::round(10 / (1 - (1 - kLeft) * part)) / 10;
+  return {{std::string(name_of(stage)) + ".speed", spell_real(times)}};
+}
+
+std::string taken_words(const Facts& facts, Stage stage, Cause cause, double part) {
+  return fmt::format("{} of {}, {}, for which the trainer waits {} of the time", show_percent(part),
+                     name_of(stage), mean_words(facts.stages[stage]),
+                     show_percent(facts.share(cause)));
+}
+
+}  // namespace
+
+double waited_for_single_samples(const Facts& facts) {
+  return facts.share(Cause::opaque) + facts.share(Cause::collate);
+}
+
+// In memory, samples are so cheap that to call for each of them and to stack them is the work.
+std::optional<Candidate> batched_indexing(const Facts& facts) {
+  constexpr std::int64_t kFewest = 16;  // samples of a batch
+  if (facts.metric("data.cheap_samples") <= 0 || facts.config.loader.batch_size < kFewest ||
+      waited_for_single_samples(facts) < kWorthSaying)
+    return std::nullopt;
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "the data set gives the {} of a batch one by one, each in less than 50 us, and then they are "
+      "stacked: {} of the time",
+      plural(facts.config.loader.batch_size, "sample"),
+      show_percent(waited_for_single_samples(facts)));
+  // In a program on two cores a TensorDataset of 256 samples a batch took a tenth of the time or
+  // less.
+  Changes& faster = candidate.options.emplace_back();
+  for (const Stage stage : {Stage::opaque, Stage::collate})
+    if (facts.stages[stage].count > 0)
+      faster.push_back({std::string(name_of(stage)) + ".speed", "10"});
+  candidate.pytorch =
+      "index a whole batch at once: DataLoader(ds, sampler=BatchSampler(RandomSampler(ds), "
+      "batch_size, drop_last=False), batch_size=None) where ds[list] works, as of a TensorDataset; "
+      "else a method __getitems__(self, indices), and a collate_fn that takes what it gives";
+  return candidate;
+}
+
+double waited_for_frames(const Facts& facts) {
+  return facts.share(Cause::decode) * share_of_named(facts, Stage::decode, kOfDataFrames);
+}
+
+std::optional<Candidate> rows_of_data_frames(const Facts& facts) {
+  const double part = share_of_named(facts, Stage::decode, kOfDataFrames);
+  if (part < kMuchOfStage || waited_for_frames(facts) < kWorthSaying) return std::nullopt;
+  Candidate candidate;
+  candidate.evidence = fmt::format("taking rows of a pandas DataFrame one by one is {}",
+                                   taken_words(facts, Stage::decode, Cause::decode, part));
+  candidate.options = {without_part(Stage::decode, part)};
+  candidate.pytorch =
+      "take the columns out once, in __init__: self.values = df[names].to_numpy(), and index "
+      "self.values[i] in __getitem__; a row of a DataFrame is a new object each time";
+  return candidate;
+}
+
+double waited_for_opens(const Facts& facts) {
+  return facts.share(Cause::read) * share_of_named(facts, Stage::read, kOfOpens);
+}
+
+std::optional<Candidate> opened_per_sample(const Facts& facts) {
+  constexpr double kMostly = 0.5;  // of the opens
+  const double part = share_of_named(facts, Stage::read, kOfOpens);
+  const double again = facts.metric("read.opened_again");
+  if (part < kMuchOfStage || again < kMostly || waited_for_opens(facts) < kWorthSaying)
+    return std::nullopt;
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "files are opened for each sample, {} of them again ({}); that is {}", show_percent(again),
+      facts.named(name_of(Stage::read)), taken_words(facts, Stage::read, Cause::read, part));
+  candidate.options = {without_part(Stage::read, part)};
+  candidate.pytorch =
+      "open it once in each worker and keep it: in __getitem__, if self.file is None: self.file = "
+      "h5py.File(path); not in __init__, whose file handle workers would share";
+  return candidate;
+}
+
+// Of HDF5, whose chunks are read and unpacked as a whole.
+std::optional<Candidate> chunk_amplification(const Facts& facts) {
+  constexpr double kMuchLarger = 2;
+  const double times = facts.metric("read.chunks_per_used");
+  if (times < kMuchLarger || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "samples lie in chunks that hold {:.3g} times what is used of them, and each is read and "
+      "unpacked as a whole, {}: {} of the time",
+      times, mean_words(facts.stages[Stage::read]), show_percent(facts.share(Cause::read)));
+  candidate.options = {{{"read.speed", "2"}}};
+  candidate.pytorch =
+      "store it in chunks of about a sample (h5py: create_dataset(..., chunks=(1, ...))), or read "
+      "the samples of a chunk one after another; lzf or no compression is unpacked faster than "
+      "gzip";
+  return candidate;
+}
+
+}  // namespace loaderscope
