@@ -6,7 +6,7 @@
 namespace loaderscope::guest {
 
 std::optional<std::int64_t> BatchNumbers::of(std::int64_t batch, std::int64_t& numbered) {
-  constexpr std::int64_t kMostAhead = std::int64_t{1} << 20;
+  constexpr std::int64_t kMostAhead = std::int64_t{1} << 18;
   constexpr std::size_t kMostRuns = std::size_t{1} << 16;
   if (batch > next_ + kMostAhead) return std::nullopt;
   for (; next_ <= batch; ++next_, ++numbered) {

@@ -14,6 +14,7 @@ class BatchNumbers {
   // `numbered`: how many batches of all epochs have a number. Nothing for one that was forgotten
   // long ago, or that is further ahead than any loader works.
   std::optional<std::int64_t> of(std::int64_t batch, std::int64_t& numbered);
+  std::int64_t next() const { return next_; }  // the first batch that has no number yet
 
  private:
   // Batches and their numbers, where the two begin to go on by one: once, unless the batches of

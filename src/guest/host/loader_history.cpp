@@ -2,6 +2,8 @@
 #include "guest/host/loader_history.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace loaderscope::guest {
@@ -100,9 +102,14 @@ bool LoaderHistory::take_span(std::int32_t worker, const Span& span) {
     window_->span(worker, span);
     return true;
   }
-  const auto epoch = epochs_.find({iterator_of(span), generation_of(span)});
+  const std::int32_t iterator = iterator_of(span);
+  const auto later = epochs_.lower_bound({iterator, std::numeric_limits<std::int32_t>::max()});
+  if (later == epochs_.begin() || std::prev(later)->first.first != iterator) return false;
+  const std::int32_t generation = generation_of(span, std::prev(later)->first.second);
+  const auto epoch = epochs_.find({iterator, generation});
   if (epoch == epochs_.end()) return false;
-  const std::optional<std::int64_t> number = epoch->second.numbers.of(batch_of(span), batches_);
+  BatchNumbers& numbers = epoch->second.numbers;
+  const auto number = numbers.of(batch_of(span, numbers.next()), batches_);
   if (!number) return true;
   Span booked = span;
   booked.batch = *number;

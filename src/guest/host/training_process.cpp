@@ -37,14 +37,6 @@ bool take_believed(SharedRing<Report>& ring, const Taker& take) {
 
 }  // namespace
 
-void TrainingProcess::add_iterator(std::int32_t number, const LoaderFacts& loader) {
-  constexpr std::size_t kMostTold = 1024;  // loaders
-  if (last_facts_.size() >= kMostTold && !last_facts_.contains(loader.number)) last_facts_.clear();
-  auto& last = last_facts_[loader.number];
-  if (last == nullptr || *last != loader) last = std::make_shared<const LoaderFacts>(loader);
-  loaders_.emplace(number, last);
-}
-
 // Facts first: the spans of a batch that is told to be finished have been written.
 bool TrainingProcess::read(Page& page, const Writer& writer) {
   Process& process = processes_.try_emplace(&page, page).first->second;
@@ -124,9 +116,10 @@ bool TrainingProcess::take_fact(const Fact& fact) {
     of_device(fact);
     return true;
   }
-  if (fact.iterator < 0) return true;
-  if (!knows(fact.iterator)) return false;
-  const LoaderFacts& loader = *loaders_.at(fact.iterator);
+  if (fact.iterator < 0 || loaders_.has_forgotten(fact.iterator)) return true;
+  const LoaderFacts* known = loaders_.of(fact.iterator);
+  if (known == nullptr) return false;
+  const LoaderFacts& loader = *known;
   LoaderHistory* history = history_of(loader);
   if (history == nullptr) return true;
   if (!history->take_fact(fact, loader)) return false;
@@ -157,8 +150,10 @@ void TrainingProcess::take_spans(Process& process) {
 
 bool TrainingProcess::take_span(const Writer& writer, const Span& span) {
   const std::int32_t iterator = span.batch >= 0 ? iterator_of(span) : writer.iterator;
-  if (!knows(iterator)) return false;
-  LoaderHistory* history = history_of(*loaders_.at(iterator));
+  if (loaders_.has_forgotten(iterator)) return true;
+  const LoaderFacts* loader = loaders_.of(iterator);
+  if (loader == nullptr) return false;
+  LoaderHistory* history = history_of(*loader);
   return history == nullptr || history->take_span(writer.worker, span);
 }
 
@@ -190,11 +185,6 @@ std::vector<const LoaderHistory*> TrainingProcess::used() const {
     if (history.taken() > 0) loaders.push_back(&history);
   }
   return loaders;
-}
-
-const LoaderFacts* TrainingProcess::loader_with(std::int32_t iterator) const {
-  const auto found = loaders_.find(iterator);
-  return found == loaders_.end() ? nullptr : found->second.get();
 }
 
 std::int32_t TrainingProcess::loader_of(std::int32_t iterator) const {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "guest/host/hang/movement.h"
+#include "guest/host/iterator_loaders.h"
 #include "guest/host/loader_history.h"
 
 namespace loaderscope::guest {
@@ -24,7 +24,9 @@ class TrainingProcess {
   // `given`: how long to measure. It outlives this.
   explicit TrainingProcess(const RunConfig& given) : given_(given) {}
 
-  void add_iterator(std::int32_t number, const LoaderFacts& loader);
+  void add_iterator(std::int32_t number, const LoaderFacts& loader) {
+    loaders_.add(number, loader);
+  }
   // From now on the process tells what its GPU does.
   void watch_gpu();
   void watch_no_gpu();  // it tells no more
@@ -49,7 +51,7 @@ class TrainingProcess {
   std::int64_t left_out() const { return left_out_; }  // facts and spans that led nowhere
   const Movement& movement() const { return movement_; }
   // What the loader of `iterator` is; null: not known.
-  const LoaderFacts* loader_with(std::int32_t iterator) const;
+  const LoaderFacts* loader_with(std::int32_t iterator) const { return loaders_.of(iterator); }
 
  private:
   struct Process {
@@ -75,13 +77,10 @@ class TrainingProcess {
   bool take_fact(const Fact& fact);
   void take_spans(Process& process);
   bool take_span(const Writer& writer, const Span& span);
-  bool knows(std::int32_t iterator) const { return loaders_.count(iterator) > 0; }
   LoaderHistory* history_of(const LoaderFacts& loader);  // null: too many of them
 
   const RunConfig& given_;
-  // By iterator, of which a long job makes very many: those that say the same share it.
-  std::map<std::int32_t, std::shared_ptr<const LoaderFacts>> loaders_;
-  std::map<std::int32_t, std::shared_ptr<const LoaderFacts>> last_facts_;  // by loader
+  IteratorLoaders loaders_;
   std::map<std::int32_t, LoaderHistory> histories_;  // by the number of the loader
   std::map<const Page*, Process> processes_;
   std::deque<Take> takes_;  // whose compute is not known

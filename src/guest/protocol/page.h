@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "record/recorder.h"
@@ -49,8 +50,8 @@ inline bool tells_delay(FactKind kind) {
 }
 
 // More of them are not told apart: what is kept for each is bounded.
-inline constexpr std::int32_t kMostWorkers = 1 << 14;    // of one loader
-inline constexpr std::int32_t kMostIterators = 1 << 19;  // that a span can name
+inline constexpr std::int32_t kMostWorkers = 1 << 14;  // of one loader
+inline constexpr std::int32_t kMostIterators = std::numeric_limits<std::int32_t>::max();
 
 // What the GPU of the process did.
 struct GpuRecord {
@@ -60,19 +61,32 @@ struct GpuRecord {
   bool copy = false;  // from the host; else a kernel
 };
 
-// A span's batch while it is on its way: iterator, generation, batch within it.
-inline constexpr int kBatchBits = 28;
-inline constexpr int kGenerationBits = 16;
+// A span's batch while it is on its way: its iterator, and the lowest bits of the generation and of
+// the batch within it. Both count on, and the reader knows about where they are.
+inline constexpr int kBatchBits = 20;
+inline constexpr int kGenerationBits = 12;
+constexpr std::int64_t lowest_bits(std::int64_t number, int bits) {
+  return number & ((std::int64_t{1} << bits) - 1);
+}
 inline std::int64_t packed_batch(std::int32_t iterator, std::int32_t generation,
                                  std::int64_t batch) {
-  const std::int64_t epoch = (std::int64_t{iterator} << kGenerationBits) | generation;
-  return (epoch << kBatchBits) | batch;
+  const std::int64_t epoch =
+      (std::int64_t{iterator} << kGenerationBits) | lowest_bits(generation, kGenerationBits);
+  return (epoch << kBatchBits) | lowest_bits(batch, kBatchBits);
 }
-inline std::int64_t batch_of(const Span& span) {
-  return span.batch & ((std::int64_t{1} << kBatchBits) - 1);
+// The number with these lowest bits that is nearest to another one; not less than 0.
+constexpr std::int64_t nearest_with(std::int64_t lowest, int bits, std::int64_t other) {
+  const std::int64_t all = std::int64_t{1} << bits;
+  const std::int64_t ahead = lowest_bits(lowest - other, bits);
+  const std::int64_t nearest = other + (ahead < all / 2 ? ahead : ahead - all);
+  return nearest < 0 ? nearest + all : nearest;
 }
-inline std::int32_t generation_of(const Span& span) {
-  return static_cast<std::int32_t>((span.batch >> kBatchBits) & ((1 << kGenerationBits) - 1));
+inline std::int64_t batch_of(const Span& span, std::int64_t about) {
+  return nearest_with(lowest_bits(span.batch, kBatchBits), kBatchBits, about);
+}
+inline std::int32_t generation_of(const Span& span, std::int32_t about) {
+  return static_cast<std::int32_t>(
+      nearest_with(lowest_bits(span.batch >> kBatchBits, kGenerationBits), kGenerationBits, about));
 }
 inline std::int32_t iterator_of(const Span& span) {
   return static_cast<std::int32_t>(span.batch >> (kBatchBits + kGenerationBits));

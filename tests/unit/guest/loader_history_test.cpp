@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 
 #include "loaderscope/analysis.h"
 #include "unit/guest/made_page.h"
@@ -38,6 +39,7 @@ class LoaderHistoryTest : public testing::Test {
     trainer_process_.add_iterator(iterator, loader_);
     const auto tell = [&](Page& page, Fact of_iterator) {
       of_iterator.iterator = iterator;
+      of_iterator.generation = generation_;
       PageRings(page).facts.push(of_iterator);
     };
     tell(*trainer_, fact(FactKind::epoch, -1, begin));
@@ -84,15 +86,15 @@ class LoaderHistoryTest : public testing::Test {
     span(*worker_, Stage::decode, iterator, batch, begin, end);
   }
 
-  static void span(Page& page, Stage stage, std::int32_t iterator, std::int64_t batch, Nanos begin,
-                   Nanos end) {
+  void span(Page& page, Stage stage, std::int32_t iterator, std::int64_t batch, Nanos begin,
+            Nanos end) {
     ThreadLog::Entry entry;
     entry.span.begin = begin;
     entry.span.end = end;
     entry.span.cpu = end - begin;
     entry.span.sample = 0;
     entry.span.stage = stage;
-    entry.span.batch = (std::int64_t{iterator} << (kBatchBits + kGenerationBits)) | batch;
+    entry.span.batch = packed_batch(iterator, generation_, batch);
     PageRings(page).spans.push(entry);
   }
 
@@ -116,6 +118,7 @@ class LoaderHistoryTest : public testing::Test {
   RunConfig given_;
   LoaderFacts loader_;
   std::int64_t gradients_ = 1;
+  std::int32_t generation_ = 0;  // of the iterator
   std::int32_t by_worker_ = 0;
   Nanos rest_ = 0, dispatched_after_ = 0;   // of the worker before each batch
   Nanos answering_ = 0;                     // of a worker that is asked for a batch's memory
@@ -146,6 +149,34 @@ TEST_F(LoaderHistoryTest, StepsWaitForWhatTheWorkerDid) {
   EXPECT_EQ(compute, 10 * kMs);
   EXPECT_EQ(decode, 42 * kMs);
   EXPECT_EQ(other, 0);
+}
+
+TEST_F(LoaderHistoryTest, BooksSpansOfIteratorsAfterMillionsOfThem) {
+  const std::int32_t last = std::numeric_limits<std::int32_t>::max() - 1;
+  Nanos begin = kSecond, decode = 0;
+  for (const std::int32_t iterator : {std::int32_t{1} << 19, std::int32_t{1} << 20, last}) {
+    epoch(iterator, begin, 5);
+    read();
+    begin += kSecond;
+  }
+  const RankRecord record = trainer_process_.measured()->finish();
+  record.rows.for_each([&](const StepRow& row) { decode += row.stall[Cause::decode]; });
+  EXPECT_EQ(decode, 3 * 42 * kMs);
+  EXPECT_EQ(trainer_process_.left_out(), 0);
+}
+
+TEST_F(LoaderHistoryTest, BooksSpansOfEpochsAfterManyThousandsOfThem) {
+  Nanos begin = kSecond, decode = 0;
+  constexpr int kEpochs = 100;
+  for (generation_ = 0; generation_ < kEpochs * 1000; generation_ += 1000) {
+    epoch(0, begin, 1);
+    read();
+    begin += 20 * kMs;
+  }
+  const RankRecord record = trainer_process_.measured()->finish();
+  record.rows.for_each([&](const StepRow& row) { decode += row.stall[Cause::decode]; });
+  EXPECT_EQ(decode, kEpochs * 10 * kMs);
+  EXPECT_EQ(trainer_process_.left_out(), 0);
 }
 
 // Finished at 10, 20, .. and 4 ms on its way, 3 of which its feeder waits for a core; then the
