@@ -28,6 +28,11 @@ class TorchOddJobs : public TorchJobs, public ::testing::WithParamInterface<OddJ
   TorchOddJobs() : TorchJobs("odd_jobs.py") {}
 };
 
+class TorchJobAgain : public TorchJobs {
+ protected:
+  TorchJobAgain() : TorchJobs("odd_jobs.py") {}
+};
+
 bool is_wrong_data(const json& finding) { return finding.at("wrong_data").get<bool>(); }
 
 TEST_P(TorchOddJobs, GoOnAsTheyWould) {
@@ -45,9 +50,18 @@ TEST_P(TorchOddJobs, GoOnAsTheyWould) {
   }
 }
 
+TEST_F(TorchJobAgain, HasTheLoaderOfTheLastProgram) {
+  const json result = measured("runs_itself_again", 1);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_EQ(result.at("config").at("batch_size"), 8);
+  EXPECT_EQ(result.at("config").at("num_workers"), 1);
+  EXPECT_EQ(result.at("ranks").size(), 1U);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Jobs, TorchOddJobs,
     ::testing::Values(
+        OddJob{"runs_itself_again", 0, 40, 40}, OddJob{"runs_itself_again", 1, 40, 40},
         OddJob{"peeks", 0, 44, 44}, OddJob{"peeks", 2, 44, 44}, OddJob{"zips", 0, 80, -1},
         OddJob{"makes_iterators_itself", 0, 40, 40}, OddJob{"makes_iterators_itself", 1, 40, 40},
         OddJob{"zips", 2, 80, -1}, OddJob{"changes_its_workers", 1, 120, 120},

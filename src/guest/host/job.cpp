@@ -152,7 +152,7 @@ void Job::read_pages() {
     processes_.insert(member->pid);
     member->is_read_to_end = ended;
     // Of one that is not believed any more nobody knows how long it waits.
-    if (!member->is_worker && (ended || member->is_distrusted())) training_.ended(member->pid);
+    if (!member->is_worker && (ended || member->is_distrusted())) training_.ended(*member);
   }
 }
 

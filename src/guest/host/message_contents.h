@@ -29,6 +29,7 @@ struct Hello {
   pid_t trainer = 0;           // of a worker: for which process it works
   std::int32_t worker = 0;     // its number
   std::int32_t iterator = -1;  // of the trainer, that a worker makes batches for
+  std::int64_t program = 0;    // of the trainer: differs once the process runs another one
 };
 Hello parse_hello(const std::string& text);
 

@@ -8,17 +8,22 @@
 namespace loaderscope::guest {
 
 TrainingProcess& TrainingProcesses::of(const Member& member) {
-  ProcessOfRank& one = processes_.try_emplace(member.training_process(), given_).first->second;
+  const Key key = key_of(member);
+  const auto [found, is_new] = processes_.try_emplace(key, given_);
+  ProcessOfRank& one = found->second;
+  if (is_new) {
+    for (auto& [other, before] : processes_) before.ended |= other.first == key.first && other < key;
+  }
   if (!member.is_worker) one.rank = member.rank;
   return one.process;
 }
 
 void TrainingProcesses::advance(bool no_more) {
-  for (auto& [pid, one] : processes_) one.process.advance(no_more);
+  for (auto& [key, one] : processes_) one.process.advance(no_more);
 }
 
-void TrainingProcesses::ended(pid_t process) {
-  const auto found = processes_.find(process);
+void TrainingProcesses::ended(const Member& member) {
+  const auto found = processes_.find(key_of(member));
   if (found != processes_.end()) found->second.ended = true;
 }
 
@@ -32,6 +37,7 @@ bool TrainingProcesses::is_of_no_account(const ProcessOfRank& one) const {
     const LoaderHistory* other = entry.second.process.measured();
     if (other == nullptr || other == own || entry.second.rank != one.rank) return false;
     if (one.ended && other->taken() > kFarMore * own->taken()) return true;
+    if (entry.second.ended && own->taken() > kFarMore * other->taken()) return false;
     const bool follow = (one.ended && other->first_ask() >= own->last_taken()) ||
                         (entry.second.ended && own->first_ask() >= other->last_taken());
     if (!follow) return false;
@@ -43,7 +49,7 @@ bool TrainingProcesses::is_of_no_account(const ProcessOfRank& one) const {
 
 std::vector<LoaderHistory*> TrainingProcesses::by_rank() {
   std::vector<std::pair<std::int32_t, LoaderHistory*>> ranked;
-  for (auto& [pid, one] : processes_) {
+  for (auto& [key, one] : processes_) {
     LoaderHistory* history = one.process.measured();
     if (history != nullptr && !is_of_no_account(one)) ranked.emplace_back(one.rank, history);
   }
@@ -56,7 +62,7 @@ std::vector<LoaderHistory*> TrainingProcesses::by_rank() {
 
 std::vector<const LoaderHistory*> TrainingProcesses::measured() const {
   std::vector<const LoaderHistory*> histories;
-  for (const auto& [pid, one] : processes_) {
+  for (const auto& [key, one] : processes_) {
     const LoaderHistory* history = one.process.measured();
     if (history != nullptr && !is_of_no_account(one)) histories.push_back(history);
   }
@@ -70,7 +76,7 @@ const LoaderHistory* TrainingProcesses::first_measured() const {
 
 std::vector<const LoaderHistory*> TrainingProcesses::used_beside_first() const {
   const LoaderHistory* first = first_measured();
-  for (const auto& [pid, one] : processes_) {
+  for (const auto& [key, one] : processes_) {
     if (first != nullptr && one.process.measured() == first) return one.process.used();
   }
   return {};
@@ -78,7 +84,7 @@ std::vector<const LoaderHistory*> TrainingProcesses::used_beside_first() const {
 
 std::int64_t TrainingProcesses::left_out() const {
   std::int64_t left_out = 0;
-  for (const auto& [pid, one] : processes_) left_out += one.process.left_out();
+  for (const auto& [key, one] : processes_) left_out += one.process.left_out();
   return left_out;
 }
 
@@ -144,14 +150,15 @@ Progress TrainingProcesses::progress(AccountSoFar& account) const {
 
 std::vector<TrainingProcesses::Trainer> TrainingProcesses::trainers() const {
   std::vector<Trainer> all;
-  for (const auto& [pid, one] : processes_) all.push_back({pid, one.rank, one.ended, &one.process});
+  for (const auto& [key, one] : processes_)
+    all.push_back({key.first, one.rank, one.ended, &one.process});
   return all;
 }
 
 Nanos TrainingProcesses::longest_wait() const {
   const Nanos now = monotonic_now();
   Nanos longest = 0;
-  for (const auto& [pid, one] : processes_) {
+  for (const auto& [key, one] : processes_) {
     const Nanos since = one.process.movement().asking_since();
     if (since != 0 && !one.ended) longest = std::max(longest, now - since);
   }

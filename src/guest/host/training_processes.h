@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "guest/host/hook_cost.h"
@@ -23,7 +24,7 @@ class TrainingProcesses {
   // The one that `member` is or works for.
   TrainingProcess& of(const Member& member);
   void advance(bool no_more);
-  void ended(pid_t process);
+  void ended(const Member& member);
 
   // The measured loaders of those that have one, by the rank of the process.
   std::vector<LoaderHistory*> by_rank();
@@ -65,7 +66,10 @@ class TrainingProcesses {
   bool is_of_no_account(const ProcessOfRank& one) const;
 
   const RunConfig& given_;
-  std::map<pid_t, ProcessOfRank> processes_;
+  // A process that runs another program is another one: its loaders have nothing in common.
+  using Key = std::pair<pid_t, std::int64_t>;
+  static Key key_of(const Member& member) { return {member.training_process(), member.program}; }
+  std::map<Key, ProcessOfRank> processes_;
 };
 
 }  // namespace loaderscope::guest

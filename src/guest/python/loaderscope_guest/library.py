@@ -15,6 +15,7 @@ from loaderscope_guest.settings import FOLDER
 
 
 now = time.monotonic_ns  # of CLOCK_MONOTONIC, as everywhere in loaderscope
+PROGRAM = now()  # another one if the process runs itself again
 PATH = os.path.join(FOLDER, "libloaderscope_guest.so")
 _TYPES: Dict[str, Any] = {"void": None, "int32": ctypes.c_int32, "int64": ctypes.c_int64, "text": ctypes.c_char_p,
                           "address": ctypes.c_void_p}

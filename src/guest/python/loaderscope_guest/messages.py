@@ -21,7 +21,7 @@ _LIKELY_CAUSE = {"SIGKILL": " (where nobody did so, memory ran out)", "SIGBUS": 
 
 
 def join_as_trainer() -> bool:
-    joined = library.join(role=ROLE.trainer, rank=RANK)
+    joined = library.join(role=ROLE.trainer, rank=RANK, program=library.PROGRAM)
     if joined:
         offer_stacks()
     return joined

@@ -107,6 +107,7 @@ class WorkerLoop:
         self.iterator = iterator
         self.started = started
         self.trainer = os.getpid()
+        self.program = library.PROGRAM  # of the trainer
         self.reached = 0
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
@@ -132,7 +133,7 @@ class WorkerLoop:
         number = bound.arguments["worker_id"]
         binding.of_worker(number, bound.arguments.get("num_workers"))
         if not library.join(role=ROLE.worker, rank=RANK, iterator=self.iterator, worker=number,
-                            trainer=self.trainer):
+                            trainer=self.trainer, program=self.program):
             return arguments, named
         messages.offer_stacks()
         making.of_thread.maker = None  # a fork leaves the trainer's, which has its fetcher already
