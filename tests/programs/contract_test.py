@@ -2,7 +2,7 @@
 of small programs. Each group runs twice, alone and as `loaderscope run -- python`; output, result, exception and exit code of
 each program must be the same. A file may set two constants:
 
-- NEEDS names the modules without which the group is skipped.
+- NEEDS names the modules without which the group is skipped, and "gpu" if it needs one.
 - PROCESSES is "one" by default: all programs of the file run in one process. "forked" gives each a child of a process that
   has imported the file, and "fresh" a new Python. Starting Python with torch costs seconds, so "fresh" needs a reason.
 
@@ -27,11 +27,15 @@ def groups():
     return sorted(path.stem for path in (_HERE / "contract").glob("*.py") if not path.stem.startswith("_"))
 
 
+def _is_here(need):
+    return os.path.exists("/dev/nvidia0") if need == "gpu" else importlib.util.find_spec(need) is not None
+
+
 def _missing(group):
-    """Of the modules that the group needs."""
+    """Of what the group needs."""
     for line in (_HERE / "contract" / f"{group}.py").read_text(encoding="utf-8").splitlines():
         if line.startswith("NEEDS = "):
-            return [name for name in line.split('"')[1].split() if importlib.util.find_spec(name) is None]
+            return [name for name in line.split('"')[1].split() if not _is_here(name)]
     return []
 
 
@@ -52,6 +56,7 @@ def differences(loaderscope, group):
     alone, words = _rows([], group)
     beside, words_beside = _rows([loaderscope, "run", "--no-progress", "--"], group)
     found = [] if alone else [f"{group}: no program ran: {words}"]
+    found += [f"{group}: {line}" for line in words_beside.splitlines() if "this Python is not measured" in line]
     for name, row in alone.items():
         other = beside.get(name)
         if other is None:
