@@ -1324,6 +1324,15 @@ class Iterators(unittest.TestCase):
             sys.setprofile(None)
         return len(calls) / count
 
+    def test_are_not_measured_where_they_have_no_number(self):
+        from loaderscope_guest import messages
+
+        self.all._iterators = (1 << 31) - 3
+        self.assertIsNotNone(self.all.begin(self.loader, 0))
+        with mock.patch.object(messages, "degraded") as degraded:
+            self.assertIsNone(self.all.begin(self.loader, 0))
+        self.assertIn("after the first 2,147,483,646", degraded.call_args[0][0])
+
     def test_take_a_bounded_number_of_calls(self):
         self.assertLess(self.begin(1000), 60)
         loaders = [message for message in self.said if message["what"] == "loader"]

@@ -65,8 +65,7 @@ Hello parse_hello(const std::string& text) {
   hello.rank = id("rank", -1, -1);
   hello.worker = static_cast<std::int32_t>(number_in(message, "worker", kWorkers, 0));
   hello.iterator = iterator_in(message, -1);
-  hello.program =
-      number_in(message, "program", {0, std::numeric_limits<std::int64_t>::max()}, 0);
+  hello.program = number_in(message, "program", {0, std::numeric_limits<std::int64_t>::max()}, 0);
   return hello;
 }
 

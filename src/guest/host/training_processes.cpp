@@ -12,7 +12,8 @@ TrainingProcess& TrainingProcesses::of(const Member& member) {
   const auto [found, is_new] = processes_.try_emplace(key, given_);
   ProcessOfRank& one = found->second;
   if (is_new) {
-    for (auto& [other, before] : processes_) before.ended |= other.first == key.first && other < key;
+    for (auto& [other, before] : processes_)
+      before.ended |= other.first == key.first && other < key;
   }
   if (!member.is_worker) one.rank = member.rank;
   return one.process;

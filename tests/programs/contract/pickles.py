@@ -64,7 +64,7 @@ def pickled_functions_come_back():
 
 
 def copies():
-    return [copy.deepcopy(function) is function and copy.copy(function) is function for function in FUNCTIONS]
+    return [copy.deepcopy(function) == function and copy.copy(function) == function for function in FUNCTIONS]
 
 
 def saved_by_torch():

@@ -107,6 +107,7 @@ class _Made(NamedTuple):
 
 
 _MOST_GONE = 64
+_MOST_ITERATORS = (1 << 31) - 2  # that have numbers
 
 
 class _Said(NamedTuple):
@@ -189,6 +190,9 @@ class Loaders:
             return self._begin(loader, begun)
 
     def _begin(self, loader: Any, begun: int) -> Any:
+        if self._iterators >= _MOST_ITERATORS:
+            messages.degraded(f"iterators of DataLoaders after the first {_MOST_ITERATORS:,} are not measured")
+            return None
         if construction.of(loader) is construction.UNKNOWN:  # no DataLoader that was made by calling its class
             construction.remember(loader)
             construction.refuse_for(loader)
