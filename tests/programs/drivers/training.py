@@ -20,6 +20,7 @@ def parse(**defaults: Any) -> argparse.Namespace:
     parser.add_argument("--prefetch-factor", type=int)
     parser.add_argument("--persistent-workers", action=argparse.BooleanOptionalAction, default=False)
     parser.add_argument("--pin-memory", action=argparse.BooleanOptionalAction, default=False)
+    parser.add_argument("--in-order", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--epochs", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, help="Print the rate after this time, and end.")
@@ -32,7 +33,7 @@ def settings(flags: argparse.Namespace) -> Dict[str, Any]:
     """Arguments of a DataLoader. Without workers it refuses those that need some."""
     chosen = {"batch_size": flags.batch_size, "num_workers": flags.num_workers, "pin_memory": flags.pin_memory}
     if flags.num_workers:
-        chosen.update(prefetch_factor=flags.prefetch_factor, persistent_workers=flags.persistent_workers)
+        chosen.update(in_order=flags.in_order, prefetch_factor=flags.prefetch_factor, persistent_workers=flags.persistent_workers)
     return chosen
 
 
