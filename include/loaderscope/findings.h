@@ -23,17 +23,20 @@ struct Prediction {
   // ran dry; first batches of an epoch do not count.
   double ready = 1;
   std::vector<std::string> notes;  // how far it goes beyond what was measured
-  // It brings along work of somebody else's program that was never measured, and is taken to cost
-  // nothing: how much is gained cannot be said.
-  bool is_bound = false;
-  // Of the rate, either way, where it then depends on what was measured beside less load.
+  // It rests on what was never measured, and nothing is known of it: see is_known().
+  bool is_unknown = false;
+  // Of the rate, either way, where it rests on what was measured beside less load, or on what other
+  // programs take. 0: nothing says so.
   double may_be_off = 0;
   // Of the run itself in the model, over the same epochs and steps; of FittedModel::predict() only.
   double base_samples_per_s = 0, base_busy = 0;
+  MeasureConfig base_measure;  // the window of that
 
   bool has_busy() const;
   double busy() const;  // share of the window; 0 without a compute
   double gain() const;  // of the rate, over the run itself
+  // Whether its rate may be said. All commands ask this: what one of them says all say.
+  bool is_known() const;
 };
 
 // What was measured and what becomes of it: measured x the ratio in the model, so that what the

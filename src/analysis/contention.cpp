@@ -54,6 +54,17 @@ Nanos cpu_of_stages(const RunRecord& record) {
   return cpu;
 }
 
+// Whoever is blocked in these waits for threads of a library that compute for it, as a tokenizer's
+// do. Without workers that is the trainer, and no training computes meanwhile.
+static double cpu_of_libraries(const RunRecord& record) {
+  if (record.config.loader.num_workers > 0) return 0;
+  double blocked = 0;
+  for (const RankRecord& rank : record.ranks)
+    for (const Stage stage : {Stage::decode, Stage::augment, Stage::collate})
+      blocked += seconds(rank.stages[stage].blocked());
+  return blocked * record.config.declared.cores;
+}
+
 double computing_threads(const RunRecord& record) {
   constexpr double kFewest = 0.5;
   const auto cpu = value_of(record.metrics, "process.cpu_s");
@@ -63,7 +74,8 @@ double computing_threads(const RunRecord& record) {
   Nanos computing = 0;
   for (const RankRecord& rank : record.ranks) computing += rank.stages[Stage::compute].wall;
   if (computing <= 0) return 0;
-  const double threads = (*cpu - seconds(cpu_of_stages(record))) / seconds(computing);
+  const double beside = *cpu - seconds(cpu_of_stages(record)) - cpu_of_libraries(record);
+  const double threads = beside / seconds(computing);
   return threads >= kFewest ? threads : 0;
 }
 

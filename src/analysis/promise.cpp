@@ -22,6 +22,13 @@ double Prediction::gain() const {
   return base_samples_per_s > 0 ? samples_per_s / base_samples_per_s : 1;
 }
 
+// A wide interval, or one that reaches from a gain to a loss, tells nobody what to do.
+bool Prediction::is_known() const {
+  constexpr double kMostOff = 0.3;
+  if (is_unknown || may_be_off > kMostOff) return false;
+  return gain() <= 1 || gain() * (1 - may_be_off) >= 1;
+}
+
 Promise promise_of(const Analysis& measured, const Prediction& prediction) {
   Promise promise;
   promise.rate_before = measured.samples_per_s.mean;

@@ -46,7 +46,7 @@ std::optional<Needed> least(const Thing& thing, const Predictor& predict) {
   const std::optional<std::int64_t> amount = smallest_enough(thing.bounds, is_enough);
   if (!amount) return needed;
   const std::optional<Prediction> enough = with(*amount);
-  if (enough->is_bound) return std::nullopt;
+  if (!enough->is_known()) return std::nullopt;
   needed.changes = thing.changes(*amount);
   needed.busy_after = enough->busy();
   return needed;

@@ -97,6 +97,15 @@ void look_at_ceilings(const WhatIfFlags& flags, const MachineFacts& machine, Fit
   }
 }
 
+// The same rule as of a run's findings; "": it may be said.
+std::string why_not(const Analysis& measured, const GoodnessOfFit& fit,
+                    const Prediction& predicted) {
+  if (measured.verdict.withheld_reason)
+    return "as the run has no verdict: " + *measured.verdict.withheld_reason;
+  if (!fit.can_predict()) return "as the model is too far off the base case";
+  return predicted.is_known() ? "" : "as it rests on what was not measured";
+}
+
 WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   WhatIf answer;
   answer.changes = changes;
@@ -104,14 +113,17 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   const Prediction predicted = base.model->predict(changes);
   answer.fitted = case_of("fitted", fitted);
   answer.gain = predicted.gain();
-  answer.at_most = predicted.is_bound;
   answer.storage = base.model->storage_values(changes);
   answer.notes = base.model->notes();
   if (base.record) {
     const Analysis analysis = analyse(*base.record);
     answer.measured = case_of("measured", analysis);
     answer.fit = goodness_of_fit(analysis, fitted);
-    if (answer.fit->can_predict()) answer.predicted = case_of("predicted", predicted, analysis);
+    answer.why_not = why_not(analysis, *answer.fit, predicted);
+    if (answer.why_not.empty()) {
+      answer.predicted = case_of("predicted", predicted, analysis);
+      answer.may_be_off = predicted.may_be_off;
+    }
     if (const std::string note = short_run_note(*base.record, analysis); !note.empty())
       answer.notes.push_back(note);
   } else {

@@ -37,7 +37,7 @@ void explain_limit(Tune& tune, const RunRecord& record) {
   add_findings(analysis, record);
   if (analysis.fit && !analysis.fit->can_predict()) return;
   for (const Finding& finding : analysis.findings) {
-    if (finding.regained_s <= 0 || !finding.has_setting()) continue;
+    if (!finding.is_worth_doing() || !finding.has_setting() || !finding.has_figures()) continue;
     if (is_of_axes(tune.experiment.axes, finding.to_run)) continue;  // tried, or past their ends
     tune.next_step = finding.to_run;
     tune.after_next_step = Forecast{finding.rate_after, finding.busy_after};
@@ -124,15 +124,13 @@ void explain_alone(Tune& tune, const Belief& belief, const Forecasters& forecast
 
 }  // namespace
 
+// The number that `run` and `what-if` say of the same change of this run.
 Forecaster fit_forecaster(const RunRecord& record) {
   const auto model = std::make_shared<FittedModel>(record);
-  return [model](const Changes& changes) {
-    const Prediction prediction = model->predict(changes, kSamplesOfPrediction);
-    const Account& account = prediction.account;
-    const bool has_busy = prediction.has_busy() && account.window > 0;
-    return Forecast{
-        prediction.samples_per_s,
-        has_busy ? static_cast<double>(account.compute) / static_cast<double>(account.window) : 0};
+  const auto measured = std::make_shared<const Analysis>(analyse(record));
+  return [model, measured](const Changes& changes) {
+    const Promise promise = promise_of(*measured, model->predict(changes));
+    return Forecast{promise.rate_after, promise.busy_after};
   };
 }
 

@@ -87,11 +87,12 @@ std::string show_whole_seconds(Nanos time) {
 
 class Prover {
  public:
-  Prover(Proof proof, const RunRecord& first, const Measure& measure,
+  Prover(Proof proof, const RunRecord& first, const Analysis& analysis, const Measure& measure,
          const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal, double past_error,
          const Trial& trial)
       : proof_(std::move(proof)),
         first_(first),
+        analysis_(analysis),
         measure_(measure),
         measure_turns_(measure_turns),
         stop_signal_(stop_signal),
@@ -164,9 +165,13 @@ class Prover {
   void predict() {
     try {
       const FittedModel model(first_, &stop_signal_);
-      const double fitted = model.fitted(kSamplesOfPrediction).samples_per_s;
+      const double fitted = model.fitted().samples_per_s;
       const double measured = run_of(first_).samples_per_s;
       if (measured > 0) error_ = std::max(error_, std::abs(fitted / measured - 1));
+      if (proof_.asked == Prove::fix) {
+        for (ProofCase& of : proof_.cases) predict_fix(model, of);
+        return;
+      }
       const Prediction base = model.predict_steps({}, steps_);
       plan_warmup(proof_.base, base);
       for (ProofCase& of : proof_.cases) try_to_predict(model, base, of);
@@ -191,6 +196,29 @@ class Prover {
     }
   }
 
+  // One change has one number: the same prediction stands in the answer.
+  void predict_fix(const FittedModel& model, ProofCase& of) {
+    if (!of.missing.empty()) return;
+    try {
+      const Finding* fix = fix_of(analysis_);
+      const Prediction after = model.predict(fix != nullptr ? fix->changes : of.changes);
+      if (proof_.exact) windows_ = {{&proof_.base, after.base_measure}, {&of, after.config.measure}};
+      if (after.is_known()) of.predicted = predicted_fix(after);
+    } catch (const UsageError& error) {
+      of.missing = error.what();
+    }
+  }
+
+  // In virtual time the run gives just what the model says; else the gain is of what was measured.
+  ProofPrediction predicted_fix(const Prediction& after) const {
+    if (proof_.exact)
+      return {{after.base_samples_per_s, after.base_busy}, run_of(after.samples_per_s, after.account), error_};
+    const Promise promise = promise_of(analysis_, after);
+    return {{promise.rate_before, promise.busy_before},
+            {promise.rate_after, promise.busy_after},
+            std::max(error_, after.may_be_off)};
+  }
+
   void predict(const FittedModel& model, const Prediction& base, ProofCase& of) {
     if (!of.missing.empty() || changes(of, "cache")) return;
     const Prediction after = model.predict_steps(of.changes, steps_, of.knockouts);
@@ -207,6 +235,11 @@ class Prover {
   RunConfig config_of(const ProofCase& of) const {
     RunConfig config = rerun_config(first_.config, of.changes);
     config.measure.hook_cost.value = false;  // the first run has measured it
+    for (const auto& [planned, window] : windows_) {
+      if (planned != &of) continue;
+      config.measure = window;
+      return config;
+    }
     config.measure.warmup.set(warmup_of(of, config));
     config.measure.steps.set(steps_);
     config.measure.duration.given = false;
@@ -323,6 +356,7 @@ class Prover {
 
   Proof proof_;
   const RunRecord& first_;
+  const Analysis& analysis_;
   const Measure& measure_;
   const MeasureTurns& measure_turns_;
   const std::atomic<int>& stop_signal_;
@@ -330,6 +364,7 @@ class Prover {
   std::int64_t steps_ = 0;  // of every run
   double error_;            // of the model: on the first run, or in the past where that is more
   std::vector<std::pair<const ProofCase*, WarmUp>> warmups_;
+  std::vector<std::pair<const ProofCase*, MeasureConfig>> windows_;  // of a fix in virtual time
 };
 
 }  // namespace
@@ -340,7 +375,7 @@ Proof prove(Prove asked, const RunRecord& first, const Analysis& analysis, const
   Proof proof = plan_proof(asked, first, analysis);
   if (!proof.reason.empty()) return proof;
   const double error = proof.exact ? 0 : analysis.past.bound().value_or(0);
-  return Prover(std::move(proof), first, measure, measure_turns, stop_signal, error, trial).run();
+  return Prover(std::move(proof), first, analysis, measure, measure_turns, stop_signal, error, trial).run();
 }
 
 }  // namespace loaderscope

@@ -11,8 +11,6 @@
 
 namespace loaderscope {
 
-inline constexpr std::int64_t kSamplesOfPrediction = 20'000;  // that the model runs for it
-
 // `base` with `changes`, resolved. Throws UsageError and RunError.
 RunConfig configure(const RunConfig& base, const Changes& changes, const MachineLimits& limits);
 

@@ -36,8 +36,7 @@ std::string question(const WhatIf& answer) {
 // "busy 25.0 % -> 50.0 %, 125 -> 250 samples/s (x2.00)"
 std::string answer_line(const WhatIf& answer) {
   if (!answer.predicted)
-    return question(answer) +
-           "cannot be said, the model is too far off the base case; measure it with --verify";
+    return question(answer) + "gain unknown, " + answer.why_not + "; measure it with --verify";
   const WhatIfCase& before = answer.measured ? *answer.measured : answer.fitted;
   const WhatIfCase& after = *answer.predicted;
   std::string text = question(answer);
@@ -45,9 +44,12 @@ std::string answer_line(const WhatIf& answer) {
     text += fmt::format("busy {} -> {}, ", show_percent(busy_of(before.account)),
                         show_percent(busy_of(after.account)));
   }
-  return text + fmt::format("{} -> {}{} samples/s (x{:.2f})", show_rate(before.samples_per_s),
-                            answer.at_most ? "at most " : "", show_rate(after.samples_per_s),
-                            answer.gain);
+  text += fmt::format("{} -> {} samples/s (x{:.2f}", show_rate(before.samples_per_s),
+                      show_rate(after.samples_per_s), answer.gain);
+  if (answer.may_be_off > 0)
+    text += fmt::format(", {:.2f} to {:.2f}", answer.gain * (1 - answer.may_be_off),
+                        answer.gain * (1 + answer.may_be_off));
+  return text + ")";
 }
 
 std::string trust_line(const WhatIf& answer) {
@@ -145,8 +147,8 @@ void describe_columns(Form& form, WhatIf& answer) {
   form.object("fitted", "the base case in the model",
               [&] { describe_column(form, answer.fitted); });
   describe_column(form, "predicted", answer.predicted,
-                  "the changed case: the measured one times the gain in the model; null where the "
-                  "model misses the base case by more than 10 %");
+                  "the changed case: the measured one times the gain in the model; null where "
+                  "`why_not` says why");
   describe_column(form, "verified", answer.verified,
                   "the changed case as it was run; null without --verify");
 }
@@ -196,9 +198,13 @@ void describe_what_if(Form& form, WhatIf& answer) {
                     "predicted rate / rate of the base case; null where nothing is predicted",
                     kNotNegative);
   if (form.reads()) answer.gain = gain.value_or(1);
-  form.if_there("at_most", answer.at_most, Missing::left_out, [&] {
-    form.flag("at_most", answer.at_most,
-              "what is predicted is a bound, as the notes say; absent where it is none");
+  form.if_there("may_be_off", answer.may_be_off > 0, Missing::left_out, [&] {
+    form.real("may_be_off", answer.may_be_off,
+              "of the predicted rate, either way, as the notes say; absent where nothing says so",
+              kShare);
+  });
+  form.if_there("why_not", !answer.why_not.empty(), Missing::left_out, [&] {
+    form.text("why_not", answer.why_not, "why nothing is predicted; absent where something is");
   });
   describe_storage(form, answer);
   describe_columns(form, answer);

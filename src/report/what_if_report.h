@@ -22,10 +22,11 @@ struct WhatIfCase {
 struct WhatIf {
   Changes changes;
   double gain = 1;                      // of the rate, in the model
-  bool at_most = false;                 // what is predicted is a bound
+  double may_be_off = 0;                // of the predicted rate, either way; 0: nothing says so
+  std::string why_not;                  // nothing is predicted; "" where something is
   std::optional<WhatIfCase> measured;   // the base case; not when it was only declared
   WhatIfCase fitted;                    // the base case in the model
-  std::optional<WhatIfCase> predicted;  // not where the model is too far off the base case
+  std::optional<WhatIfCase> predicted;  // not where its rate may not be said
   std::optional<WhatIfCase> verified;   // the changes, run for real
   std::vector<StorageValue> storage;    // what was set of it, and what it is in the base case
   std::optional<GoodnessOfFit> fit;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "analysis/findings/conclude.h"
 #include "analysis/fit/beside_account.h"
 #include "analysis/fit/fitted_model.h"
 #include "analysis/fit/lead_straggler.h"
@@ -18,11 +19,9 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kSamplesOfPrediction = 20'000;
-
 void add_beside_account(Analysis& analysis, const FittedModel& model, const Prediction& base) {
   if (!analysis.has_busy) return;
-  const Prediction at_means = model.predict_at_means(kSamplesOfPrediction);
+  const Prediction at_means = model.predict_at_means();
   analysis.starved = model::starved(analysis.account, base, at_means);
   analysis.depth = model::ready_depth(model, base, at_means);
 }
@@ -37,11 +36,11 @@ void judge_again(Analysis& analysis, const RunRecord& record, const PredictWitho
   analysis.verdict = judge(record, analysis, account_lead(record));
 }
 
-// Of the finding that stands first: what is quoted of it may go beyond what was measured.
+// Of the change that is advised: what is quoted of it may go beyond what was measured.
 void note_extrapolations(Analysis& analysis, const std::vector<Finding>& findings,
                          const FittedModel& model) {
   const auto first = std::find_if(findings.begin(), findings.end(),
-                                  [](const Finding& finding) { return finding.regained_s > 0; });
+                                  [](const Finding& finding) { return finding.is_worth_doing(); });
   if (first == findings.end()) return;
   for (std::string& note : model.extrapolations(first->changes))
     analysis.fit_notes.push_back(std::move(note));
@@ -52,11 +51,11 @@ void note_extrapolations(Analysis& analysis, const std::vector<Finding>& finding
 std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& record,
                                           const std::atomic<int>* stop_signal) {
   const FittedModel model(record, stop_signal);
-  const Prediction base = model.predict({}, kSamplesOfPrediction);
+  const Prediction base = model.predict({});
   const auto predict = [&](const Changes& changes) {
-    return changes.empty() ? base : model.predict(changes, kSamplesOfPrediction);
+    return changes.empty() ? base : model.predict(changes);
   };
-  analysis.fit = goodness_of_fit(analysis, model.fitted(kSamplesOfPrediction));
+  analysis.fit = goodness_of_fit(analysis, model.fitted());
   analysis.fit_notes = model.notes();
   if (!analysis.fit->can_predict()) return std::nullopt;
   const auto without = [&](const Changes& changes, const Knockouts& knockouts) {
@@ -78,7 +77,7 @@ std::optional<std::vector<Finding>> weigh_slowest(Analysis& analysis, const RunR
                                                   const std::atomic<int>* stop_signal) {
   const FittedModel model(slowest.record, stop_signal);
   const OtherHosts others(slowest.others, stop_signal);
-  const Prediction base = model.predict({}, kSamplesOfPrediction);
+  const Prediction base = model.predict({});
   const auto without = [&](const Changes& changes, const Knockouts& knockouts) {
     return others.hold_back(model.predict(changes, kSamplesOfPrediction, knockouts), changes,
                             knockouts);
@@ -86,7 +85,7 @@ std::optional<std::vector<Finding>> weigh_slowest(Analysis& analysis, const RunR
   const auto predict = [&](const Changes& changes) {
     return changes.empty() ? base : without(changes, {});
   };
-  analysis.fit = goodness_of_fit(slowest.analysis, model.fitted(kSamplesOfPrediction));
+  analysis.fit = goodness_of_fit(slowest.analysis, model.fitted());
   analysis.fit_notes = model.notes();
   analysis.fit_notes.insert(analysis.fit_notes.begin(),
                             "of " + slowest.name + ", as far as the other hosts can follow it");
@@ -145,6 +144,7 @@ void add_findings(Analysis& analysis, const RunRecord& record, const PastPredict
     for (Finding& finding : *findings) finding.changes = finding.to_run = {};
   }
   std::move(findings->begin(), findings->end(), std::back_inserter(analysis.findings));
+  if (!is_trace_engine(record.engine)) conclude(analysis, record);
 }
 
 }  // namespace loaderscope

@@ -49,7 +49,7 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
   const RunConfig& config = prediction.config;
   const auto unmeasured = [&](Stage stage, const std::string& words) {
     if (costs.knows(stage) || config.cost_of(stage) != nullptr) return;
-    prediction.is_bound = prediction.is_bound || of_user_code;
+    prediction.is_unknown = prediction.is_unknown || of_user_code;
     prediction.notes.push_back(
         fmt::format("{} was not measured and is taken to cost nothing; "
                     "declare it with --set cost={}=5ms",
@@ -67,13 +67,6 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
       config.loader.executor == Executor::processes) {
     unmeasured(Stage::transport, "moving batches between processes");
   }
-  const bool restarts = config.data.samples > 0 && !config.loader.persistent_workers;
-  const bool workers_come = base.loader.num_workers == 0 && config.loader.num_workers > 0;
-  if (workers_come && of_user_code)
-    unmeasured(Stage::transport_recv, "taking a batch from a worker");
-  const bool are_processes = of_user_code || config.loader.executor == Executor::processes;
-  if (workers_come && restarts && are_processes)
-    unmeasured(Stage::startup_parent, "what the trainer's thread takes to start a worker");
   if (config.loader.memory != base.loader.memory && costs.knows(Stage::h2d)) {
     prediction.notes.push_back("copies to the device keep the time measured with --memory " +
                                std::string(name_of(base.loader.memory.value)));
@@ -107,7 +100,7 @@ void note_launching(const FittedCosts& costs, const Prediction& base, Prediction
                      after = prediction.config.loader.num_workers;
   if (!is_known || after <= before || launches(prediction) < launches(base) + kMoreOfTheTime)
     return;
-  prediction.may_be_off = kMayBeOff;
+  prediction.may_be_off = std::max(prediction.may_be_off, kMayBeOff);
   prediction.notes.push_back(fmt::format(
       "the GPU then waits for launches {} of the time, which are taken to be as fast beside {} as "
       "they were beside {}: the rate may be {} off",
@@ -126,7 +119,7 @@ void note_shared_cores(const FittedCosts& costs, const Prediction& base, Predict
   const bool others_share = prediction.config.loader.num_workers != base.config.loader.num_workers;
   const bool is_stretched = others_share && costs.compute_alone < 1 / kMuchSlower;
   if (after <= kMuchSlower * before && !is_stretched) return;
-  prediction.is_bound = true;
+  prediction.is_unknown = true;
   prediction.notes.emplace_back(
       "training and the workers share the cores, and what that costs training is taken from a rule "
       "of thumb; measure it with --try");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/fit/first_workers.h"
 #include "analysis/fit/storage_values.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/engine.h"
@@ -31,6 +32,10 @@ struct LoaderAlone {
   std::optional<double> request_bytes;  // that a sample takes of it; nothing: what is stored of it
 };
 
+// Samples that a prediction runs in the model. Every command predicts with as many, so that all say
+// the same of one change.
+inline constexpr std::int64_t kSamplesOfPrediction = 20'000;
+
 // The model of a run. What the run declared is taken from its configuration, what it measured from
 // its rows.
 class FittedModel {
@@ -45,13 +50,13 @@ class FittedModel {
   std::vector<StorageValue> storage_values(const Changes& changes) const;
 
   // The run again, over its own steps: how well the model gives it back.
-  Prediction fitted(std::int64_t most_samples = 1'000'000) const;
+  Prediction fitted(std::int64_t most_samples = kSamplesOfPrediction) const;
 
   // At most about `most_samples` of all ranks are run, but at least 60 steps, or 20 where 60 would
   // be many more samples; the run itself over the same epochs and steps beside it. Throws
   // UsageError for changes that contradict each other or of which the record says nothing. May be
   // called by several threads at once.
-  Prediction predict(const Changes& changes, std::int64_t most_samples = 1'000'000,
+  Prediction predict(const Changes& changes, std::int64_t most_samples = kSamplesOfPrediction,
                      const Knockouts& knockouts = {}) const;
 
   // The same where other processes load the machine as they did in `measured`, a run of the
@@ -64,7 +69,7 @@ class FittedModel {
                                  std::int64_t most_samples = 1'000'000) const;
 
   // The same with every declared and every measured cost at its mean.
-  Prediction predict_at_means(std::int64_t most_samples = 1'000'000) const;
+  Prediction predict_at_means(std::int64_t most_samples = kSamplesOfPrediction) const;
 
   // So many steps of each rank, however many the run had, behind a warm-up that fills the window.
   Prediction predict_steps(const Changes& changes, std::int64_t steps,
@@ -102,13 +107,16 @@ class FittedModel {
                      const Knockouts& knockouts = {}, bool only_account = false) const;
 
   // Throw UsageError as predict() does. `costs`: those of the run, if not as they were measured.
+  // `amount`: of what first workers bring along.
   Case case_of(const Changes& changes) const;
-  Case case_of(const Changes& changes, FittedCosts costs) const;
+  Case case_of(const Changes& changes, FittedCosts costs,
+               model::Amount amount = model::Amount::usual) const;
   RunConfig base_config() const;  // of no changes
   void refuse_unknown(const Changes& changes) const;
   static void change_beyond_settings(const Change& change, Case& of);
   void resolve_for_model(Case& of) const;
   void keep_measured(const Changes& changes, Case& of) const;
+  void add_spread_of_first_workers(const Changes& changes, Prediction& usual) const;
 
   void set_windows(RunConfig& base, RunConfig& changed, const Changes& changes,
                    std::int64_t most_samples) const;

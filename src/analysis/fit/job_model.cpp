@@ -22,7 +22,6 @@ void note_latency_of_batches(const FittedCosts& costs, const SharedStorage& stor
   for (const FittedCosts::Rank& rank : costs.ranks)
     samples = std::max(samples, rank.samples_per_row);
   if (costs.requests || storage.latency <= 0 || samples <= 1) return;
-  prediction.is_bound = true;
   prediction.notes.push_back(fmt::format(
       "at most: the run saw whole batches of this program, and each is taken to wait once for the "
       "first byte ({}); a data set that reads its {} samples one after another waits {}",

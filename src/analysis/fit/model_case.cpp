@@ -91,7 +91,8 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
   }
 }
 
-FittedModel::Case FittedModel::case_of(const Changes& changes, FittedCosts costs) const {
+FittedModel::Case FittedModel::case_of(const Changes& changes, FittedCosts costs,
+                                       model::Amount amount) const {
   refuse_unknown(changes);
   Case result{std::move(costs), {}};
   RunConfig& config = result.prediction.config;
@@ -102,6 +103,10 @@ FittedModel::Case FittedModel::case_of(const Changes& changes, FittedCosts costs
     for (JobHosts::Host& host : result.costs.hosts.measured) host.cores = 0;
   resolve_for_model(result);
   if (result.costs.has_samples()) keep_measured(changes, result);
+  if (measured_ && model::has_first_workers(config_, config, result.costs)) {
+    model::declare_first_workers(result.costs, amount, config);
+    result.prediction.notes.push_back(model::first_workers_note());
+  }
   model::note_same_compute(config_, config, result.costs, changes, result.prediction.notes);
   return result;
 }

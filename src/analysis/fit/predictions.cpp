@@ -1,5 +1,6 @@
 // What a run would have been: the model run over the steps that are to be compared.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analysis/fit/base_runs.h"
@@ -98,8 +99,10 @@ Prediction FittedModel::predict(const Changes& changes, std::int64_t most_sample
   set_windows(base, changed.config, changes, most_samples);
   Prediction prediction = run(std::move(changed), costs, knockouts);
   const Prediction unchanged = base_over(base);
+  prediction.base_measure = base.measure;
   prediction.base_samples_per_s = unchanged.samples_per_s;
   prediction.base_busy = unchanged.busy();
+  add_spread_of_first_workers(changes, prediction);
   model::note_launching(costs, unchanged, prediction);
   if (costs.compute_threads > 0) model::note_shared_cores(costs, unchanged, prediction);
   return prediction;
@@ -127,7 +130,21 @@ Prediction FittedModel::predict_like_others(const std::vector<std::size_t>& rank
   const Prediction unchanged = base_over(base);
   prediction.base_samples_per_s = unchanged.samples_per_s;
   prediction.base_busy = unchanged.busy();
+  prediction.base_measure = base.measure;
   return std::move(prediction);
+}
+
+// What nobody measured is between the least and the most that was seen elsewhere.
+void FittedModel::add_spread_of_first_workers(const Changes& changes, Prediction& usual) const {
+  const bool has_some = config_.loader.num_workers == 0 && usual.config.loader.num_workers > 0;
+  if (!measured_ || !has_some || costs_->knows(Stage::transport_recv)) return;
+  for (const model::Amount amount : {model::Amount::least, model::Amount::most}) {
+    auto [costs, other] = case_of(changes, *costs_, amount);
+    other.config.measure = usual.config.measure;
+    add_result(other, simulate(other.config, costs, {}, true));
+    const double off = std::abs(other.samples_per_s / usual.samples_per_s - 1);
+    usual.may_be_off = std::max(usual.may_be_off, off);
+  }
 }
 
 Prediction FittedModel::predict_at_means(std::int64_t most_samples) const {

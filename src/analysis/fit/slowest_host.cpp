@@ -16,7 +16,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kSamplesOfOthers = 20'000;
 constexpr std::size_t kMostRanks = 64;  // of the others: more hosts are like them
 
 double rate_of_rank(const Prediction& prediction) {
@@ -44,7 +43,9 @@ Prediction in_place_of(const Prediction& predicted, Prediction others) {
   others.config = predicted.config;
   others.base_samples_per_s = predicted.base_samples_per_s;
   others.base_busy = predicted.base_busy;
-  others.is_bound |= predicted.is_bound;
+  others.base_measure = predicted.base_measure;
+  others.is_unknown |= predicted.is_unknown;
+  others.may_be_off = std::max(others.may_be_off, predicted.may_be_off);
   return others;
 }
 
@@ -73,13 +74,13 @@ OtherHosts::OtherHosts(const RunRecord& others, const std::atomic<int>* stop_sig
 
 Prediction OtherHosts::hold_back(Prediction predicted, const Changes& changes,
                                  const Knockouts& knockouts) const {
-  Prediction others = model_.predict(changes, kSamplesOfOthers, knockouts);
+  Prediction others = model_.predict(changes, kSamplesOfPrediction, knockouts);
   if (rate_of_rank(others) >= rate_of_rank(predicted)) return predicted;
   return in_place_of(predicted, std::move(others));
 }
 
 Prediction OtherHosts::in_its_place(const Prediction& base) const {
-  return in_place_of(base, model_.predict({}, kSamplesOfOthers));
+  return in_place_of(base, model_.predict({}));
 }
 
 void tell_of_job(const RunRecord& job, const Analysis& of_job, const SlowestHost& slowest,

@@ -133,10 +133,10 @@ void note_storage_beyond_seen(const FittedCosts& costs, Prediction& prediction) 
   const double taken = prediction.samples_per_s / requests.samples * (1 - requests.hit_rate) *
                        static_cast<double>(requests.bytes);
   if (taken <= kAboutSeen * seen) return;
-  prediction.is_bound = true;
+  prediction.may_be_off = std::max(prediction.may_be_off, 1 - seen / taken);
   prediction.notes.push_back(fmt::format(
-      "at most: it takes {} of the storage, of which this run saw {}, and whether there is more is "
-      "not known; --set storage.bandwidth= tells",
+      "it takes {} of the storage, of which this run saw {}, and whether there is more is not "
+      "known; --set storage.bandwidth= says how much there is",
       show_byte_rate(taken), show_byte_rate(seen)));
 }
 

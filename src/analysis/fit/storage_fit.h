@@ -38,8 +38,8 @@ double shared_storage_rate(const FittedCosts& costs, const RunConfig& config);
 std::optional<double> bytes_in_requests(const FittedCosts& costs);
 // What a read takes stays, and no reader waits for another.
 void read_alone(FittedCosts& costs, RunConfig& config);
-// A prediction may take more bytes per second of the storage than the run has seen of it: then it
-// is a bound, and says so.
+// A prediction may take more bytes per second of the storage than the run has seen of it: its rate
+// may be as much less.
 void note_storage_beyond_seen(const FittedCosts& costs, Prediction& prediction);
 // What requests wait behind each other, by how many there are: of `after`, `costs` being its, where
 // `measured` is of `before`.

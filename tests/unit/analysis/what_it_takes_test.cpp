@@ -104,7 +104,7 @@ TEST(WhatItTakes, IsNothingOfWhichOnlyABoundIsKnown) {
   const FittedModel model(record);
   const auto predict = [&](const Changes& changes) {
     Prediction prediction = model.predict(changes);
-    prediction.is_bound = prediction.config.loader.num_workers > 2;
+    prediction.is_unknown = prediction.config.loader.num_workers > 2;
     return prediction;
   };
   Analysis analysis = analyse(record);
