@@ -117,6 +117,13 @@ enum class MendedBy : std::uint8_t {
   administrator,  // of the machine: other programs, quotas, hardware
 };
 
+// Kinds of changes, in the order in which they are advised.
+enum class ChangeKind : std::uint8_t {
+  setting,
+  rewriting,  // of the program, or of how its data is stored
+  hardware,   // and all else that only an administrator can do
+};
+
 // A root cause by name, with what mending it gives back.
 struct Finding {
   std::string_view id;   // of a row of the table of findings
@@ -130,16 +137,23 @@ struct Finding {
   double regained_s = 0;                   // of the window
   double waited = 0;                       // share of the window that is waited on its account
   MendedBy mended_by = MendedBy::reader;
-  // Of a change without figures: so many times the rate at most; 0: no bound is known.
-  double at_most = 0;
   double may_be_off = 0;    // of the rate that is predicted, either way; 0: nothing says so
   bool wrong_data = false;  // worse than any waiting; nothing is predicted then
   // It holds nothing back: the rate is all that the loader can feed, not what a change gives.
   bool is_ceiling = false;
+  // It gives little, and yet it causes most of the idle time, and nothing else gives more.
+  bool is_chief = false;
+  double hoped_gain = 0;  // in the model, where it may not be said
 
   bool has_figures() const { return rate_after > 0; }
   // There is something to set, and not only a speed that the model was told.
   bool has_setting() const;
+  ChangeKind kind() const;
+  // Of the rate: 0.5 is half as much more; 0 where nothing is predicted.
+  double gain() const;
+  // A setting must give 5 % more of the rate, and any other change 10 %. Without figures all that is
+  // waited for counts.
+  bool is_worth_doing() const;
 };
 
 // The least of one thing with which the GPU is busy enough, all else as it is; in the model.
@@ -181,6 +195,7 @@ struct Analysis {
   std::int64_t samples = 0;  // over all ranks
   bool steady = false;
   bool has_firm_intervals = true;  // there are blocks of steps enough for them
+  bool is_of_trace = false;        // what it lacks cannot be measured once more
   Histogram step_time;             // between the ends of successive computes
   Nanos first_batch_wall = 0;
   std::vector<std::pair<std::string, Nanos>>
@@ -200,12 +215,14 @@ struct Analysis {
   std::optional<WhatItTakes> what_it_takes;  // likewise; not where the GPU is busy enough
   std::vector<std::string> notes;            // what the run was too short to see
   std::optional<Proof> proof;                // handed in: runs made afterwards
+
+  // Of so few steps nothing is said but that there is no verdict, and what to do next.
+  bool is_too_short() const;
 };
 
-// The first of the findings that save time; null where none does.
+// The one change that is advised: the first of the findings that are worth doing. Null where none
+// is, and of a run without a verdict.
 const Finding* fix_of(const Analysis& analysis);
-// The first of those that a run can try; null where there is none.
-const Finding* fix_to_try(const Analysis& analysis);
 
 double share_of(Nanos part, const Account& account);  // of the window; 0 without one
 Account account_of(const RankRecord& rank);

@@ -229,6 +229,7 @@ std::int64_t steps_of_block(const RunRecord& record) {
 
 Analysis analyse(const RunRecord& record) {
   Analysis analysis;
+  analysis.is_of_trace = is_trace_engine(record.engine);
   for (const RankRecord& rank : record.ranks) {
     analysis.rank_accounts.push_back(account_of(rank));
     if (rank.steps() > 0) analysis.samples += rank.samples;

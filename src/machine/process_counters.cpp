@@ -14,6 +14,7 @@
 #include "base/cpu_set.h"
 #include "base/thread_meter.h"
 #include "machine/cgroup.h"
+#include "machine/machine.h"
 #include "machine/proc_file.h"
 #include "machine/process_stat.h"
 
@@ -41,6 +42,7 @@ ProcessCounters counters_of_machine(const std::filesystem::path& root) {
   counters.at = monotonic_now();
   counters.steal_s = machine_steal();
   counters.throttled_s = cgroup_throttled(root);
+  counters.free = free_memory(root);
   std::ifstream stat("/proc/stat");
   counters.busy_s = busy_seconds(stat, allowed_cpus());
   return counters;
@@ -218,6 +220,11 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
                           "locked by mlock (VmLck); what CUDA page-locks is not in it",
                           static_cast<double>(end.locked)}),
   };
+  if (end.free)
+    metrics.push_back({"memory.free_bytes", "bytes",
+                       "of the machine or the container, that may still be taken at the end of the "
+                       "window",
+                       static_cast<double>(*end.free)});
   if (begin.steal_s && end.steal_s) {
     metrics.push_back({"host.steal_s", "s", "CPU time that the hypervisor took away, all cores",
                        *end.steal_s - *begin.steal_s});

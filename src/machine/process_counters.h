@@ -46,6 +46,7 @@ struct ProcessCounters {
   std::int64_t threads = 0;           // of this process
   Bytes resident = 0;                 // of other processes only what is not shared
   Bytes shared = 0, locked = 0;
+  std::optional<Bytes> free;  // memory that processes here may still take
 };
 
 // Of this process and `others`. `root` is "/", or a folder with its own sys/fs/cgroup for tests.

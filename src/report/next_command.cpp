@@ -75,15 +75,6 @@ std::string what_if_command(const RunConfig& config, const Changes& changes) {
          " && loaderscope what-if run.json" + sets;
 }
 
-// What a tune varies by itself: it finds how much of it is enough, and proves it.
-bool is_tunable(const Change& change) {
-  return change.key == "num-workers" || change.key == "prefetch-factor" || change.key == "memory";
-}
-
-std::string tune_command(const RunConfig& config) {
-  return "loaderscope tune --from " + quoted(config.answer.json.value);
-}
-
 std::string run_with(const RunConfig& config, const char* flag) {
   return "loaderscope run" + flags_of(config) + flag + program_of(config);
 }
@@ -111,8 +102,6 @@ std::string command_to_prove(const RunRecord& record, const Analysis& analysis) 
 std::string command_to_try(const RunRecord& record, const Analysis& analysis,
                            const Changes& changes) {
   const RunConfig& config = record.config;
-  const bool saved = !config.answer.json.value.empty() && config.answer.json.value != "-";
-  if (saved && std::all_of(changes.begin(), changes.end(), is_tunable)) return tune_command(config);
   const bool can_try =
       !needs_model(config, changes) && shows_something(Prove::fix, record, analysis);
   return can_try ? run_with(config, " --try") : command_for(config, changes);
@@ -132,9 +121,9 @@ std::string next_command(const RunRecord& record, const Analysis& analysis) {
     const Changes changes = for_withheld(record, analysis);
     if (!changes.empty()) return command_for(record.config, changes);
   }
-  if (fix_of(analysis) == nullptr) return "";
-  const Finding* fix = fix_to_try(analysis);
-  if (fix == nullptr) return command_to_prove(record, analysis);
+  const Finding* fix = fix_of(analysis);
+  if (fix == nullptr) return "";
+  if (!fix->has_setting()) return command_to_prove(record, analysis);
   if (const auto helps = tried(analysis))
     return *helps ? command_for(record.config, fix->to_run) : "";
   return command_to_try(record, analysis, fix->to_run);

@@ -111,18 +111,25 @@ std::string core_words(const Facts& facts) {
 
 std::optional<Candidate> cores_exhausted(const Facts& facts) {
   constexpr double kAll = 0.9;
+  constexpr double kOneMore = 0.3, kOfMany = 0.02;  // cores that are idle: a worker has room there
+  constexpr double kNone = 0.1;
   const double counted = facts.metric("process.cpu_s");
   const double used = cores_of(facts, counted > 0 ? counted : cpu_of_stages(facts));
   const double waiting = facts.making() + facts.share(Cause::contention);
   const bool are_known = facts.config.declared.cores > 0;
   if (!are_known || waiting < kMuchCpu || used < kAll * facts.config.declared.cores)
     return std::nullopt;
+  const double idle = facts.idle_cores().value_or(facts.config.declared.cores - used);
+  if (idle >= std::max(kOneMore, kOfMany * facts.config.declared.cores)) return std::nullopt;
   const Stage most = most_used(facts);
   const bool may_scale = is_native_engine(facts.record.engine) && most == Stage::decode &&
                          facts.config.image.dct_scale == DctScale::off;
-  return Candidate{fmt::format("this program uses {:.2g} of {} ({}): more workers only share {}",
-                               used, show_cores(facts.config.declared.cores), core_words(facts),
-                               facts.config.declared.cores == 1 ? "it" : "them"),
+  const std::string shared =
+      idle >= kNone ? ""
+                    : fmt::format(": more workers only share {}",
+                                  facts.config.declared.cores == 1 ? "it" : "them");
+  return Candidate{fmt::format("this program uses {:.2g} of {} ({}){}", used,
+                               show_cores(facts.config.declared.cores), core_words(facts), shared),
                    {},
                    less_work_words(facts, most),
                    may_scale ? Changes{{"dct-scale", "auto"}} : Changes{}};

@@ -83,6 +83,23 @@ double Facts::cpu_share() const {
   return wall > 0 ? 1 - blocked / wall : 1;
 }
 
+double Facts::need_of_core() const {
+  double cpu = 0, blocked = 0;
+  for (Stage stage : kMakingStages) {
+    cpu += static_cast<double>(stages[stage].cpu);
+    blocked += static_cast<double>(stages[stage].blocked());
+  }
+  return cpu + blocked > 0 ? cpu / (cpu + blocked) : 1;
+}
+
+std::optional<double> Facts::idle_cores() const {
+  const auto own = value_of(record.metrics, "process.cpu_s");
+  const double window = seconds(analysis.account.window);
+  if (!own || window <= 0 || config.declared.cores <= 0) return std::nullopt;
+  const double used = *own + metric("host.other_cpu_s");
+  return std::max(0.0, config.declared.cores - used / (static_cast<double>(hosts()) * window));
+}
+
 double Facts::cores_per_rank() const {
   return config.declared.cores * static_cast<double>(hosts()) /
          static_cast<double>(std::max<std::int64_t>(1, config.trainer.ranks));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,10 @@ struct Facts {
 
   // Of the time that a worker works on samples, the part on a CPU or waiting for one.
   double cpu_share() const;
+  // Of the same, the part on a CPU, as if a core were always free.
+  double need_of_core() const;
+  // Of this host, that nobody uses: neither this program nor another. Nothing where nobody counted.
+  std::optional<double> idle_cores() const;
   double cores_per_rank() const;
   std::int64_t hosts() const { return std::max<std::int64_t>(1, std::ssize(record.hosts)); }
   std::int64_t threads() const { return config.loader.num_workers * config.trainer.ranks; }
@@ -78,7 +83,6 @@ struct Candidate {
   Changes direction = {};
   // What cannot help where the evidence is true: it is not said where the model says that it does.
   Changes limits = {};
-  double at_most = 0;  // times the rate, where the direction may also make the job slower
   // Without options or ranges: mended, all that is waited for is given back.
   bool gives_waited = false;
 };
@@ -88,8 +92,12 @@ std::optional<Candidate> look_at(const FindingRow& row, const Facts& facts);
 // What is said of a candidate that is mended by `changes`, without figures.
 Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& candidate,
                 const Changes& changes);
-// Behind what a setting gives back, if there is such a thing, what only an administrator can do.
-void put_settings_first(std::vector<Finding>& findings);
+// What a finding gives, to be compared with others.
+using FindingWeight = std::function<double(const Finding&)>;
+// Puts the change that is advised first: a setting that gives at least a third of what later kinds
+// give; then what is rewritten, likewise; then the rest. What only an administrator can do stands
+// last where something else helps.
+void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight);
 // Two names for the same advice say no more than one.
 void drop_repeated(std::vector<Finding>& findings);
 
@@ -109,6 +117,8 @@ Change number(std::string key, std::int64_t value);
 // More workers than there are, as many as anybody is advised to have: how far up is for the model
 // to say.
 SettingRange more_workers(const Facts& facts);
+// "; 12 more workers take 14.4 GB of the 60 GB of memory that are free": where that is much; "" else.
+std::string memory_words(const Facts& facts, const Changes& changes);
 
 // The looks, one per row of the table.
 std::optional<Candidate> no_workers(const Facts& facts);

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "analysis/findings/facts.h"
+#include "analysis/findings/search_option.h"
 #include "analysis/findings/subject.h"
-#include "analysis/stragglers.h"
 #include "analysis/verdict.h"
 #include "settings/world_changes.h"
 
@@ -30,11 +30,7 @@ bool is_worth_a_direction(const FindingRow& row, const Candidate& candidate, con
   return row.gives_back == GivesBack::resources;
 }
 
-// Of what nothing is predicted for, what is waited for could be saved.
-bool saves_time(const Finding& finding) {
-  if (finding.wrong_data) return false;
-  return finding.has_figures() ? finding.regained_s > 0 : finding.waited >= kWorthSaying;
-}
+constexpr double kLeastOfSetting = 0.05, kLeastOfOther = 0.1;  // of the rate, that a fix gives
 
 // Two values of one setting without a figure for either: what is waited for longer is followed.
 void drop_contradicting(std::vector<Finding>& findings) {
@@ -42,17 +38,6 @@ void drop_contradicting(std::vector<Finding>& findings) {
   std::erase_if(findings, [&](const Finding& finding) {
     return !finding.changes.empty() && !keys.insert(finding.changes.front().key).second;
   });
-}
-
-// Workers that wait more than they compute: where about as much is waited for, a setting that has
-// them wait side by side is tried before code is written anew.
-void put_settings_of_waiting_workers_first(std::vector<Finding>& findings, const Facts& facts) {
-  constexpr double kAboutAsMuch = 0.9;
-  if (findings.empty() || facts.config.loader.num_workers == 0 || facts.cpu_share() > 0.5) return;
-  const double enough = kAboutAsMuch * findings.front().waited;
-  const auto less = std::find_if(findings.begin(), findings.end(),
-                                 [&](const Finding& f) { return f.waited < enough; });
-  std::stable_partition(findings.begin(), less, [](const Finding& f) { return f.has_setting(); });
 }
 
 template <class Is>
@@ -64,13 +49,26 @@ const Finding* first_that(const Analysis& analysis, const Is& is) {
 
 }  // namespace
 
-const Finding* fix_of(const Analysis& analysis) { return first_that(analysis, saves_time); }
+const Finding* fix_of(const Analysis& analysis) {
+  if (analysis.verdict.withheld_reason && !analysis.is_of_trace) return nullptr;
+  const Finding* fix = first_that(analysis, [](const Finding& f) { return f.is_worth_doing(); });
+  return fix != nullptr ? fix : first_that(analysis, [](const Finding& f) { return f.is_chief; });
+}
 
-// What is set for all ranks would only hide the one that they wait for.
-const Finding* fix_to_try(const Analysis& analysis) {
-  const Finding* fix = fix_of(analysis);
-  if (fix != nullptr && fix->id == kStragglerRank) return nullptr;
-  return first_that(analysis, [](const Finding& f) { return saves_time(f) && f.has_setting(); });
+ChangeKind Finding::kind() const {
+  if (mended_by == MendedBy::administrator) return ChangeKind::hardware;
+  return has_setting() ? ChangeKind::setting : ChangeKind::rewriting;
+}
+
+double Finding::gain() const {
+  return rate_before > 0 && has_figures() ? rate_after / rate_before - 1 : hoped_gain;
+}
+
+bool Finding::is_worth_doing() const {
+  if (wrong_data || is_ceiling) return false;
+  const double least = kind() == ChangeKind::setting ? kLeastOfSetting : kLeastOfOther;
+  if (has_figures() || hoped_gain != 0) return regained_s > 0 && gain() >= least;
+  return waited < 1 && waited / (1 - waited) >= least;
 }
 
 bool Finding::has_setting() const {
@@ -91,20 +89,42 @@ Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& cand
   if (finding.to_run.empty())
     std::transform(changes.begin(), changes.end(), std::back_inserter(finding.to_run), as_setting);
   finding.pytorch = with_value(candidate.pytorch, finding.changes);
-  finding.at_most = candidate.at_most;
   finding.waited = row.waited != nullptr ? row.waited(facts) : 0;
   finding.mended_by = row.mended_by;
   finding.wrong_data = row.gives_back == GivesBack::sound_data;
   return finding;
 }
 
-void put_settings_first(std::vector<Finding>& findings) {
-  const auto helps = [](const Finding& finding) {
-    return finding.mended_by == MendedBy::reader && finding.has_setting() && saves_time(finding);
+void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) {
+  constexpr double kEnough = 1.0 / 3;  // of the best change of the later kinds
+  const auto best_of = [&](auto is_of) {
+    auto best = findings.end();
+    for (auto at = findings.begin(); at != findings.end(); ++at) {
+      const bool counts = is_of(at->kind()) && at->is_worth_doing();
+      if (counts && (best == findings.end() || weight(*at) > weight(*best))) best = at;
+    }
+    return best;
   };
-  if (std::none_of(findings.begin(), findings.end(), helps)) return;
+  const auto end = findings.end();
+  const auto setting = best_of([](ChangeKind kind) { return kind == ChangeKind::setting; });
+  const auto rewriting = best_of([](ChangeKind kind) { return kind == ChangeKind::rewriting; });
+  const auto hardware = best_of([](ChangeKind kind) { return kind == ChangeKind::hardware; });
+  auto fix = hardware;
+  if (rewriting != end && (fix == end || weight(*rewriting) >= kEnough * weight(*fix)))
+    fix = rewriting;
+  // What only an administrator can do is no fix while a setting helps.
+  const bool may_be = fix == end || fix == hardware || weight(*setting) >= kEnough * weight(*fix);
+  if (setting != end && may_be) fix = setting;
+  if (fix == end) return;
+  // Of settings that give about as much the first stands first.
+  const auto alike = std::find_if(findings.begin(), fix, [&](const Finding& finding) {
+    return finding.kind() == fix->kind() && finding.is_worth_doing() &&
+           weight(finding) >= (1 - kAboutAsMuch) * weight(*fix);
+  });
+  std::rotate(findings.begin(), alike, alike + 1);
+  if (findings.front().kind() == ChangeKind::hardware) return;
   std::stable_partition(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.mended_by == MendedBy::reader;
+    return finding.kind() != ChangeKind::hardware;
   });
 }
 
@@ -132,6 +152,7 @@ std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& an
 
 std::vector<Finding> find_directions(const RunRecord& record, const Analysis& analysis) {
   if (analysis.steps == 0 || record.lost_spans > 0) return {};
+  if (analysis.steps < kFewestSteps && !analysis.is_of_trace) return {};
   const Subject subject(record, analysis);
   const Facts& facts = subject.facts();
   std::vector<Finding> findings;
@@ -143,9 +164,8 @@ std::vector<Finding> find_directions(const RunRecord& record, const Analysis& an
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.waited > b.waited; });
-  put_settings_of_waiting_workers_first(findings, facts);
+  put_fix_first(findings, [](const Finding& finding) { return finding.waited; });
   drop_contradicting(findings);
-  put_settings_first(findings);
   return findings;
 }
 

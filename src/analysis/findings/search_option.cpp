@@ -25,16 +25,18 @@ class RangeSearch {
   RangeSearch(const SettingRange& range, const Predictor& predict)
       : range_(range), predict_(predict) {}
 
-  // Nothing where no value goes together with the rest of the settings.
-  std::optional<Changes> smallest() {
-    const std::int64_t last = double_up();
+  // The smallest value with most of the best gain. Nothing where no value goes together with the
+  // rest of the settings.
+  std::optional<Changes> knee() {
+    last_ = double_up();
     if (!(best_ > 0)) return std::nullopt;
-    const auto is_enough = [this](std::int64_t value) {
-      return gain_with(value) >= (1 - kAboutAsMuch) * best_;
-    };
+    const double enough = best_ > 1 ? 1 + kKnee * (best_ - 1) : (1 - kAboutAsMuch) * best_;
+    const auto is_enough = [&](std::int64_t value) { return gain_with(value) >= enough; };
     const std::int64_t low = range_.present;
-    return changes_with(smallest_enough({low, first(), last}, is_enough).value());
+    return changes_with(smallest_enough({low, first(), last_}, is_enough).value());
   }
+
+  Changes best() const { return changes_with(last_); }
 
  private:
   std::int64_t first() const { return std::max<std::int64_t>(1, 2 * range_.present); }
@@ -59,11 +61,11 @@ class RangeSearch {
       value = std::min(value, range_.most);
       const std::optional<Prediction> prediction = predicted(predict_, changes_with(value));
       const double gain = prediction ? prediction->gain() : 0;
-      if (prediction && prediction->is_bound && knows_best_ && best_ > 1 + kAboutAsMuch) break;
+      if (prediction && !prediction->is_known() && knows_best_ && best_ > 1 + kAboutAsMuch) break;
       useless = gain > best_ * (1 + kNoMore) ? 0 : useless + 1;
       if (gain > best_) {
         best_ = gain;
-        knows_best_ = !prediction->is_bound;
+        knows_best_ = prediction->is_known();
         last = value;
       }
       if (value == range_.most || (prediction && nothing_is_left(*prediction))) break;
@@ -74,7 +76,8 @@ class RangeSearch {
   const SettingRange& range_;
   const Predictor& predict_;
   double best_ = 0;          // gain
-  bool knows_best_ = false;  // and not only what it is at most
+  bool knows_best_ = false;  // and may say it
+  std::int64_t last_ = 0;    // the value with it
 };
 
 // Not only of the world: whoever makes it wants all figures to rise.
@@ -89,13 +92,26 @@ class Choice {
 
   bool is_final() const { return best && nothing_is_left(best->prediction); }
 
-  void consider(const Changes& changes) {
-    if (is_final()) return;
+  // Whether it is the choice now.
+  bool consider(const Changes& changes) {
+    if (is_final()) return false;
     std::optional<Prediction> changed = predicted(predict_, changes);
-    if (!changed || (is_setting(changes) && lost_busy(*changed) > may_lose_)) return;
+    if (!changed || (is_setting(changes) && lost_busy(*changed) > may_lose_)) return false;
     const double regained = regained_share(*changed);
-    if (best && regained < best->regained + kAboutAsMuch) return;
+    if (best && regained < best->regained + kAboutAsMuch) return false;
     best = Option{changes, std::move(*changed), regained};
+    return true;
+  }
+
+  // Names the value that gives most beside the one that is chosen.
+  void name_best(const Changes& changes) {
+    const std::optional<Prediction> most = predicted(predict_, changes);
+    if (!most || !most->is_known()) return;
+    const double more = most->has_busy() ? most->busy() - best->prediction.busy()
+                                         : regained_share(*most) - best->regained;
+    if (more < kWorthNaming) return;
+    best->best_changes = changes;
+    best->best = most;
   }
 
   std::optional<Option> best;
@@ -145,7 +161,10 @@ std::optional<Option> search_option(const Candidate& candidate, const Prediction
   for (const Changes& changes : candidate.options) choice.consider(changes);
   for (const SettingRange& range : candidate.ranges) {
     if (choice.is_final() || range.most <= range.present) continue;
-    if (const auto changes = RangeSearch(range, predict).smallest()) choice.consider(*changes);
+    RangeSearch search(range, predict);
+    const std::optional<Changes> changes = search.knee();
+    if (changes && choice.consider(*changes) && *changes != search.best())
+      choice.name_best(search.best());
   }
   return choice.best;
 }

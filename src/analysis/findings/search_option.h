@@ -1,4 +1,5 @@
-// Of the ways to mend a finding the smallest that gives back about as much as the best.
+// Chooses one of the ways to mend a finding: of settings that are numbers the smallest value that
+// gives nearly as much as the best.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,8 @@
 namespace loaderscope {
 
 inline constexpr double kAboutAsMuch = 0.01;  // a larger change must give back more
+inline constexpr double kKnee = 0.9;          // of the best gain: the smallest such number is advised
+inline constexpr double kWorthNaming = 0.05;  // of the window, that a larger number keeps busy besides
 inline constexpr double kVisible = 0.0005;    // of a share, in the precision that it is shown with
 
 // A way to mend a finding, with what the model says of it.
@@ -15,6 +18,9 @@ struct Option {
   Changes changes;
   Prediction prediction;
   double regained = 0;  // of the window; below 0 where the same samples take longer
+  // The value that gives most, where it gives at least kWorthNaming more than this one.
+  Changes best_changes = {};
+  std::optional<Prediction> best = {};
 };
 
 // Of the window that the same samples would take less.

@@ -20,12 +20,30 @@ constexpr std::int64_t kFirstWorkers = 2;   // at least, to try where there are 
 // core, to receive it on the trainer's thread. In 20 PyTorch programs on two cores 0.3 to 1.1 ms
 // and 1 to 3 ms.
 constexpr double kToSend = 0.7 * kMillisecond, kToReceive = 2.0 * kMillisecond;
-constexpr double kWorthTrying = 1.1;  // times the rate at most: less than that may be a loss
+constexpr double kWorthTrying = 1.1;  // times the rate: less than that may be a loss
 
-// Workers that each have a core as much of their time as they want one; 0: not known.
+// Workers that each have a core as much of their time as they want one: those that compute all the
+// time are no more than the cores, and those that wait need none meanwhile.
 std::int64_t workers_on_cores(const Facts& facts) {
-  return std::llround(
-      std::ceil(facts.cores_per_rank() / std::max(facts.cpu_share(), 1.0 / kMostWorkers)));
+  constexpr double kComputes = 0.9;  // of the time
+  const double need = facts.need_of_core();
+  if (need >= kComputes)
+    return std::max<std::int64_t>(1, std::llround(std::floor(facts.cores_per_rank())));
+  return std::llround(std::ceil(facts.cores_per_rank() / std::max(need, 1.0 / kMostWorkers)));
+}
+
+// Of one worker, as it was measured; 0: not known.
+double memory_of_worker(const Facts& facts) { return facts.metric("memory.worker_private_bytes"); }
+
+// Workers that the free memory has room for, of each rank, beside the present ones. Nothing where
+// either was not measured.
+std::optional<std::int64_t> workers_in_memory(const Facts& facts) {
+  const auto free = value_of(facts.record.metrics, "memory.free_bytes");
+  const double each = memory_of_worker(facts);
+  if (!free || each <= 0) return std::nullopt;
+  const double ranks = std::max(1.0, static_cast<double>(facts.config.trainer.ranks) /
+                                         static_cast<double>(facts.hosts()));
+  return static_cast<std::int64_t>(std::min(*free / each / ranks, 1e6));
 }
 
 // What is tried where nothing is predicted: twice as many, as far as there are cores for them and
@@ -72,15 +90,15 @@ double threads_of_training(const Facts& facts) {
   return std::min(computing_threads(facts.record), facts.cores_per_rank());
 }
 
-// How many times the rate the first workers can give at most, where training computes on the cores
-// that they need; 0 where it does not. While workers run, its threads wait for a core and for each
-// other (the model's SharedServer does the same); what the workers have not made by then, they make
-// while the trainer waits.
-double most_of_first_workers(const Facts& facts) {
+// Whether the first workers can give anything, where training computes on the cores that they need:
+// no number that is said. While workers run, its threads wait for a core and for each other (the
+// model's SharedServer does the same); what the workers have not made by then, they make while the
+// trainer waits.
+bool is_worth_trying(const Facts& facts) {
   const double cores = facts.cores_per_rank();
   const double threads = threads_of_training(facts);
   const auto steps = static_cast<double>(facts.analysis.steps);
-  if (threads <= 0 || steps <= 0) return 0;
+  if (threads <= 0 || steps <= 0) return true;
   double work = kToSend, waits = 0;
   for (Stage stage : kMakingStages) {
     const double blocked = static_cast<double>(facts.stages[stage].blocked()) / steps;
@@ -95,7 +113,7 @@ double most_of_first_workers(const Facts& facts) {
   const double left = (work - workers * has_core * together) / std::min(workers, cores);
   const double step = together + compute - speed * together + left + kToReceive;
   const double before = static_cast<double>(facts.analysis.account.window) / steps;
-  return before / std::max(step, (work + waits) / workers);
+  return before / std::max(step, (work + waits) / workers) >= kWorthTrying;
 }
 
 }  // namespace
@@ -104,21 +122,36 @@ std::int64_t shards_of_stream(const Facts& facts) {
   return std::llround(facts.metric("data.shards"));
 }
 
-// Of somebody else's program so much more is not known of its data set and its machine. Where other
-// programs take cores, threads that the cores cannot feed only take them back from those.
+// Of somebody else's program so much more is not known of its data set and its machine. Workers that
+// the cores cannot feed, or that the memory has no room for, are never advised.
 SettingRange more_workers(const Facts& facts) {
   constexpr std::int64_t kTimesAsMany = 8;
   const std::int64_t workers = facts.config.loader.num_workers;
   std::int64_t most = kMostWorkers;
   if (is_guest_engine(facts.record.engine))
     most = std::min(most, kTimesAsMany * std::max<std::int64_t>(1, workers));
-  if (others_matter(facts.record)) {
-    const double fed = facts.cores_per_rank() / std::max(facts.cpu_share(), 1.0 / kMostWorkers);
-    most = std::clamp<std::int64_t>(std::llround(fed), std::max<std::int64_t>(1, workers), most);
-  }
+  most = std::min(most, workers_on_cores(facts));
+  if (const auto more = workers_in_memory(facts)) most = std::min(most, workers + *more);
   if (const std::int64_t shards = shards_of_stream(facts); shards > 0)
-    most = std::max(std::min(most, shards), workers);
-  return {"num-workers", workers, most};
+    most = std::min(most, shards);
+  return {"num-workers", workers, std::max(most, workers)};
+}
+
+std::string memory_words(const Facts& facts, const Changes& changes) {
+  constexpr double kMuch = 1e9, kMuchOfFree = 0.1;
+  const double each = memory_of_worker(facts), free = facts.metric("memory.free_bytes");
+  for (const Change& change : changes) {
+    if (change.key != "num-workers" || each <= 0) continue;
+    const std::int64_t more = parse_count(change.value) - facts.config.loader.num_workers;
+    const double all = static_cast<double>(more * facts.config.trainer.ranks) /
+                       static_cast<double>(facts.hosts()) * each;
+    if (more <= 0 || (all < kMuch && (free <= 0 || all < kMuchOfFree * free))) continue;
+    std::string text = fmt::format("; {} {} {}", plural(more, "more worker"),
+                                   more == 1 ? "takes" : "take", show_size(all));
+    if (free > 0) text += fmt::format(" of the {} of memory that are free", show_size(free));
+    return text;
+  }
+  return "";
 }
 
 std::string start_words(const Facts& facts) {
@@ -156,19 +189,16 @@ bool starts_would_show(const Facts& facts) {
 std::optional<Candidate> no_workers(const Facts& facts) {
   if (facts.config.loader.num_workers > 0 || facts.making() < kWorthSaying || !facts.sees_inside())
     return std::nullopt;
-  if (is_dearer_to_receive(facts)) return std::nullopt;
-  const double at_most = most_of_first_workers(facts);
-  if (at_most > 0 && at_most < kWorthTrying) return std::nullopt;
-  const bool share_cores =
-      threads_of_training(facts) + static_cast<double>(kFirstWorkers) > facts.cores_per_rank();
+  if (is_dearer_to_receive(facts) || !is_worth_trying(facts)) return std::nullopt;
+  const bool share_cores = threads_of_training(facts) > 0 &&
+                           threads_of_training(facts) + static_cast<double>(kFirstWorkers) >
+                               facts.cores_per_rank();
   Candidate candidate;
-  candidate.at_most = share_cores ? at_most : 0;
   candidate.evidence = fmt::format(
       "without workers the trainer makes every batch itself, {} of the time{}",
       show_percent(facts.making()),
-      candidate.at_most > 0
-          ? "; workers would share " + show_cores(facts.cores_per_rank()) + " with training"
-          : "");
+      share_cores ? "; workers would share " + show_cores(facts.cores_per_rank()) + " with training"
+                  : "");
   candidate.pytorch = workers_line(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.direction = {number("num-workers", first_workers(facts))};

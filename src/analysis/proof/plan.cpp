@@ -212,8 +212,12 @@ void plan_all_turns(Proof& proof) {
 }
 
 void plan_fix(Proof& proof, const Analysis& analysis) {
-  const Finding* fix = fix_to_try(analysis);
-  if (fix == nullptr) {
+  const Finding* fix = fix_of(analysis);
+  if (fix == nullptr && analysis.verdict.withheld_reason) {
+    proof.reason = "without a verdict nothing is advised: " + *analysis.verdict.withheld_reason;
+    return;
+  }
+  if (fix == nullptr || !fix->has_setting()) {
     proof.reason = "no setting is advised that a run could try";
     return;
   }
@@ -225,7 +229,9 @@ void plan_fix(Proof& proof, const Analysis& analysis) {
         "--cache warm";
     return;
   }
-  proof.cases.push_back(knocked_out(std::string(fix->id), {}, fix->to_run));
+  // In virtual time what the model was told beside the settings can be run too.
+  const Changes& changes = proof.exact ? fix->changes : fix->to_run;
+  proof.cases.push_back(knocked_out(std::string(fix->id), {}, changes));
 }
 
 }  // namespace

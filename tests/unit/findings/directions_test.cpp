@@ -43,21 +43,30 @@ bool any_has_figures(const Analysis& analysis) {
                      [](const Finding& f) { return f.has_figures(); });
 }
 
-TEST(Directions, AreSaidWithoutAVerdict) {
+TEST(Directions, AreNoneOfAFewSteps) {
   const Analysis analysis =
       analysed(run("batch = 8\nsteps = 10\ncompute = 1ms\nworkers = 1\ncost = decode=4ms"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
-  ASSERT_NE(fix_of(analysis), nullptr);
-  EXPECT_EQ(fix_of(analysis)->id, "too-few-workers");
-  EXPECT_FALSE(any_has_figures(analysis)) << ids_of(analysis);
+  EXPECT_TRUE(analysis.findings.empty()) << ids_of(analysis);
+  EXPECT_EQ(fix_of(analysis), nullptr);
   EXPECT_FALSE(analysis.fit);
+}
+
+TEST(Directions, AreNoFixWithoutAVerdict) {
+  Analysis analysis = analyse(run(COMPUTE "workers = 1\ncost = decode=4ms"));
+  const RunRecord record = run(COMPUTE "workers = 1\ncost = decode=4ms");
+  analysis.verdict.withheld_reason = "the run is not steady";
+  add_findings(analysis, record);
+  EXPECT_EQ(fix_of(analysis), nullptr);
+  ASSERT_NE(find(analysis, "too-few-workers"), nullptr) << ids_of(analysis);
+  EXPECT_FALSE(any_has_figures(analysis)) << ids_of(analysis);
 }
 
 // Without workers, as they are dearer than what they make; not more of them, because some never
 // rest.
 TEST(Directions, DoNotContradictEachOther) {
   const Analysis analysis =
-      analysed(run("batch = 8\nsteps = 12\ncompute = 1ms\nworkers = 2\nexecutor = processes\n"
+      analysed(run("batch = 8\nsteps = 60\ncompute = 1ms\nworkers = 2\nexecutor = processes\n"
                    "cost = decode=500us\ncost = transport=4ms\ncost = transport.recv=2ms"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
   const Finding* tax = find(analysis, "serialisation-tax");
@@ -113,13 +122,12 @@ TEST(Directions, AreNoWorkersThatTakeTheCoresOfTraining) {
   EXPECT_EQ(find(analysis, "no-workers"), nullptr) << ids_of(analysis);
 }
 
-TEST(Directions, OfWorkersBesideTrainingAreBounded) {
+// What training loses beside them follows from a rule of thumb: no number is said of it.
+TEST(Directions, OfWorkersBesideTrainingHaveNoFigures) {
   const Analysis analysis = of_training_on_cores("8ms");
   const Finding* fix = find(analysis, "no-workers");
   ASSERT_NE(fix, nullptr) << ids_of(analysis);
   EXPECT_FALSE(fix->has_figures());
-  EXPECT_GT(fix->at_most, 1.1);
-  EXPECT_LT(fix->at_most, 1.6);
   EXPECT_THAT(fix->evidence, HasSubstr("workers would share 2 cores with training"));
 }
 
@@ -143,7 +151,6 @@ TEST(Directions, OfWorkersWithCoresToSpareAreAsEver) {
   const Finding* fix = fix_of(analysis);
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->id, "no-workers") << ids_of(analysis);
-  EXPECT_EQ(fix->at_most, 0);
 }
 
 // Somebody's code, of whose samples the model knows too little.

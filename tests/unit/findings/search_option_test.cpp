@@ -105,13 +105,13 @@ TEST(SearchOption, OfValuesThatHelpOneWithFigures) {
     return search_option(ranging({"num-workers", 1, 128}), predicted.base,
                          [&predicted, most](const Changes& changes) {
                            Prediction prediction = predicted(changes);
-                           prediction.is_bound = prediction.config.loader.num_workers > most;
+                           prediction.is_unknown = prediction.config.loader.num_workers > most;
                            return prediction;
                          });
   };
   EXPECT_EQ(spell_changes(known_up_to(4)->changes), "num-workers=4");
   EXPECT_EQ(spell_changes(known_up_to(1)->changes), "num-workers=10");
-  EXPECT_TRUE(known_up_to(1)->prediction.is_bound);
+  EXPECT_TRUE(known_up_to(1)->prediction.is_unknown);
 }
 
 TEST(SearchOption, NoneWhereNoValueGoesTogetherWithTheRest) {
