@@ -242,6 +242,10 @@ LongerRun longer_run(const RunConfig& config, std::int64_t steps, std::int64_t w
   return {"epochs", (config.measure.epochs * enough + steps - 1) / steps};
 }
 
+bool Analysis::is_too_short() const {
+  return verdict.withheld_reason && steps < kFewestSteps && !is_of_trace;
+}
+
 bool ran_to_its_end(const RunRecord& record) {
   constexpr double kWhole = 0.8;  // of --duration; the warm-up may be part of it
   const RunConfig& config = record.config;

@@ -59,6 +59,9 @@ std::string limit_words(const RunRecord& record);  // "the GPU is the limit"
 // The cause's reason in words that a user understands: "capacity, the workers never rest".
 std::string explain(Cause cause, const Account& account, const RunRecord& record);
 
+// The first line says what is gained without each cause that it names, and not what is waited for.
+bool speaks_of_gains(const Analysis& analysis, const Verdict& verdict);
+
 // The first line of the answer, for a verdict of which all else is filled.
 std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict);
 

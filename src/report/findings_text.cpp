@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "analysis/epochs.h"
 #include "analysis/totals.h"
@@ -71,6 +72,15 @@ std::string supposition(const Changes& changes) {
   return text;
 }
 
+// ", if compute were 0.5 times as fast": what the model was told beside the settings.
+std::string supposed_beside(const Finding& finding) {
+  Changes beside;
+  std::copy_if(finding.changes.begin(), finding.changes.end(), std::back_inserter(beside),
+               [&](const Change& change) { return speedup_of(change).has_value(); });
+  const bool is_all = beside.size() == finding.changes.size();
+  return beside.empty() || is_all ? "" : ", if " + supposition(beside);
+}
+
 // How much a faster step could give: the loader feeds no more.
 std::string ceiling_words(const Finding& finding) {
   constexpr double kAnyRate = 100;  // times the rate: more than a step can be sped up
@@ -88,14 +98,10 @@ std::string outcome(const Analysis& analysis, const Finding& finding,
       finding.has_figures() && !finding.changes.empty() && can_predict(analysis);
   if (finding.is_ceiling) return finding.pytorch + (has_figures ? ceiling_words(finding) : "");
   const std::string figures = busy_words(finding, within) + rate_words(finding, within);
-  if (finding.has_setting() && !has_figures && finding.at_most > 0) {
-    return fmt::format("{} may help, to {:.1f} times the rate at most: measure it with --try",
-                       spell_changes(finding.to_run), finding.at_most);
-  }
   if (finding.has_setting()) {
     const char* arrow = finding.regained_s > 0 ? " -> " : " does about as well: ";
-    return spell_changes(finding.to_run) +
-           (has_figures ? arrow + figures : " (what it gives cannot be said)");
+    return spell_changes(finding.to_run) + supposed_beside(finding) +
+           (has_figures ? arrow + figures : " (gain unknown; test it with --try)");
   }
   if (!has_figures) return finding.pytorch;
   return fmt::format("{}; if {}: {}", finding.pytorch, supposition(finding.changes), figures);
@@ -159,9 +165,7 @@ std::string fix_line(const RunRecord& record, const Analysis& analysis) {
   const Finding* fix = fix_of(analysis);
   const std::string waste = waste_words(analysis);
   if (fix == nullptr) return waste;
-  const bool is_attempt = fix->at_most > 0 && !fix->has_figures();
-  std::string text =
-      (is_attempt ? "Try: " : "Fix: ") + outcome(analysis, *fix, uncertainty(analysis, *fix));
+  std::string text = "Fix: " + outcome(analysis, *fix, uncertainty(analysis, *fix));
   if (can_predict(analysis) && fix->has_figures()) text += epoch_words(record, analysis, *fix);
   return waste.empty() ? text : text + ". " + waste;
 }

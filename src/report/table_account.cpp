@@ -6,6 +6,7 @@
 
 #include "analysis/contention.h"
 #include "analysis/totals.h"
+#include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "loaderscope/device.h"
 #include "report/table_parts.h"
@@ -52,6 +53,20 @@ std::string first_column(const RunRecord& record, const Analysis& analysis) {
                                                                                 : "GPU time";
 }
 
+// Where the first line speaks of gains, what it says of each cause that it names.
+std::string gain_words(Cause cause, const Analysis& analysis) {
+  const Verdict& verdict = analysis.verdict;
+  const auto& named = verdict.candidates;
+  if (!speaks_of_gains(analysis, verdict) || cause == Cause::other ||
+      std::find(named.begin(), named.end(), cause) == named.end())
+    return "";
+  return fmt::format("without it {} is gained", show_percent(analysis.removals.saves(cause)));
+}
+
+std::string joined(const std::string& first, const std::string& second) {
+  return first.empty() || second.empty() ? first + second : first + "; " + second;
+}
+
 // The rows that matter, and one for all others together where that is not nothing.
 std::vector<AccountLine> in_short(const std::vector<AccountLine>& lines) {
   std::vector<AccountLine> kept;
@@ -93,7 +108,9 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
     const Nanos ns = account.stall[word.value];
     if (ns == 0) continue;
     lines.push_back({std::string(word.name), of_step(record, ns), share_of(ns, account),
-                     analysis.share[word.value], remark_on(word.value, record, account)});
+                     analysis.share[word.value],
+                     joined(gain_words(word.value, analysis),
+                            remark_on(word.value, record, account))});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const AccountLine& a, const AccountLine& b) {
     const bool a_other = a.name == "other", b_other = b.name == "other";
