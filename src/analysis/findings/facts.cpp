@@ -6,6 +6,7 @@
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
+#include "settings/engine_table.h"
 #include "source/registry.h"
 
 namespace loaderscope {
@@ -33,6 +34,10 @@ double Facts::making() const {
 }
 
 bool Facts::has_gpu() const { return loaderscope::has_gpu(record); }
+
+bool Facts::waits_for_each_step() const {
+  return config.trainer.in_flight == 1 && !is_guest_engine(record.engine);
+}
 
 bool Facts::has_arrays() const {
   return config.has_data() && source_row(config.data.source.value).form == SampleForm::array;

@@ -29,6 +29,8 @@ struct Facts {
   double making() const;  // share of what batches are made in
   bool sees_inside() const { return config.loader.executor != Executor::opaque; }
   bool has_gpu() const;  // a simulated one, too
+  // Our own trainer waits for each step before it takes the next batch: that can be set.
+  bool waits_for_each_step() const;
   // As far as it is known what the loader reads.
   bool has_arrays() const;                     // which are neither decoded nor augmented
   bool is_packed() const;                      // many samples lie in one file
@@ -153,6 +155,7 @@ std::optional<Candidate> collate_bound(const Facts& facts);
 std::optional<Candidate> own_code(const Facts& facts);
 std::optional<Candidate> loader_not_seen(const Facts& facts);
 std::optional<Candidate> serialisation_tax(const Facts& facts);
+std::optional<Candidate> trainer_takes_batches(const Facts& facts);
 std::optional<Candidate> other_loader(const Facts& facts);
 std::optional<Candidate> slow_sampler(const Facts& facts);
 std::optional<Candidate> slow_trainer(const Facts& facts);

@@ -152,6 +152,27 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
 
 }  // namespace
 
+// With page-locked memory another thread takes the batches over while the GPU computes.
+std::optional<Candidate> trainer_takes_batches(const Facts& facts) {
+  const StageStats& received = facts.stages[Stage::transport_recv];
+  const bool is_pageable = facts.config.loader.memory == MemoryMode::pageable;
+  if (facts.share(Cause::transport) < kWorthSaying || received.count == 0) return std::nullopt;
+  Candidate candidate;
+  if (is_pageable) candidate.options.push_back({{"memory", "pin-thread"}});
+  if (facts.waits_for_each_step()) candidate.options.push_back({{"in-flight", "2"}});
+  if (candidate.options.empty()) return std::nullopt;
+  candidate.evidence =
+      fmt::format("the trainer takes batches from the workers itself, {}, and the GPU waits {} of "
+                  "the time for that",
+                  mean_words(received), show_percent(facts.share(Cause::transport)));
+  const std::string no_wait = "no .item() or print of a tensor in every step";
+  candidate.pytorch = is_pageable ? loader_words(facts.record, {"pin_memory=True"}) +
+                                        ", whose thread takes batches while the GPU computes; " +
+                                        no_wait
+                                  : no_wait;
+  return candidate;
+}
+
 std::optional<Candidate> serialisation_tax(const Facts& facts) {
   if (facts.share(Cause::transport) < kWorthSaying || hands_over_places(facts)) return std::nullopt;
   if (std::optional<Candidate> without = without_hand_over(facts)) return without;

@@ -142,6 +142,12 @@ const OfFinding kCases[] = {
      COMPUTE "workers = 4\nmemory = pin-thread\ncost = pin=1ms"},
     {"serialisation-tax", COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=20ms",
      COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=1ms"},
+    {"trainer-takes-batches",
+     COMPUTE "workers = 4\nexecutor = processes\nmemory = pageable\nin-flight = 1\n"
+             "cost = transport.recv=2ms\ncost = decode=1ms",
+     COMPUTE "workers = 4\nexecutor = processes\nmemory = pin-thread\n"
+             "cost = transport.recv=2ms\ncost = decode=1ms",
+     false},
     {"other-loader", COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep",
      COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep", true, with_two_loaders},
     {"slow-sampler", COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep",
