@@ -62,6 +62,9 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
 // The first line says what is gained without each cause that it names, and not what is waited for.
 bool speaks_of_gains(const Analysis& analysis, const Verdict& verdict);
 
+// The same where the change that is advised mends another cause than the largest one.
+std::string sentence_of_fix(const RunRecord& record, const Analysis& analysis, Cause mended);
+
 // The first line of the answer, for a verdict of which all else is filled.
 std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict);
 

@@ -343,10 +343,10 @@ std::string trace_sentence(const RunRecord& record, const Analysis& analysis,
 
 }  // namespace
 
-std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
-  if (is_trace_engine(record.engine)) return capitalised(trace_sentence(record, analysis, verdict));
-  std::string text = analysis.has_busy ? busy_sentence(record, analysis, verdict)
-                                       : rate_sentence(record, analysis, verdict);
+namespace {
+
+// What stands around the answer: whether it suffices, and what it is of.
+std::string completed(std::string text, const RunRecord& record, const Analysis& analysis) {
   text += demand_words(record, analysis);
   if (record.interrupted) {
     text += "; interrupted after " +
@@ -355,6 +355,26 @@ std::string sentence_of(const RunRecord& record, const Analysis& analysis, const
   if (!record.simulated) return capitalised(std::move(text));
   const auto& why = record.machine.unusable_gpu;
   return why ? fmt::format("Simulated ({}): {}", *why, text) : "Simulated: " + text;
+}
+
+}  // namespace
+
+std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
+  if (is_trace_engine(record.engine)) return capitalised(trace_sentence(record, analysis, verdict));
+  return completed(analysis.has_busy ? busy_sentence(record, analysis, verdict)
+                                     : rate_sentence(record, analysis, verdict),
+                   record, analysis);
+}
+
+std::string sentence_of_fix(const RunRecord& record, const Analysis& analysis, Cause mended) {
+  const std::string begin = analysis.has_busy
+                                ? waiting_words(record, analysis)
+                                : "the loader gives " + show_rate(analysis.samples_per_s);
+  const std::string why = explain(mended, analysis.account, record);
+  return completed(fmt::format("{}; what can be changed is {}{}", begin,
+                               with_share(mended, record, analysis),
+                               why.empty() ? "" : " (" + why + ")"),
+                   record, analysis);
 }
 
 }  // namespace loaderscope

@@ -9,22 +9,33 @@
 namespace loaderscope {
 namespace {
 
+constexpr std::string_view kOtherPrograms = "other-programs";
 constexpr double kMostOfIdle = 0.5;
 constexpr double kIdleAtLimit = 0.1;  // of the window: a GPU that waits longer is not called the limit
 
-Finding* finding_named(Analysis& analysis, std::string_view id) {
+// Without figures it is said where a row sees it.
+Finding* finding_named(Analysis& analysis, const RunRecord& record, std::string_view id) {
   const auto found = std::find_if(analysis.findings.begin(), analysis.findings.end(),
                                   [&](const Finding& finding) { return finding.id == id; });
-  return found == analysis.findings.end() ? nullptr : &*found;
+  if (found != analysis.findings.end()) return &*found;
+  const FindingRow& row = find_row(id, finding_table());
+  const Facts facts(record, analysis);
+  const std::optional<Candidate> seen = look_at(row, facts);
+  if (!seen) return nullptr;
+  analysis.findings.push_back(said_of(facts, row, *seen, {}));
+  return &analysis.findings.back();
 }
 
 // Of the window, that would be gained without other programs: by the model, else by the CPU time
 // that they took while threads waited for a core.
-double caused_by_others(const Analysis& analysis, const RunRecord& record, const Finding& others) {
-  const double window = seconds(analysis.account.window);
+double caused_by_others(const Analysis& analysis, const RunRecord& record) {
   const double waited = share_of(analysis.account.stall[Cause::contention], analysis.account);
-  const double by_cpu = contention_of_others(record).value_or(0) * waited;
-  return std::max(by_cpu, window > 0 ? others.regained_s / window : 0);
+  double caused = contention_of_others(record).value_or(0) * waited;
+  const double window = seconds(analysis.account.window);
+  for (const Finding& finding : analysis.findings)
+    if (finding.id == kOtherPrograms && window > 0)
+      caused = std::max(caused, finding.regained_s / window);
+  return caused;
 }
 
 void blame(Analysis& analysis, const RunRecord& record, std::string_view what,
@@ -37,34 +48,61 @@ void blame(Analysis& analysis, const RunRecord& record, std::string_view what,
   verdict.sentence = sentence_of(record, analysis, verdict);
 }
 
-void add_limit(Analysis& analysis, const RunRecord& record) {
-  const FindingRow& row = find_row("gpu-is-the-limit", finding_table());
-  const Facts facts(record, analysis);
-  if (const std::optional<Candidate> seen = look_at(row, facts)) {
-    Finding limit = said_of(facts, row, *seen, {});
-    limit.is_ceiling = true;
-    analysis.findings.push_back(std::move(limit));
-  }
-}
-
 void blame_no_stage(Analysis& analysis, const RunRecord& record) {
   const double idle = share_of(analysis.account.idle(), analysis.account);
   if (!analysis.has_busy || idle < kModerateStall) return;
-  Finding* others = finding_named(analysis, "other-programs");
-  if (others != nullptr && caused_by_others(analysis, record, *others) > kMostOfIdle * idle) {
-    others->is_chief = true;
-    blame(analysis, record, name_of(Cause::contention), {Cause::contention});
-  } else if (idle <= kIdleAtLimit) {
-    blame(analysis, record, "compute", {});
-    add_limit(analysis, record);
+  if (caused_by_others(analysis, record) > kMostOfIdle * idle) {
+    Finding* others = finding_named(analysis, record, kOtherPrograms);
+    if (others != nullptr) {
+      others->is_chief = true;
+      return blame(analysis, record, name_of(Cause::contention), {Cause::contention});
+    }
   }
+  if (idle > kIdleAtLimit) return;
+  blame(analysis, record, "compute", {});
+  if (Finding* limit = finding_named(analysis, record, "gpu-is-the-limit")) limit->is_ceiling = true;
+}
+
+// Causes that are waited for on account of the fix.
+std::vector<Cause> causes_of(const Finding& fix, const Analysis& analysis, const RunRecord& record) {
+  const FindingRow& row = find_row(fix.id, finding_table());
+  std::vector<Cause> causes;
+  if (row.waited == nullptr) return causes;
+  for (const auto& word : Words<Cause>::table()) {
+    if (analysis.account.stall[word.value] == 0) continue;
+    Analysis one = analysis;  // as if nothing else were waited for
+    one.account.stall = {};
+    one.account.stall[word.value] = analysis.account.stall[word.value];
+    if (row.waited(Facts(record, one)) > 0) causes.push_back(word.value);
+  }
+  return causes;
+}
+
+// A fix that mends none of the causes of the first line would contradict it.
+void name_what_is_mended(const Finding& fix, Analysis& analysis, const RunRecord& record) {
+  if (!fix.has_figures() || analysis.verdict.bound_by == "compute") return;
+  const std::vector<Cause> mended = causes_of(fix, analysis, record);
+  const auto& named = analysis.verdict.candidates;
+  const bool names_one =
+      std::any_of(mended.begin(), mended.end(), [&](Cause cause) {
+        return std::find(named.begin(), named.end(), cause) != named.end();
+      });
+  if (mended.empty() || names_one) return;
+  const Cause most = *std::max_element(mended.begin(), mended.end(), [&](Cause a, Cause b) {
+    return analysis.account.stall[a] < analysis.account.stall[b];
+  });
+  analysis.verdict.sentence = sentence_of_fix(record, analysis, most);
 }
 
 }  // namespace
 
 void conclude(Analysis& analysis, const RunRecord& record) {
   if (analysis.verdict.withheld_reason) return;
-  if (fix_of(analysis) == nullptr) blame_no_stage(analysis, record);
+  const Finding* fix = fix_of(analysis);
+  if (fix == nullptr)
+    blame_no_stage(analysis, record);
+  else
+    name_what_is_mended(*fix, analysis, record);
 }
 
 }  // namespace loaderscope

@@ -6,6 +6,7 @@
 
 #include "loaderscope/findings.h"
 #include "unit/findings/users_code.h"
+#include "unit/report/sample_record.h"
 
 namespace loaderscope {
 namespace {
@@ -241,15 +242,77 @@ TEST(Findings, WhatOnlyAnAdministratorCanDoIsNoFixWhileASettingHelps) {
   EXPECT_EQ(fix_of(analysis)->mended_by, MendedBy::reader);
 }
 
-// How much faster augmenting can be is not known; that two more workers can be had is.
-TEST(Findings, ASettingThatGivesNearlyAsMuchStandsBeforeAStageThatWereTwiceAsFast) {
-  const Analysis analysis = analysed(run(COMPUTE "workers = 5\ncores = 8\ncost = augment=10.5ms"));
+// How much faster augmenting can be is not known; that one more worker can be had is.
+TEST(Findings, PutASettingWithAThirdOfTheGainBeforeRewriting) {
+  const Analysis analysis = analysed(run(COMPUTE "workers = 6\ncores = 8\ncost = augment=10500us"));
   const Finding *more = find(analysis, "too-few-workers"),
                 *faster = find(analysis, "augment-bound");
   ASSERT_NE(more, nullptr) << ids_of(analysis);
   ASSERT_NE(faster, nullptr) << ids_of(analysis);
-  EXPECT_GT(faster->regained_s, 1.02 * more->regained_s);
+  EXPECT_GT(faster->gain(), 1.2 * more->gain());
+  EXPECT_GE(more->gain(), faster->gain() / 3);
   EXPECT_EQ(fix_of(analysis), more) << ids_of(analysis);
+}
+
+// 10.5 ms of sleep and 10 of decoding, on two cores with two workers: 2.1 of them can be fed.
+TEST(Findings, PutRewritingBeforeASettingThatGivesLittle) {
+  const Analysis analysis =
+      analysed(run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 8\ncores = 8\n"
+                   "samples = 800\ncost = startup=20ms:sleep\ncost = decode=20ms"));
+  ASSERT_NE(fix_of(analysis), nullptr);
+  EXPECT_EQ(fix_of(analysis)->id, "decode-bound") << ids_of(analysis);
+}
+
+TEST(Findings, AdviseNoMoreWorkersThanTheMemoryHolds) {
+  RunRecord record = run(COMPUTE "workers = 1\ncost = decode=12ms");
+  record.metrics.push_back({"memory.worker_private_bytes", "bytes", "", 1e9});
+  record.metrics.push_back({"memory.free_bytes", "bytes", "", 3.5e9});
+  const Finding* more = find(analysed(record), "too-few-workers");
+  const Analysis analysis = analysed(record);
+  more = find(analysis, "too-few-workers");
+  ASSERT_NE(more, nullptr);
+  EXPECT_EQ(spell_changes(more->changes), "num-workers=4");
+  EXPECT_THAT(more->evidence,
+              HasSubstr("; 3 more workers take 3.00 GB of the 3.50 GB of memory that are free"));
+}
+
+TEST(Findings, SayNothingOfALittleMemory) {
+  RunRecord record = run(COMPUTE "workers = 1\ncost = decode=12ms");
+  record.metrics.push_back({"memory.worker_private_bytes", "bytes", "", 1e7});
+  record.metrics.push_back({"memory.free_bytes", "bytes", "", 60e9});
+  const Analysis analysis = analysed(record);
+  const Finding* more = find(analysis, "too-few-workers");
+  ASSERT_NE(more, nullptr);
+  EXPECT_THAT(more->evidence, Not(HasSubstr("memory")));
+}
+
+// The GPU is busy 91 % of the time, and two thirds of the rest are other programs'.
+RunRecord nearly_busy() {
+  return test::record_of(4, 100, [](std::int64_t) {
+    return test::step_of(91 * kMillisecond, {{Cause::contention, 6 * kMillisecond},
+                                             {Cause::decode, 2 * kMillisecond},
+                                             {Cause::read, kMillisecond}});
+  });
+}
+
+TEST(Findings, NameOtherProgramsWhereNothingElseGainsEnough) {
+  RunRecord record = nearly_busy();
+  record.metrics.push_back({"process.cpu_s", "s", "", 1});
+  record.metrics.push_back({"host.other_cpu_s", "s", "", 9});
+  record.details.push_back({"host.other_cpu_s", "cc1plus", 0});
+  const Analysis analysis = analysed(record);
+  ASSERT_NE(fix_of(analysis), nullptr) << ids_of(analysis);
+  EXPECT_EQ(fix_of(analysis)->id, "other-programs");
+  EXPECT_EQ(analysis.verdict.bound_by, "contention");
+  EXPECT_THAT(analysis.verdict.sentence, HasSubstr("because of other programs (cc1plus)"));
+}
+
+TEST(Findings, CallTheGpuTheLimitWhereNothingGainsEnough) {
+  const Analysis analysis = analysed(nearly_busy());
+  EXPECT_EQ(fix_of(analysis), nullptr) << ids_of(analysis);
+  EXPECT_EQ(analysis.verdict.bound_by, "compute");
+  EXPECT_THAT(analysis.verdict.sentence, HasSubstr("the GPU is the limit: busy 91.0 %"));
+  EXPECT_NE(find(analysis, "gpu-is-the-limit"), nullptr) << ids_of(analysis);
 }
 
 // Reads that take their time for each byte, each reader for itself: that is no full storage.
