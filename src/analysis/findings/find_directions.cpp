@@ -57,7 +57,10 @@ const Finding* fix_of(const Analysis& analysis) {
 
 ChangeKind Finding::kind() const {
   if (mended_by == MendedBy::administrator) return ChangeKind::hardware;
-  return has_setting() ? ChangeKind::setting : ChangeKind::rewriting;
+  // Another batch size is another training.
+  const bool is_other_training = std::any_of(
+      changes.begin(), changes.end(), [](const Change& one) { return one.key == "batch-size"; });
+  return has_setting() && !is_other_training ? ChangeKind::setting : ChangeKind::rewriting;
 }
 
 double Finding::gain() const {
@@ -95,6 +98,15 @@ Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& cand
   return finding;
 }
 
+// A stage that were some times as fast: by how much it can be is not known.
+static bool is_supposed(const Finding& finding) {
+  constexpr double kMost = 10;
+  return !finding.changes.empty() && std::ranges::all_of(finding.changes, [](const Change& change) {
+    const std::optional<Speedup> speedup = speedup_of(change);
+    return speedup && speedup->factor <= kMost;
+  });
+}
+
 void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) {
   constexpr double kEnough = 1.0 / 3;  // of the best change of the later kinds
   const auto best_of = [&](auto is_of) {
@@ -110,16 +122,19 @@ void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) 
   const auto rewriting = best_of([](ChangeKind kind) { return kind == ChangeKind::rewriting; });
   const auto hardware = best_of([](ChangeKind kind) { return kind == ChangeKind::hardware; });
   auto fix = hardware;
-  if (rewriting != end && (fix == end || weight(*rewriting) >= kEnough * weight(*fix)))
+  if (rewriting != end && (fix == end || (weight(*rewriting) >= kEnough * weight(*fix) &&
+                                          (!is_supposed(*rewriting) ||
+                                           kEnough * weight(*rewriting) > weight(*fix)))))
     fix = rewriting;
   // What only an administrator can do is no fix while a setting helps.
   const bool may_be = fix == end || fix == hardware || weight(*setting) >= kEnough * weight(*fix);
   if (setting != end && may_be) fix = setting;
   if (fix == end) return;
-  // Of settings that give about as much the first stands first.
+  // Of those that save about as much of the window the first stands first.
+  const auto saved = [&](const Finding& finding) { return 1 - 1 / (1 + weight(finding)); };
   const auto alike = std::find_if(findings.begin(), fix, [&](const Finding& finding) {
     return finding.kind() == fix->kind() && finding.is_worth_doing() &&
-           weight(finding) >= (1 - kAboutAsMuch) * weight(*fix);
+           saved(finding) >= saved(*fix) - kAboutAsMuch;
   });
   std::rotate(findings.begin(), alike, alike + 1);
   if (findings.front().kind() == ChangeKind::hardware) return;

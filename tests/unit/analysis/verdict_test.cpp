@@ -161,15 +161,15 @@ TEST(Verdict, NamesTheProgramsThatTookTheCores) {
               testing::HasSubstr("more threads want to run than there are cores"));
 }
 
-TEST(Verdict, DoesNotWaitChieflyForASmallCause) {
+TEST(Verdict, SaysTheGainsOfCausesThatCannotBeToldApart) {
   const Verdict verdict =
       judged_by(with_stall({{Cause::decode, 14 * kMs}, {Cause::contention, 3 * kMs}}, 83 * kMs),
                 {{{Cause::decode}, 0.17}, {{Cause::contention}, 0.17}});
   EXPECT_FALSE(verdict.bound_by);
   EXPECT_EQ(
       verdict.sentence,
-      "Simulated: the GPU waits 17.0 % of the time (±0.0), chiefly for decode 14.0 %; without "
-      "contention 3.0 % about as much is gained");
+      "Simulated: the GPU waits 17.0 % of the time (±0.0): without decode 17.0 % of the time is "
+      "gained, without contention 17.0 %, which cannot be told apart");
 }
 
 // 22 % of the account and 42 % gained without it: that is not "only".

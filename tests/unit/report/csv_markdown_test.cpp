@@ -43,7 +43,7 @@ TEST(Markdown, LeadsWithTheAnswer) {
   EXPECT_THAT(out.str(), HasSubstr("| decode | 60.00 ms | 60.0 % (±0.0) |  |\n"));
   EXPECT_THAT(out.str(), HasSubstr("- note: \\<b\\>bold\\</b\\> \\| \\*x\\*\n"));
   EXPECT_THAT(out.str(), HasSubstr("\n\nFix: num"));
-  EXPECT_THAT(out.str(), HasSubstr("```sh\nloaderscope tune --from "));
+  EXPECT_THAT(out.str(), HasSubstr("```sh\nloaderscope run --samples 64000 "));
 }
 
 // GitHub links and mentions whatever looks like it in the text, also where it is escaped.

@@ -39,7 +39,7 @@ TEST(Page, HasTheAnswerTheFixTheAccountAndTheResult) {
   EXPECT_THAT(page, HasSubstr("<b>Fix:</b> num-workers=4 -&gt; 25.0&nbsp;% to"));
   EXPECT_THAT(page, HasSubstr("<pre>DataLoader(..., num_workers=4)</pre>"));
   EXPECT_THAT(page, HasSubstr("data-path=\"account.stall_s.decode\">60.00 ms, 60.0 %</data>"));
-  EXPECT_THAT(page, HasSubstr("<pre>loaderscope tune --from 'out/r 50.json'</pre>"));
+  EXPECT_THAT(page, HasSubstr("--batch-size 16 --compute 25ms --try</pre>"));
   const nlohmann::json result = carried_by(page);
   EXPECT_EQ(result.at("schema"), "loaderscope.run/1");
   EXPECT_EQ(result.at("device").at("busy"), 0.25);

@@ -54,7 +54,7 @@ note: prefetch-factor has no effect
 too short: no epoch ended within the window, so what restarting the workers costs was not seen
 more with --verbose: finding small-batches; first batch; 2 metrics; explain too-few-workers
 files: out/r 50.json
-next: loaderscope tune --from 'out/r 50.json'
+next: loaderscope run --samples 64000 --num-workers 2 --batch-size 16 --compute 25ms --try
 )");
 }
 

@@ -193,7 +193,7 @@ TEST(TrainersThread, SaysNoNumberWhereWorkersMayGiveNothing) {
 }
 
 // Batches of 10 ms, and 8 ms for all else beside a GPU; batches of 80 ms, on four cores.
-TEST(TrainersThread, BesideAGpuTheDirectionIsAsManyAsKeepUp) {
+TEST(TrainersThread, AdvisesAsManyWorkersAsKeepUpBesideAGpu) {
   const auto fix_with = [](const std::string& scenario) {
     const RunRecord record = program_on_gpu("workers = 0\ncompute = 10ms\n" + scenario);
     Analysis analysis = analyse(record);
@@ -201,9 +201,9 @@ TEST(TrainersThread, BesideAGpuTheDirectionIsAsManyAsKeepUp) {
     const Finding* fix = fix_of(analysis);
     return fix != nullptr ? spell_changes(fix->changes) : "none";
   };
-  EXPECT_EQ(fix_with(""), "num-workers=2");
-  EXPECT_EQ(fix_with("batch = 80\n"), "num-workers=7");  // some of it beside the compute
-  EXPECT_EQ(fix_with("batch = 80\ncores = 4\n"), "num-workers=4");
+  EXPECT_EQ(fix_with(""), "num-workers=1");
+  EXPECT_EQ(fix_with("batch = 80\n"), "num-workers=8");
+  EXPECT_EQ(fix_with("batch = 80\ncores = 4\n"), "num-workers=8");  // they wait
 }
 
 TEST(TrainersThread, SaysWhatWasNotMeasuredWithoutWorkers) {
@@ -322,8 +322,7 @@ TEST(TrainersThread, LaunchesMayTakeAnotherTimeBesideMoreWorkers) {
   add_findings(analysis, seen);
   const Finding* fix = fix_of(analysis);
   ASSERT_NE(fix, nullptr);
-  EXPECT_GT(fix->may_be_off, 0);
-  EXPECT_NE(fix_line(seen, analysis).find(" samples/s ("), std::string::npos);
+  EXPECT_EQ(fix->may_be_off, FittedModel(seen).predict(fix->changes).may_be_off);
 }
 
 TEST(TrainersThread, OrWaitsForTheGpuInEachStep) {
