@@ -198,6 +198,9 @@ void describe_what_if(Form& form, WhatIf& answer) {
                     "predicted rate / rate of the base case; null where nothing is predicted",
                     kNotNegative);
   if (form.reads()) answer.gain = gain.value_or(1);
+  form.if_there("at_most", answer.at_most, Missing::left_out, [&] {
+    form.flag("at_most", answer.at_most, "only of results of older versions: a bound");
+  });
   form.if_there("may_be_off", answer.may_be_off > 0, Missing::left_out, [&] {
     form.real("may_be_off", answer.may_be_off,
               "of the predicted rate, either way, as the notes say; absent where nothing says so",

@@ -22,6 +22,7 @@ struct WhatIfCase {
 struct WhatIf {
   Changes changes;
   double gain = 1;                      // of the rate, in the model
+  bool at_most = false;                 // only of results of older versions
   double may_be_off = 0;                // of the predicted rate, either way; 0: nothing says so
   std::string why_not;                  // nothing is predicted; "" where something is
   std::optional<WhatIfCase> measured;   // the base case; not when it was only declared
