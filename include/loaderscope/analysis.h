@@ -151,8 +151,8 @@ struct Finding {
   ChangeKind kind() const;
   // Of the rate: 0.5 is half as much more; 0 where nothing is predicted.
   double gain() const;
-  // A setting must give 5 % more of the rate, and any other change 10 %. Without figures all that is
-  // waited for counts.
+  // A setting must give 5 % more of the rate, and any other change 10 %. Without figures all that
+  // is waited for counts.
   bool is_worth_doing() const;
 };
 

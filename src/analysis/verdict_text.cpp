@@ -371,10 +371,10 @@ std::string sentence_of_fix(const RunRecord& record, const Analysis& analysis, C
                                 ? waiting_words(record, analysis)
                                 : "the loader gives " + show_rate(analysis.samples_per_s);
   const std::string why = explain(mended, analysis.account, record);
-  return completed(fmt::format("{}; what can be changed is {}{}", begin,
-                               with_share(mended, record, analysis),
-                               why.empty() ? "" : " (" + why + ")"),
-                   record, analysis);
+  return completed(
+      fmt::format("{}; what can be changed is {}{}", begin, with_share(mended, record, analysis),
+                  why.empty() ? "" : " (" + why + ")"),
+      record, analysis);
 }
 
 }  // namespace loaderscope

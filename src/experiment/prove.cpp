@@ -202,7 +202,8 @@ class Prover {
     try {
       const Finding* fix = fix_of(analysis_);
       const Prediction after = model.predict(fix != nullptr ? fix->changes : of.changes);
-      if (proof_.exact) windows_ = {{&proof_.base, after.base_measure}, {&of, after.config.measure}};
+      if (proof_.exact)
+        windows_ = {{&proof_.base, after.base_measure}, {&of, after.config.measure}};
       if (after.is_known()) of.predicted = predicted_fix(after);
     } catch (const UsageError& error) {
       of.missing = error.what();
@@ -212,7 +213,9 @@ class Prover {
   // In virtual time the run gives just what the model says; else the gain is of what was measured.
   ProofPrediction predicted_fix(const Prediction& after) const {
     if (proof_.exact)
-      return {{after.base_samples_per_s, after.base_busy}, run_of(after.samples_per_s, after.account), error_};
+      return {{after.base_samples_per_s, after.base_busy},
+              run_of(after.samples_per_s, after.account),
+              error_};
     const Promise promise = promise_of(analysis_, after);
     return {{promise.rate_before, promise.busy_before},
             {promise.rate_after, promise.busy_after},
@@ -375,7 +378,9 @@ Proof prove(Prove asked, const RunRecord& first, const Analysis& analysis, const
   Proof proof = plan_proof(asked, first, analysis);
   if (!proof.reason.empty()) return proof;
   const double error = proof.exact ? 0 : analysis.past.bound().value_or(0);
-  return Prover(std::move(proof), first, analysis, measure, measure_turns, stop_signal, error, trial).run();
+  return Prover(std::move(proof), first, analysis, measure, measure_turns, stop_signal, error,
+                trial)
+      .run();
 }
 
 }  // namespace loaderscope

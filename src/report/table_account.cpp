@@ -107,10 +107,10 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
   for (const auto& word : Words<Cause>::table()) {
     const Nanos ns = account.stall[word.value];
     if (ns == 0) continue;
-    lines.push_back({std::string(word.name), of_step(record, ns), share_of(ns, account),
-                     analysis.share[word.value],
-                     joined(gain_words(word.value, analysis),
-                            remark_on(word.value, record, account))});
+    lines.push_back(
+        {std::string(word.name), of_step(record, ns), share_of(ns, account),
+         analysis.share[word.value],
+         joined(gain_words(word.value, analysis), remark_on(word.value, record, account))});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const AccountLine& a, const AccountLine& b) {
     const bool a_other = a.name == "other", b_other = b.name == "other";

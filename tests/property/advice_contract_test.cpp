@@ -26,9 +26,12 @@ constexpr double kMuchBusier = 0.05;  // of the window, that another setting kee
 // What a run can change of one thing.
 std::vector<Changes> single_settings(const RunRecord& record) {
   const RunConfig& config = record.config;
-  std::vector<Changes> settings = {{{"persistent-workers", "true"}}, {{"in-order", "false"}},
-                                   {{"copy", "stream"}},             {{"in-flight", "2"}},
-                                   {{"memory", "pin-thread"}},       {{"memory", "pinned-slots"}},
+  std::vector<Changes> settings = {{{"persistent-workers", "true"}},
+                                   {{"in-order", "false"}},
+                                   {{"copy", "stream"}},
+                                   {{"in-flight", "2"}},
+                                   {{"memory", "pin-thread"}},
+                                   {{"memory", "pinned-slots"}},
                                    {{"memory", "pageable"}}};
   const std::int64_t workers = config.loader.num_workers;
   for (const std::int64_t n : {0L, 1L, 2L, workers + 1, 2 * workers, 4 * workers, 16L})
@@ -38,9 +41,7 @@ std::vector<Changes> single_settings(const RunRecord& record) {
 }
 
 // A run of these settings, as anybody would start it.
-double rate_of_run(const RunConfig& config) {
-  return analyse(run(config)).samples_per_s.mean;
-}
+double rate_of_run(const RunConfig& config) { return analyse(run(config)).samples_per_s.mean; }
 
 class Advised {
  public:
@@ -93,9 +94,9 @@ class Advised {
 
   bool is_named(const Changes& changes) const {
     return std::any_of(analysis_.findings.begin(), analysis_.findings.end(), [&](const Finding& f) {
-      const bool has_key = std::any_of(f.changes.begin(), f.changes.end(), [&](const Change& change) {
-        return change.key == changes.front().key;
-      });
+      const bool has_key =
+          std::any_of(f.changes.begin(), f.changes.end(),
+                      [&](const Change& change) { return change.key == changes.front().key; });
       return has_key || f.evidence.find(spell_changes(changes)) != f.evidence.npos;
     });
   }
@@ -108,15 +109,16 @@ class Advised {
 
   void check_others() {
     if (!analysis_.has_busy) return;
-    const double busy = fix_ != nullptr && fix_->busy_after > 0 ? fix_->busy_after
-                                                                : analysis_.busy.mean;
+    const double busy =
+        fix_ != nullptr && fix_->busy_after > 0 ? fix_->busy_after : analysis_.busy.mean;
     for (const Changes& changes : single_settings(record_)) {
       try {
         const Promise other = promise_of(analysis_, model_.predict(changes));
         best_ = std::max(best_, other.rate_after / other.rate_before - 1);
         if (other.busy_after < busy + kMuchBusier || !may_be_advised(changes)) continue;
-        EXPECT_TRUE(is_named(changes)) << spell_changes(changes) << fmt::format(
-            ": {:.3f} busy, the fix {:.3f}", other.busy_after, busy);
+        EXPECT_TRUE(is_named(changes))
+            << spell_changes(changes)
+            << fmt::format(": {:.3f} busy, the fix {:.3f}", other.busy_after, busy);
       } catch (const UsageError&) {  // it does not go together with the rest
       }
     }
@@ -140,8 +142,7 @@ TEST(AdviceContract, HoldsForDeclaredPipelines) {
   int settings = 0;
   for (const char* pipeline : kDeclaredPipelines) {
     SCOPED_TRACE(pipeline);
-    Advised advised(std::string(pipeline) +
-                    " warmup=12 steps=160");
+    Advised advised(std::string(pipeline) + " warmup=12 steps=160");
     advised.check();
     settings += advised.has_setting() ? 1 : 0;
   }

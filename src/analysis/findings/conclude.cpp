@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kOtherPrograms = "other-programs";
 constexpr double kMostOfIdle = 0.5;
-constexpr double kIdleAtLimit = 0.1;  // of the window: a GPU that waits longer is not called the limit
+constexpr double kIdleAtLimit =
+    0.1;  // of the window: a GPU that waits longer is not called the limit
 
 // Without figures it is said where a row sees it.
 Finding* finding_named(Analysis& analysis, const RunRecord& record, std::string_view id) {
@@ -60,11 +61,13 @@ void blame_no_stage(Analysis& analysis, const RunRecord& record) {
   }
   if (idle > kIdleAtLimit) return;
   blame(analysis, record, "compute", {});
-  if (Finding* limit = finding_named(analysis, record, "gpu-is-the-limit")) limit->is_ceiling = true;
+  if (Finding* limit = finding_named(analysis, record, "gpu-is-the-limit"))
+    limit->is_ceiling = true;
 }
 
 // Causes that are waited for on account of the fix.
-std::vector<Cause> causes_of(const Finding& fix, const Analysis& analysis, const RunRecord& record) {
+std::vector<Cause> causes_of(const Finding& fix, const Analysis& analysis,
+                             const RunRecord& record) {
   const FindingRow& row = find_row(fix.id, finding_table());
   std::vector<Cause> causes;
   if (row.waited == nullptr) return causes;
@@ -83,10 +86,9 @@ void name_what_is_mended(const Finding& fix, Analysis& analysis, const RunRecord
   if (!fix.has_figures() || analysis.verdict.bound_by == "compute") return;
   const std::vector<Cause> mended = causes_of(fix, analysis, record);
   const auto& named = analysis.verdict.candidates;
-  const bool names_one =
-      std::any_of(mended.begin(), mended.end(), [&](Cause cause) {
-        return std::find(named.begin(), named.end(), cause) != named.end();
-      });
+  const bool names_one = std::any_of(mended.begin(), mended.end(), [&](Cause cause) {
+    return std::find(named.begin(), named.end(), cause) != named.end();
+  });
   if (mended.empty() || names_one) return;
   const Cause most = *std::max_element(mended.begin(), mended.end(), [&](Cause a, Cause b) {
     return analysis.account.stall[a] < analysis.account.stall[b];

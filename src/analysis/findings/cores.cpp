@@ -124,10 +124,10 @@ std::optional<Candidate> cores_exhausted(const Facts& facts) {
   const Stage most = most_used(facts);
   const bool may_scale = is_native_engine(facts.record.engine) && most == Stage::decode &&
                          facts.config.image.dct_scale == DctScale::off;
-  const std::string shared =
-      idle >= kNone ? ""
-                    : fmt::format(": more workers only share {}",
-                                  facts.config.declared.cores == 1 ? "it" : "them");
+  const std::string shared = idle >= kNone
+                                 ? ""
+                                 : fmt::format(": more workers only share {}",
+                                               facts.config.declared.cores == 1 ? "it" : "them");
   return Candidate{fmt::format("this program uses {:.2g} of {} ({}){}", used,
                                show_cores(facts.config.declared.cores), core_words(facts), shared),
                    {},

@@ -119,7 +119,8 @@ Change number(std::string key, std::int64_t value);
 // More workers than there are, as many as anybody is advised to have: how far up is for the model
 // to say.
 SettingRange more_workers(const Facts& facts);
-// "; 12 more workers take 14.4 GB of the 60 GB of memory that are free": where that is much; "" else.
+// "; 12 more workers take 14.4 GB of the 60 GB of memory that are free": where that is much; ""
+// else.
 std::string memory_words(const Facts& facts, const Changes& changes);
 
 // The looks, one per row of the table.

@@ -122,9 +122,9 @@ void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) 
   const auto rewriting = best_of([](ChangeKind kind) { return kind == ChangeKind::rewriting; });
   const auto hardware = best_of([](ChangeKind kind) { return kind == ChangeKind::hardware; });
   auto fix = hardware;
-  if (rewriting != end && (fix == end || (weight(*rewriting) >= kEnough * weight(*fix) &&
-                                          (!is_supposed(*rewriting) ||
-                                           kEnough * weight(*rewriting) > weight(*fix)))))
+  if (rewriting != end &&
+      (fix == end || (weight(*rewriting) >= kEnough * weight(*fix) &&
+                      (!is_supposed(*rewriting) || kEnough * weight(*rewriting) > weight(*fix)))))
     fix = rewriting;
   // What only an administrator can do is no fix while a setting helps.
   const bool may_be = fix == end || fix == hardware || weight(*setting) >= kEnough * weight(*fix);

@@ -9,9 +9,10 @@
 namespace loaderscope {
 
 inline constexpr double kAboutAsMuch = 0.01;  // a larger change must give back more
-inline constexpr double kKnee = 0.9;          // of the best gain: the smallest such number is advised
-inline constexpr double kWorthNaming = 0.05;  // of the window, that a larger number keeps busy besides
-inline constexpr double kVisible = 0.0005;    // of a share, in the precision that it is shown with
+inline constexpr double kKnee = 0.9;  // of the best gain: the smallest such number is advised
+inline constexpr double kWorthNaming =
+    0.05;  // of the window, that a larger number keeps busy besides
+inline constexpr double kVisible = 0.0005;  // of a share, in the precision that it is shown with
 
 // A way to mend a finding, with what the model says of it.
 struct Option {

@@ -161,15 +161,15 @@ std::optional<Candidate> trainer_takes_batches(const Facts& facts) {
   if (is_pageable) candidate.options.push_back({{"memory", "pin-thread"}});
   if (facts.waits_for_each_step()) candidate.options.push_back({{"in-flight", "2"}});
   if (candidate.options.empty()) return std::nullopt;
-  candidate.evidence =
-      fmt::format("the trainer takes batches from the workers itself, {}, and the GPU waits {} of "
-                  "the time for that",
-                  mean_words(received), show_percent(facts.share(Cause::transport)));
+  candidate.evidence = fmt::format(
+      "the trainer takes batches from the workers itself, {}, and the GPU waits {} of "
+      "the time for that",
+      mean_words(received), show_percent(facts.share(Cause::transport)));
   const std::string no_wait = "no .item() or print of a tensor in every step";
-  candidate.pytorch = is_pageable ? loader_words(facts.record, {"pin_memory=True"}) +
-                                        ", whose thread takes batches while the GPU computes; " +
-                                        no_wait
-                                  : no_wait;
+  candidate.pytorch = is_pageable
+                          ? loader_words(facts.record, {"pin_memory=True"}) +
+                                ", whose thread takes batches while the GPU computes; " + no_wait
+                          : no_wait;
   return candidate;
 }
 

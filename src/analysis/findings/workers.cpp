@@ -41,8 +41,8 @@ std::optional<std::int64_t> workers_in_memory(const Facts& facts) {
   const auto free = value_of(facts.record.metrics, "memory.free_bytes");
   const double each = memory_of_worker(facts);
   if (!free || each <= 0) return std::nullopt;
-  const double ranks = std::max(1.0, static_cast<double>(facts.config.trainer.ranks) /
-                                         static_cast<double>(facts.hosts()));
+  const double ranks = std::max(
+      1.0, static_cast<double>(facts.config.trainer.ranks) / static_cast<double>(facts.hosts()));
   return static_cast<std::int64_t>(std::min(*free / each / ranks, 1e6));
 }
 
@@ -122,8 +122,8 @@ std::int64_t shards_of_stream(const Facts& facts) {
   return std::llround(facts.metric("data.shards"));
 }
 
-// Of somebody else's program so much more is not known of its data set and its machine. Workers that
-// the cores cannot feed, or that the memory has no room for, are never advised.
+// Of somebody else's program so much more is not known of its data set and its machine. Workers
+// that the cores cannot feed, or that the memory has no room for, are never advised.
 SettingRange more_workers(const Facts& facts) {
   constexpr std::int64_t kTimesAsMany = 8;
   const std::int64_t workers = facts.config.loader.num_workers;
@@ -190,9 +190,9 @@ std::optional<Candidate> no_workers(const Facts& facts) {
   if (facts.config.loader.num_workers > 0 || facts.making() < kWorthSaying || !facts.sees_inside())
     return std::nullopt;
   if (is_dearer_to_receive(facts) || !is_worth_trying(facts)) return std::nullopt;
-  const bool share_cores = threads_of_training(facts) > 0 &&
-                           threads_of_training(facts) + static_cast<double>(kFirstWorkers) >
-                               facts.cores_per_rank();
+  const bool share_cores =
+      threads_of_training(facts) > 0 &&
+      threads_of_training(facts) + static_cast<double>(kFirstWorkers) > facts.cores_per_rank();
   Candidate candidate;
   candidate.evidence = fmt::format(
       "without workers the trainer makes every batch itself, {} of the time{}",

@@ -74,9 +74,9 @@ Analysis without_verdict(const RunRecord& record) {
 // Without workers, as they are dearer than what they make; not more of them, because some never
 // rest.
 TEST(Directions, DoNotContradictEachOther) {
-  const Analysis analysis =
-      without_verdict(run("batch = 8\nsteps = 60\ncompute = 1ms\nworkers = 2\nexecutor = processes\n"
-                   "cost = decode=500us\ncost = transport=4ms\ncost = transport.recv=2ms"));
+  const Analysis analysis = without_verdict(
+      run("batch = 8\nsteps = 60\ncompute = 1ms\nworkers = 2\nexecutor = processes\n"
+          "cost = decode=500us\ncost = transport=4ms\ncost = transport.recv=2ms"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
   const Finding* tax = find(analysis, "serialisation-tax");
   ASSERT_NE(tax, nullptr) << ids_of(analysis);
@@ -87,7 +87,7 @@ TEST(Directions, DoNotContradictEachOther) {
 TEST(Directions, LeaveNoHoleInTheAdvice) {
   const Analysis analysis =
       without_verdict(run("batch = 8\nsteps = 60\ncompute = 10ms\nworkers = 2\nprefetch = 1\n"
-                   "cost = decode=2ms\ninject = decode=+150ms@p=0.03"));
+                          "cost = decode=2ms\ninject = decode=+150ms@p=0.03"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
   const Finding* shallow = find(analysis, "prefetch-too-shallow");
   ASSERT_NE(shallow, nullptr) << ids_of(analysis);
@@ -224,7 +224,7 @@ TEST(Directions, LoadersWithoutAComputeArePredicted) {
 TEST(Directions, LeaveOutWhatOnlyAModelCanWeigh) {
   const Analysis analysis =
       without_verdict(run("batch = 8\nsteps = 60\ncompute = 1ms\nworkers = 2\nmemory = pin-thread\n"
-                   "cost = pin=20ms"));
+                          "cost = pin=20ms"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
   EXPECT_EQ(find(analysis, "pinning-costs-more"), nullptr);
   EXPECT_NE(find(analysis, "pin-thread-limit"), nullptr) << ids_of(analysis);
@@ -371,7 +371,7 @@ TEST(Findings, LeadWithTheRankThatAllWaitFor) {
   // The others make a batch in 16 ms and compute for 36: 4 x 32 samples every 36 ms.
   EXPECT_NEAR(fix->rate_after, 128 / 0.036, 20);
   EXPECT_THAT(fix->pytorch, HasSubstr("as fast as the others: "));
-  EXPECT_EQ(fix_to_try(analysis), nullptr) << "workers on every rank would only hide it";
+  EXPECT_FALSE(fix_of(analysis)->has_setting()) << "workers on every rank would only hide it";
   for (const Finding& finding : analysis.findings) {
     if (finding.id != fix->id) EXPECT_THAT(finding.evidence, StartsWith("on rank 2: "));
     EXPECT_THAT(finding.evidence, Not(HasSubstr("10.00 ms"))) << "a mean over ranks";
@@ -396,7 +396,8 @@ TEST(Findings, LeadWithNoRankWhereAllAreAlike) {
           "cost = decode=4ms\nworkers = 1"));
   ASSERT_NE(fix_of(analysis), nullptr);
   EXPECT_NE(fix_of(analysis)->id, "straggler-rank");
-  EXPECT_NE(fix_to_try(analysis), nullptr);
+  ASSERT_NE(fix_of(analysis), nullptr);
+  EXPECT_TRUE(fix_of(analysis)->has_setting());
 }
 
 // A worker that met the one slow sample of the run is not a slow one.

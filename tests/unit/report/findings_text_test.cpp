@@ -39,8 +39,7 @@ TEST(FindingsText, SaysThatAGainIsUnknown) {
   Finding& fix = analysis.findings.front();
   fix.rate_before = fix.rate_after = fix.regained_s = 0;
   fix.waited = 0.5;
-  EXPECT_EQ(fix_line(kRecord, analysis),
-            "Fix: num-workers=8 (gain unknown; test it with --try)");
+  EXPECT_EQ(fix_line(kRecord, analysis), "Fix: num-workers=8 (gain unknown; test it with --try)");
 }
 
 // A setting needs a gain of 5 %, any other change one of 10 %.

@@ -70,7 +70,8 @@ TEST(NextCommand, AsksNoProgramForMoreThanItHas) {
   record.config.measure.duration.value = 0;
   ASSERT_TRUE(analyse(record).verdict.withheld_reason);
   EXPECT_EQ(next(record), "");
-  EXPECT_EQ(next_with({{"num-workers", "4"}}, record), "") << "nothing is advised without a verdict";
+  EXPECT_EQ(next_with({{"num-workers", "4"}}, record), "")
+      << "nothing is advised without a verdict";
 }
 
 TEST(NextCommand, DropsWhatTheChangeContradicts) {

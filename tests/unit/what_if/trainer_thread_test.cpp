@@ -178,8 +178,9 @@ TEST(TrainersThread, EstimatesTheFirstWorkers) {
   EXPECT_GT(fix->may_be_off, 0);
   const std::string workers = fix->changes.front().value;
   for (const char* receive : {"1ms", "3ms"}) {
-    const double with = rate(program("cost = decode=5ms\ncompute = 10ms\nsteps = 100\nworkers = " +
-                                     workers + "\ncost = transport.recv=" + receive + "\n"));
+    const double with =
+        rate(program("cost = decode=5ms\ncompute = 10ms\nsteps = 100\nworkers = " + workers +
+                     "\ncost = transport.recv=" + receive + "\n"));
     EXPECT_GE(with, fix->rate_after * (1 - fix->may_be_off) * 0.99) << receive;
     EXPECT_LE(with, fix->rate_after * (1 + fix->may_be_off) * 1.01) << receive;
   }
