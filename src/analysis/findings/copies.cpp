@@ -145,7 +145,7 @@ std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
       show_duration(each), show_percent(facts.share(Cause::h2d)));
   advise_fewer_bytes(facts, candidate);
   if (facts.waits_for_each_step()) {
-    candidate.options.insert(candidate.options.begin(), {{"in-flight", "2"}});
+    candidate.options.insert(candidate.options.begin(), Changes{{"in-flight", "2"}});
     candidate.to_run = {};
   }
   return candidate;
