@@ -323,7 +323,7 @@ TEST(TrainersThread, LaunchesMayTakeAnotherTimeBesideMoreWorkers) {
   add_findings(analysis, seen);
   const Finding* fix = fix_of(analysis);
   ASSERT_NE(fix, nullptr);
-  EXPECT_EQ(fix->may_be_off, FittedModel(seen).predict(fix->changes).may_be_off);
+  EXPECT_FALSE(fix->has_figures()) << "a quarter of the rate is more than it gains";
 }
 
 TEST(TrainersThread, OrWaitsForTheGpuInEachStep) {
