@@ -1,9 +1,14 @@
 // What timing costs, of programs whose step rate is known.
 #include "guest/host/hook_cost.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#include "guest/protocol/descriptor.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -135,7 +140,10 @@ TEST_F(HookSeriesTest, ATurnHasAsManyStepsOfEachWorker) {
 class OwnCostTest : public HookSeriesTest {
  protected:
   OwnCostTest() {
-    for (Member* member : {&trainer_, &worker_}) EXPECT_TRUE(member->give_page());
+    for (Member* member : {&trainer_, &worker_}) {
+      EXPECT_TRUE(member->listen());  // a hello, which brings the memory of the page
+      EXPECT_TRUE(member->take_page());
+    }
     worker_.is_worker = true;
   }
   void run(double of_trainer, double of_worker) {
@@ -152,10 +160,24 @@ class OwnCostTest : public HookSeriesTest {
   OwnCost own_;
 
  private:
+  // The host's end of a line. The process has sent its hello.
   static int made_line() {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    const Fd process(ends[1]);
+    const Fd memory = made_memory();
+    EXPECT_EQ(send_with_descriptor(process, "hello", memory), 0);
     return ends[0];
+  }
+  static Fd made_memory() {
+    Fd memory(::memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    EXPECT_EQ(::ftruncate(memory, static_cast<off_t>(Page::bytes())), 0);
+    void* place = ::mmap(nullptr, Page::bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    EXPECT_NE(place, MAP_FAILED);
+    Page::make(place);
+    ::munmap(place, Page::bytes());
+    EXPECT_EQ(::fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+    return memory;
   }
 };
 
