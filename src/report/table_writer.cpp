@@ -233,10 +233,7 @@ void tell_run(Reading& reading, const RunRecord& record, const Analysis& analysi
   for (const std::string& fault : wrong_data_lines(analysis))
     screen.wrapped_headline(fault, Tone::bad);
   screen.headline(analysis.verdict.sentence, tone_of(analysis.verdict));
-  if (analysis.is_too_short()) {
-    for (const std::string& fault : wrong_data_lines(analysis)) screen.line(Worth::advice, fault);
-    return add_next(last, record, analysis);
-  }
+  if (analysis.is_too_short()) return add_next(last, record, analysis);
   add_advice(screen, record, analysis, style);
   if (analysis.steps > 0) add_measured(screen, record, analysis, style);
   if (style.verbose) add_further(screen, record, analysis, style);
