@@ -36,7 +36,7 @@ bool overlaps_copies(const RunConfig& config) {
 // All ranks together; 0 where it is not known.
 double copied_bytes(const Facts& facts) {
   const double seen = facts.metric("gpu.h2d_bytes");
-  return seen > 0 ? seen : static_cast<double>(facts.stages[Stage::h2d].bytes);
+  return seen > 0 ? seen : static_cast<double>(job_stages(facts.record)[Stage::h2d].bytes);
 }
 
 // Far below what its lanes carry, a link has room: something else makes the copies slow.
@@ -60,19 +60,25 @@ std::string copied_words(const Facts& facts) {
                      show_byte_rate(*rate));
 }
 
-// Of what a batch has for each element, a byte is enough.
+std::string fewer_bytes_words(const Facts& facts) {
+  if (facts.has_arrays())
+    return "arrays of fewer bytes (float16), made floats on the GPU: batch.to(device, "
+           "non_blocking=True).float()";
+  if (facts.config.image.transfer == Transfer::u8)
+    return "smaller images: crop or resize them before they are copied";
+  return "batches of uint8, made floats on the GPU: batch.to(device, non_blocking=True).float()"
+         ".div_(255); else of float16";
+}
+
+// A byte for each element of a batch is enough.
 void advise_fewer_bytes(const Facts& facts, Candidate& candidate) {
   const RunConfig& config = facts.config;
   const bool is_byte_enough = config.image.transfer == Transfer::f32 && !facts.has_arrays();
   candidate.options = {{{"h2d.speed", is_byte_enough ? "4" : "2"}}};
-  candidate.pytorch =
-      facts.has_arrays()
-          ? "arrays of fewer bytes (float16), made floats on the GPU: batch.to(device, "
-            "non_blocking=True).float()"
-          : "batches of uint8, made floats on the GPU: batch.to(device, non_blocking=True).float()"
-            ".div_(255); else of float16";
+  candidate.pytorch = fewer_bytes_words(facts);
   const bool ours = is_native_engine(config.engine.value) || is_model_engine(config.engine.value);
-  if (ours && !facts.has_arrays() && !config.data.delivered_bytes.given &&
+  const bool can_be_bytes = config.image.transfer != Transfer::u8 && !facts.has_arrays();
+  if (ours && can_be_bytes && !config.data.delivered_bytes.given &&
       config.cost_of(Stage::h2d) == nullptr)
     candidate.to_run = {{"transfer", "u8"}};
 }
