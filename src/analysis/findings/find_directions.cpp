@@ -71,7 +71,7 @@ bool Finding::is_worth_doing() const {
   if (wrong_data || is_ceiling) return false;
   const double least = kind() == ChangeKind::setting ? kLeastOfSetting : kLeastOfOther;
   if (has_figures() || hoped_gain != 0) return regained_s > 0 && gain() >= least;
-  return waited < 1 && waited / (1 - waited) >= least;
+  return waited >= 1 || waited / (1 - waited) >= least;
 }
 
 bool Finding::has_setting() const {
