@@ -9,8 +9,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kSamples = 20'000;
-
 bool is_about_one(const Finding& finding) {
   return finding.id == kStragglerRank || finding.id == "straggler-worker";
 }
@@ -31,7 +29,7 @@ void lead_with_straggler(const RunRecord& record, const Analysis& analysis,
   if (found == findings.end()) return;
   std::rotate(findings.begin(), found, found + 1);
   if (model != nullptr)
-    add_figures(findings.front(), analysis, model->predict_like_others(slow, kSamples));
+    add_figures(findings.front(), analysis, model->predict_like_others(slow, kSamplesOfPrediction));
 }
 
 }  // namespace loaderscope
