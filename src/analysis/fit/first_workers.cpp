@@ -29,7 +29,8 @@ bool is_unknown(const FittedCosts& costs, const RunConfig& config, Stage stage) 
 
 bool has_first_workers(const RunConfig& base, const RunConfig& config, const FittedCosts& costs) {
   return base.loader.num_workers == 0 && config.loader.num_workers > 0 &&
-         is_unknown(costs, config, Stage::transport_recv);
+         (is_unknown(costs, config, Stage::transport_recv) ||
+          is_unknown(costs, config, Stage::transport));
 }
 
 void declare_first_workers(const FittedCosts& costs, Amount amount, RunConfig& config) {
