@@ -133,7 +133,7 @@ class Prover {
   Nanos time_of_run() const {
     const RankRecord& rank = first_.ranks.front();
     const std::int64_t steps = std::max<std::int64_t>(rank.steps(), 1);
-    return trial_.start + rank.window() * steps_ / steps + kEndOfRun;
+    return trial_.start + rank.window() / steps * steps_ + kEndOfRun;
   }
 
   // As many rounds as the budget has room for; 0, with the reason, where those tell nothing.
