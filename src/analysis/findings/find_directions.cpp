@@ -175,7 +175,9 @@ std::vector<Finding> find_directions(const RunRecord& record, const Analysis& an
     const std::optional<Candidate> candidate = look_at(row, facts);
     if (!candidate) continue;
     Finding said = said_of(facts, row, *candidate, direction_of(*candidate));
-    if (is_worth_a_direction(row, *candidate, said)) findings.push_back(std::move(said));
+    if (!is_worth_a_direction(row, *candidate, said)) continue;
+    said.evidence += memory_words(facts, said.changes);
+    findings.push_back(std::move(said));
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.waited > b.waited; });

@@ -46,13 +46,14 @@ std::optional<std::int64_t> workers_in_memory(const Facts& facts) {
   return static_cast<std::int64_t>(std::min(*free / each / ranks, 1e6));
 }
 
-// What is tried where nothing is predicted: twice as many, as far as there are cores for them and
-// shards of a stream; none where more could only share what the present ones have.
+// Twice as many workers, to try if nothing is predicted. No more than the cores, the free memory and
+// the shards of a stream allow. Empty if more workers could only share what the present ones have.
 Changes twice_the_workers(const Facts& facts) {
   const std::int64_t workers = facts.config.loader.num_workers;
   std::int64_t most = std::min(2 * workers, kMostWorkers);
   if (const std::int64_t on_cores = workers_on_cores(facts); on_cores > 0)
     most = std::min(most, on_cores);
+  if (const auto more = workers_in_memory(facts)) most = std::min(most, workers + *more);
   if (const std::int64_t shards = shards_of_stream(facts); shards > 0)
     most = std::min(most, shards);
   if (most <= workers) return {};
