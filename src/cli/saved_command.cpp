@@ -48,7 +48,7 @@ void announce_saved_command(const std::string& result, const RunConfig& config) 
   if (program.find("***") != program.npos)
     throw RunError(
         fmt::format("{}: its command held a password or a signature, which is not "
-                    "saved ({}); give the command after '--' instead of --from",
+                    "saved ({}); give the command itself, as in 'loaderscope tune -- COMMAND'",
                     place, program));
   std::fputs(fmt::format("loaderscope: {} runs: {}\n", place, program).c_str(), stderr);
   const bool can_ask = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;

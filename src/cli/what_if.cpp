@@ -97,13 +97,14 @@ void look_at_ceilings(const WhatIfFlags& flags, const MachineFacts& machine, Fit
   }
 }
 
-// The same rule as of a run's findings; "": it may be said.
+// The reason why the prediction is not printed, by the rule for the findings of a run. "" if it is
+// printed.
 std::string why_not(const Analysis& measured, const GoodnessOfFit& fit,
                     const Prediction& predicted) {
   if (measured.verdict.withheld_reason)
     return "as the run has no verdict: " + *measured.verdict.withheld_reason;
   if (!fit.can_predict()) return "as the model is too far off the base case";
-  return predicted.is_known() ? "" : "as it rests on what was not measured";
+  return predicted.is_known() ? "" : "as it depends on costs that were not measured";
 }
 
 WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {

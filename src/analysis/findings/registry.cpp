@@ -97,7 +97,7 @@ std::span<const FindingRow> finding_table() {
        cache_too_small,
        kTime,
        waits<Cause::read>},
-      {{"opened-per-sample", "Files are opened anew for each sample."},
+      {{"opened-per-sample", "Files are opened again for each sample."},
        opened_per_sample,
        kTime,
        waited_for_opens},

@@ -45,8 +45,7 @@ std::string cheaper_decode_words(const Facts& facts) {
            "only the part that is used (frame_offset, num_frames)";
   if (names("pyarrow") || names("datasets."))
     return "take whole columns as arrays: dataset.with_format(\"torch\"), or to_numpy() in place "
-           "of "
-           "to_pylist()";
+           "of to_pylist()";
   return std::string("store smaller images") +
          (facts.has_gpu() ? "; JPEGs can be decoded on the GPU: "
                             "torchvision.io.decode_jpeg(data, device=\"cuda\")"

@@ -118,9 +118,8 @@ std::string way_to_send_less(const Facts& facts, const Pieces& pieces, const Pac
     return "tensors in place of arrays, strings and lists of Python objects: a batch's tensors "
            "travel in shared memory, all else is pickled, written into a pipe and unpickled";
   if (packed.is_tensors_alone())
-    return "fewer bytes per batch (uint8, float16), or larger batches: all of it are tensors, "
-           "which "
-           "travel in shared memory";
+    return "fewer bytes per batch (uint8, float16), or larger batches: a batch is tensors only, "
+           "which travel in shared memory";
   return "few large tensors per batch, which travel in shared memory; "
          "lists of Python objects are pickled";
 }
