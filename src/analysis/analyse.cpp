@@ -88,7 +88,7 @@ struct Walk {
     long_ones = long_ones_of_rank;
   }
 
-  // Of ranks that have not equally many steps those that ran at about the same time are together.
+  // Maps the steps of ranks with unequal numbers of steps, so that steps of one time share a place.
   std::int64_t place_of(std::int64_t index, std::int64_t steps) const {
     return index * series.steps() / steps;
   }

@@ -54,8 +54,8 @@ Nanos cpu_of_stages(const RunRecord& record) {
   return cpu;
 }
 
-// Whoever is blocked in these waits for threads of a library that compute for it, as a tokenizer's
-// do. Without workers that is the trainer, and no training computes meanwhile.
+// CPU time in s of threads that a library runs for these stages, such as those of a tokenizer. The
+// caller is blocked meanwhile. Without workers the caller is the trainer, so no training computes.
 static double cpu_of_libraries(const RunRecord& record) {
   if (record.config.loader.num_workers > 0) return 0;
   double blocked = 0;
@@ -74,8 +74,8 @@ double computing_threads(const RunRecord& record) {
   Nanos computing = 0;
   for (const RankRecord& rank : record.ranks) computing += rank.stages[Stage::compute].wall;
   if (computing <= 0) return 0;
-  const double beside = *cpu - seconds(cpu_of_stages(record)) - cpu_of_libraries(record);
-  const double threads = beside / seconds(computing);
+  const double training = *cpu - seconds(cpu_of_stages(record)) - cpu_of_libraries(record);
+  const double threads = training / seconds(computing);
   return threads >= kFewest ? threads : 0;
 }
 

@@ -7,11 +7,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kFewest = 8;  // values, of which anything is told
+constexpr std::int64_t kFewest = 8;  // values; shorter series count as independent
 constexpr double kMostCorrelation = 0.999;
 constexpr double kAlike = 1e-12;  // variance of values that differ by how they were rounded
 
-// autocovariances[k], each over n: of values k apart.
+// Returns the autocovariances of lags 0 to `most`, each divided by n.
 std::vector<double> autocovariances(std::span<const double> values, std::int64_t most) {
   const std::int64_t n = std::ssize(values);
   double mean = 0;
@@ -28,7 +28,7 @@ std::vector<double> autocovariances(std::span<const double> values, std::int64_t
   return sums;
 }
 
-// The last lag before `run` ones in a row whose correlation is no more than chance.
+// Returns the last lag that is followed by `run` lags whose correlation may be chance.
 std::int64_t last_lag(const std::vector<double>& covariance, double chance, std::int64_t run,
                       std::int64_t most) {
   std::int64_t last = 0;
@@ -66,7 +66,7 @@ Dependence dependence_of(std::span<const double> values) {
   if (!(covariance[0] > kAlike)) return found;
   const double chance = 2 * std::sqrt(std::log10(n) / n);
   const double first = covariance[1] / covariance[0];
-  // Of a short series the correlation seems less than it is.
+  // The estimate is too small for short series; this corrects its bias.
   if (first > chance) found.correlation = std::min(kMostCorrelation, (n * first + 1) / (n - 3));
   const std::int64_t bandwidth =
       std::min<std::int64_t>(2 * std::max<std::int64_t>(1, last_lag(covariance, chance, run, most)),

@@ -22,7 +22,7 @@ double Prediction::gain() const {
   return base_samples_per_s > 0 ? samples_per_s / base_samples_per_s : 1;
 }
 
-// A wide interval, or one that reaches from a gain to a loss, tells nobody what to do.
+// False for a wide interval, or one that reaches from a gain to a loss: no advice follows from it.
 bool Prediction::is_known() const {
   constexpr double kMostOff = 0.3;
   if (is_unknown || may_be_off > kMostOff) return false;

@@ -91,7 +91,7 @@ void StepSeries::add(std::int64_t index, const StepSums& sums) {
 
 namespace {
 
-// What depends more on what was before: `value` over the cells, in groups.
+// Raises `found` to the dependence of `value`, summed over groups of `group` cells.
 template <class Value>
 void look_at(Dependence& found, const std::vector<StepSums>& cells, std::int64_t group, double unit,
              const Value& value) {
@@ -117,7 +117,7 @@ BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block) {
   return plan;
 }
 
-// By bursts, as within one the steps depend on each other in any case.
+// Groups the cells by bursts, because steps within a burst always depend on each other.
 BlockPlan plan_blocks(const StepSeries& series, std::int64_t least_steps) {
   const std::int64_t per_cell = series.steps_per_cell();
   const auto n = std::ssize(series.cells());
@@ -201,8 +201,8 @@ double mean_of(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-// How long blocks of a half must be, with five of them at least. A level that moves on and on is no
-// dependence: the line through the half is taken out.
+// Length of the blocks of a half, so that it has at least five of them. A trend is no dependence:
+// the line through the half is subtracted first.
 std::int64_t block_of_half(std::span<const double> half) {
   const auto n = static_cast<double>(half.size());
   const double mean = mean_of(half), middle = (n - 1) / 2;

@@ -190,7 +190,7 @@ bool waits_for_longer_steps(const RunRecord& record, const Account& account) {
 std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
                           const Verdict& verdict) {
   if (verdict.withheld_reason) {
-    // Of so few steps no figure says anything.
+    // Figures of so few steps mean nothing.
     if (analysis.steps < kFewestSteps) return "no verdict: " + *verdict.withheld_reason;
     return waiting_words(record, analysis) + "; no verdict: " + *verdict.withheld_reason;
   }
@@ -345,7 +345,7 @@ std::string trace_sentence(const RunRecord& record, const Analysis& analysis,
 
 namespace {
 
-// What stands around the answer: whether it suffices, and what it is of.
+// Adds to the sentence whether the rate suffices, an interruption, and a simulated device.
 std::string completed(std::string text, const RunRecord& record, const Analysis& analysis) {
   text += demand_words(record, analysis);
   if (record.interrupted) {

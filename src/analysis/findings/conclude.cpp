@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::string_view kOtherPrograms = "other-programs";
 constexpr double kMostOfIdle = 0.5;
-constexpr double kIdleAtLimit =
-    0.1;  // of the window: a GPU that waits longer is not called the limit
+// Share of the window. A GPU that waits longer is not called the limit.
+constexpr double kIdleAtLimit = 0.1;
 
-// Without figures it is said where a row sees it.
+// Returns the finding of that name. If it is missing, looks for it and adds it without figures.
+// Returns null if it does not apply.
 Finding* finding_named(Analysis& analysis, const RunRecord& record, std::string_view id) {
   const auto found = std::find_if(analysis.findings.begin(), analysis.findings.end(),
                                   [&](const Finding& finding) { return finding.id == id; });
@@ -27,7 +28,7 @@ Finding* finding_named(Analysis& analysis, const RunRecord& record, std::string_
   return &analysis.findings.back();
 }
 
-// Of the window, that would be gained without other programs: by the model, else by the CPU time
+// Share of the window that would be gained without other programs, by the model or by the CPU time
 // that they took while threads waited for a core.
 double caused_by_others(const Analysis& analysis, const RunRecord& record) {
   const double waited = share_of(analysis.account.stall[Cause::contention], analysis.account);
@@ -81,7 +82,7 @@ std::vector<Cause> causes_of(const Finding& fix, const Analysis& analysis,
   return causes;
 }
 
-// A fix that mends none of the causes of the first line would contradict it.
+// Rewrites the first line if the fix removes none of the causes that it names.
 void name_what_is_mended(const Finding& fix, Analysis& analysis, const RunRecord& record) {
   if (!fix.has_figures() || analysis.verdict.bound_by == "compute") return;
   const std::vector<Cause> mended = causes_of(fix, analysis, record);

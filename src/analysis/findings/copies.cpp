@@ -39,7 +39,7 @@ double copied_bytes(const Facts& facts) {
   return seen > 0 ? seen : static_cast<double>(job_stages(facts.record)[Stage::h2d].bytes);
 }
 
-// Far below what its lanes carry, a link has room: something else makes the copies slow.
+// True if copies use the link far below its rating, so that something else makes them slow.
 bool has_room_on_link(const Facts& facts) {
   constexpr double kFull = 0.6;  // of the rating: headers and small copies take the rest
   constexpr double kBytesOfTransfer = 0.12;  // a lane's, at 8 GT/s or more: 128 of 130 bits
@@ -115,7 +115,7 @@ std::optional<Candidate> copy_not_overlapped(const Facts& facts) {
                    "step"};
 }
 
-// What overlaps gains at most the shorter of the two.
+// An overlap gains at most the shorter of copies and compute.
 double hidden_by_overlap(const Facts& facts) {
   return std::min(facts.share(Cause::h2d), facts.share(facts.analysis.account.compute));
 }

@@ -91,7 +91,7 @@ std::vector<Finding> by_gain(std::vector<Weighed> weighed) {
   return findings;
 }
 
-// As if nothing were waited for on its account any more.
+// Sets the gain as if all of the wait that the finding explains were gone.
 void give_waited(Finding& finding, const Analysis& analysis) {
   finding.hoped_gain = finding.waited < 1 ? finding.waited / (1 - finding.waited) : 0;
   finding.regained_s = finding.waited * seconds(analysis.account.window);

@@ -98,7 +98,7 @@ Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& cand
   return finding;
 }
 
-// A stage that were some times as fast: by how much it can be is not known.
+// True if the change only assumes that a stage is faster, by a factor that the user may not reach.
 static bool is_supposed(const Finding& finding) {
   constexpr double kMost = 10;
   return !finding.changes.empty() && std::ranges::all_of(finding.changes, [](const Change& change) {
@@ -126,11 +126,11 @@ void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) 
       (fix == end || (weight(*rewriting) >= kEnough * weight(*fix) &&
                       (!is_supposed(*rewriting) || kEnough * weight(*rewriting) > weight(*fix)))))
     fix = rewriting;
-  // What only an administrator can do is no fix while a setting helps.
+  // A change for an administrator is no fix while a setting helps.
   const bool may_be = fix == end || fix == hardware || weight(*setting) >= kEnough * weight(*fix);
   if (setting != end && may_be) fix = setting;
   if (fix == end) return;
-  // Of those that save about as much of the window the first stands first.
+  // The order of the table decides between findings that save about as much of the window.
   const auto saved = [&](const Finding& finding) { return 1 - 1 / (1 + weight(finding)); };
   const auto alike = std::find_if(findings.begin(), fix, [&](const Finding& finding) {
     return finding.kind() == fix->kind() && finding.is_worth_doing() &&

@@ -41,7 +41,7 @@ double waited_for_single_samples(const Facts& facts) {
   return facts.share(Cause::opaque) + facts.share(Cause::collate);
 }
 
-// In memory, samples are so cheap that to call for each of them and to stack them is the work.
+// Samples in memory are so cheap that the calls for each of them, and stacking them, are the work.
 std::optional<Candidate> batched_indexing(const Facts& facts) {
   constexpr std::int64_t kFewest = 16;  // samples of a batch
   if (facts.metric("data.cheap_samples") <= 0 || facts.config.loader.batch_size < kFewest ||
@@ -53,8 +53,7 @@ std::optional<Candidate> batched_indexing(const Facts& facts) {
       "stacked: {} of the time",
       plural(facts.config.loader.batch_size, "sample"),
       show_percent(waited_for_single_samples(facts)));
-  // In a program on two cores a TensorDataset of 256 samples a batch took a tenth of the time or
-  // less.
+  // A TensorDataset took a tenth of the time or less, with 256 samples per batch on two cores.
   Changes& faster = candidate.options.emplace_back();
   for (const Stage stage : {Stage::opaque, Stage::collate})
     if (facts.stages[stage].count > 0)
@@ -104,7 +103,7 @@ std::optional<Candidate> opened_per_sample(const Facts& facts) {
   return candidate;
 }
 
-// Of HDF5, whose chunks are read and unpacked as a whole.
+// Chunks of HDF5, which are read and unpacked as a whole.
 std::optional<Candidate> chunk_amplification(const Facts& facts) {
   constexpr double kMuchLarger = 2;
   const double times = facts.metric("read.chunks_per_used");

@@ -92,7 +92,7 @@ class Choice {
 
   bool is_final() const { return best && nothing_is_left(best->prediction); }
 
-  // Whether it is the choice now.
+  // Returns true if `changes` became the choice.
   bool consider(const Changes& changes) {
     if (is_final()) return false;
     std::optional<Prediction> changed = predicted(predict_, changes);
@@ -103,7 +103,7 @@ class Choice {
     return true;
   }
 
-  // Names the value that gives most beside the one that is chosen.
+  // Adds the value with the best gain to the choice, if it keeps the GPU busy for much longer.
   void name_best(const Changes& changes) {
     const std::optional<Prediction> most = predicted(predict_, changes);
     if (!most || !most->is_known()) return;

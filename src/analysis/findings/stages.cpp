@@ -36,7 +36,7 @@ std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage
 
 namespace {
 
-// By what it is that is decoded, as far as its functions have names.
+// Advice for the kind of data that is decoded, by the names of the functions.
 std::string cheaper_decode_words(const Facts& facts) {
   const std::string named = facts.named(name_of(Stage::decode));
   const auto names = [&](const char* part) { return named.find(part) != std::string::npos; };

@@ -22,8 +22,8 @@ constexpr std::int64_t kFirstWorkers = 2;   // at least, to try where there are 
 constexpr double kToSend = 0.7 * kMillisecond, kToReceive = 2.0 * kMillisecond;
 constexpr double kWorthTrying = 1.1;  // times the rate: less than that may be a loss
 
-// Workers that each have a core as much of their time as they want one: those that compute all the
-// time are no more than the cores, and those that wait need none meanwhile.
+// The number of workers that the cores can feed. Workers that always compute are never more than
+// the cores. Workers that wait need no core meanwhile.
 std::int64_t workers_on_cores(const Facts& facts) {
   constexpr double kComputes = 0.9;  // of the time
   const double need = facts.need_of_core();
@@ -32,11 +32,11 @@ std::int64_t workers_on_cores(const Facts& facts) {
   return std::llround(std::ceil(facts.cores_per_rank() / std::max(need, 1.0 / kMostWorkers)));
 }
 
-// Of one worker, as it was measured; 0: not known.
+// Memory of one worker in bytes, as measured. 0 if unknown.
 double memory_of_worker(const Facts& facts) { return facts.metric("memory.worker_private_bytes"); }
 
-// Workers that the free memory has room for, of each rank, beside the present ones. Nothing where
-// either was not measured.
+// Further workers of each rank that fit into the free memory. Empty if the free memory or the
+// memory of a worker was not measured.
 std::optional<std::int64_t> workers_in_memory(const Facts& facts) {
   const auto free = value_of(facts.record.metrics, "memory.free_bytes");
   const double each = memory_of_worker(facts);
@@ -46,8 +46,9 @@ std::optional<std::int64_t> workers_in_memory(const Facts& facts) {
   return static_cast<std::int64_t>(std::min(*free / each / ranks, 1e6));
 }
 
-// Twice as many workers, to try if nothing is predicted. No more than the cores, the free memory and
-// the shards of a stream allow. Empty if more workers could only share what the present ones have.
+// Twice as many workers, to try if nothing is predicted. No more than the cores, the free memory
+// and the shards of a stream allow. Empty if more workers could only share what the present ones
+// have.
 Changes twice_the_workers(const Facts& facts) {
   const std::int64_t workers = facts.config.loader.num_workers;
   std::int64_t most = std::min(2 * workers, kMostWorkers);
@@ -91,10 +92,9 @@ double threads_of_training(const Facts& facts) {
   return std::min(computing_threads(facts.record), facts.cores_per_rank());
 }
 
-// Whether the first workers can give anything, where training computes on the cores that they need:
-// no number that is said. While workers run, its threads wait for a core and for each other (the
-// model's SharedServer does the same); what the workers have not made by then, they make while the
-// trainer waits.
+// True if the first workers may gain enough although training computes on the same cores. An
+// estimate that is never printed. While workers run, the threads of training wait for a core and
+// for each other, as in the model's SharedServer. Workers make the rest while the trainer waits.
 bool is_worth_trying(const Facts& facts) {
   const double cores = facts.cores_per_rank();
   const double threads = threads_of_training(facts);
@@ -123,8 +123,8 @@ std::int64_t shards_of_stream(const Facts& facts) {
   return std::llround(facts.metric("data.shards"));
 }
 
-// Of somebody else's program so much more is not known of its data set and its machine. Workers
-// that the cores cannot feed, or that the memory has no room for, are never advised.
+// The range ends at 8 times the workers of a measured program, whose data set and machine may not
+// give more. It never exceeds the workers that the cores can feed or the free memory can hold.
 SettingRange more_workers(const Facts& facts) {
   constexpr std::int64_t kTimesAsMany = 8;
   const std::int64_t workers = facts.config.loader.num_workers;

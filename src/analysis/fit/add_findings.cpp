@@ -36,7 +36,7 @@ void judge_again(Analysis& analysis, const RunRecord& record, const PredictWitho
   analysis.verdict = judge(record, analysis, account_lead(record));
 }
 
-// Of the change that is advised: what is quoted of it may go beyond what was measured.
+// Adds notes on how far the prediction of the advised change goes beyond the measurements.
 void note_extrapolations(Analysis& analysis, const std::vector<Finding>& findings,
                          const FittedModel& model) {
   const auto first = std::find_if(findings.begin(), findings.end(),

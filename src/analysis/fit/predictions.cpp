@@ -134,7 +134,7 @@ Prediction FittedModel::predict_like_others(const std::vector<std::size_t>& rank
   return std::move(prediction);
 }
 
-// What nobody measured is between the least and the most that was seen elsewhere.
+// Unmeasured costs are between the least and the most that other programs had.
 void FittedModel::add_spread_of_first_workers(const Changes& changes, Prediction& usual) const {
   const bool has_some = config_.loader.num_workers == 0 && usual.config.loader.num_workers > 0;
   if (!measured_ || !has_some || costs_->knows(Stage::transport_recv)) return;

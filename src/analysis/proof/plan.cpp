@@ -229,7 +229,7 @@ void plan_fix(Proof& proof, const Analysis& analysis) {
         "--cache warm";
     return;
   }
-  // In virtual time what the model was told beside the settings can be run too.
+  // A run in virtual time can also have the speeds that the model assumes besides the settings.
   const Changes& changes = proof.exact ? fix->changes : fix->to_run;
   proof.cases.push_back(knocked_out(std::string(fix->id), {}, changes));
 }

@@ -23,7 +23,7 @@ constexpr std::int64_t kMostSteps = 200;
 constexpr std::size_t kMostSizes = 8;
 constexpr std::int64_t kMostRanks = 32'768;  // more take the model hours and tens of gigabytes
 
-// Of the job: what the question sets, by the name of the setting or an alias; else that of the run.
+// Returns a count that the question sets, by the setting's name or an alias, or that of the run.
 std::int64_t count_in(const JobQuestion& question, std::string_view name, std::int64_t of_run) {
   for (const Change& change : question.changes) {
     if (change_setting({change}, name)) return parse_count(change.value);
@@ -35,7 +35,7 @@ std::int64_t samples_of_epoch(const RunRecord& record, const JobQuestion& questi
   return count_in(question, "samples", record.config.data.samples);
 }
 
-// A rank that has not even a batch in an epoch trains on nothing that is worth a plan.
+// Throws UsageError if a rank would get less than one batch in an epoch.
 void refuse_too_few_samples(const RunRecord& record, const JobQuestion& question) {
   const std::int64_t samples = samples_of_epoch(record, question);
   const std::int64_t batch = count_in(question, "batch-size", record.config.loader.batch_size);
