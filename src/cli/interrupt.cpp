@@ -12,7 +12,7 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 using Handler = void (*)(int, siginfo_t*, void*);
 
-// What nohup has made ignored stays so. Null: the signal kills.
+// A SIGHUP that nohup ignores stays ignored. With null the signal kills.
 void set_handler(int signal, Handler handler) {
   struct sigaction action {};
   sigaction(signal, nullptr, &action);

@@ -234,7 +234,7 @@ void check_places(const Places& places, std::string_view kind, const OutputRules
 
 namespace {
 
-// The first form that cannot be written is thrown of when the others are.
+// Writes all forms, then throws the error of the first one that could not be written.
 void write_forms(const Places& places, const AnyResult& result, const ReportStyle& style) {
   std::exception_ptr failure;
   const auto write = [&](std::string_view form, const std::string& path) {

@@ -113,7 +113,7 @@ std::optional<JobPlace> place_of(const OwnFlags& own, RunConfig& given) {
   return place;
 }
 
-// The reason of a failure stands alone: what was measured until then is kept as the last result.
+// Prints only the reason of a failure. The measurements until then are kept as the last result.
 void write_part(const Places& places, const ReportStyle& style, const RunRecord& record,
                 const Analysis& analysis, const std::string& reason) {
   const AnyResult result = result_of(record, analysis);
@@ -124,7 +124,7 @@ void write_part(const Places& places, const ReportStyle& style, const RunRecord&
   is_kept ? write_files(places, result, style) : write_answer(places, result, style);
 }
 
-// Nothing where the run failed: what was measured until then is written.
+// Returns nothing if the run failed, and then writes the measurements until the failure.
 std::optional<RunRecord> measure_or_write_part(const RunConfig& config, const MachineFacts& machine,
                                                const std::vector<std::string>& notes,
                                                const ProbedRates& rates, const Places& places,

@@ -16,13 +16,13 @@
 namespace loaderscope {
 namespace {
 
-// All of it: what is cut off could be what does the harm.
+// The whole command, because a part that is cut off could do the harm.
 std::string program_of(const RunConfig& config) {
   const ProgramConfig& program = config.program;
   std::string words;
   for (const std::string& word : program.command.value)
     words += (words.empty() ? "" : " ") + quoted(word);
-  // A loader that we bring runs no code of others, unless with a Python that the file names.
+  // A loader of ours runs only our code, unless the file names another Python.
   const bool is_ours = program.loader.value.find(':') == std::string::npos &&
                        program.python.value == ProgramConfig().python.value;
   if (!program.loader.value.empty() && !is_ours)

@@ -1,4 +1,4 @@
-// The answer of a tune from what its runs and its models say.
+// The answer of a tune, from its runs and its models.
 #include <algorithm>
 
 #include "experiment/tuner_parts.h"
@@ -15,13 +15,13 @@ bool has_unseen_rivals(const Tune& tune, const Belief& belief) {
                      [&](std::size_t i) { return tune.experiment.cases[i].runs.empty(); });
 }
 
-// As far as runs say, and no other case is believed to set a higher mark.
+// True if no run rules the case out and no other case is expected to be better.
 bool may_reach_goal(const Tune& tune, const Belief& belief, std::size_t i) {
   return tune.goal.busy ? !belief.is_ruled_out(i) : !has_unseen_rivals(tune, belief);
 }
 
-// Nothing is proven: the cheapest that may well reach the goal, else the best. What is nearly
-// ruled out is no answer, though more runs might have shown that it is one.
+// The answer if nothing is proven: the cheapest case that may well reach the goal, or else the
+// best. A case that is nearly ruled out is no answer, although more runs might prove it.
 std::optional<std::size_t> fallback(const Tune& tune, const Belief& belief) {
   std::optional<std::size_t> result;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {

@@ -1,5 +1,5 @@
-// Axes that go on past their ends while more is expected there. Workers that wait need no core, so
-// that no number of cores says where such an axis should end.
+// Axes that grow while a larger value is expected to give more. Workers that wait need no core, so
+// the number of cores does not say where such an axis should end.
 #include <algorithm>
 #include <utility>
 
@@ -11,10 +11,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMore = 0.01;              // of the rate: what is worth another value
-constexpr int kValuesAhead = 2;             // that are looked at, and added, at a time
-constexpr std::int64_t kMostWorkers = 128;  // of all ranks, that are tried unasked
-constexpr std::int64_t kMostAhead = 32;     // batches of a worker, likewise
+constexpr double kMore = 0.01;              // gain of the rate that is worth another value
+constexpr int kValuesAhead = 2;             // values that are predicted and added at a time
+constexpr std::int64_t kMostWorkers = 128;  // of all ranks, without a request for more
+constexpr std::int64_t kMostAhead = 32;     // batches of a worker, also without a request
 
 constexpr const char* kWorkers = "num-workers";
 constexpr const char* kAhead = "prefetch-factor";
@@ -26,7 +26,7 @@ const Axis* axis_of(const Tune& tune, const std::string& key) {
   return found == axes.end() ? nullptr : &*found;
 }
 
-// 0: none.
+// Value of the case on an axis. 0 if it has none.
 std::int64_t value_of(const Case& one, const std::string& key) {
   for (const Change& change : one.changes) {
     if (change.key == key) return parse_count(change.value);
@@ -34,7 +34,7 @@ std::int64_t value_of(const Case& one, const std::string& key) {
   return 0;
 }
 
-// The largest that can be run.
+// Largest value of the axis that can be run.
 std::int64_t end_of(const Tune& tune, const std::string& key) {
   std::int64_t end = 0;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
@@ -52,7 +52,7 @@ std::int64_t next_value(const std::string& key, std::int64_t after) {
   return key == kWorkers && power > 1 && between > after ? between : 2 * power;
 }
 
-// The highest rate that is believed of measured cases with the last value, and with smaller ones.
+// Highest estimated rates of the measured cases, with the last value and with smaller ones.
 struct Ends {
   double last = 0, before = 0;
 };
@@ -73,7 +73,7 @@ Changes with_value(Changes changes, const Change& value) {
   return changes;
 }
 
-// What the model says of a value, put right by how far it is off of the best case.
+// Prediction of a value, corrected by the error of the model on the best case.
 std::optional<Forecast> forecast_of(const Tune& tune, const Belief& belief,
                                     const Forecaster& forecast, std::size_t best,
                                     const Change& value) {
@@ -108,7 +108,7 @@ std::optional<BeyondGrid> beyond_axis(const Tune& tune, const Belief& belief,
         is_known ? forecast_of(tune, belief, forecast->second, best, change) : std::nullopt;
     if (said && said->samples_per_s > belief.rate(best) * (1 + kMore))
       return BeyondGrid{change, said, ""};
-    // Where no model says: it has not levelled, as far as it was measured.
+    // Without a prediction, the measured rates decide: they still rise at the end.
     if (!said && ends.last > 0 && ends.before > 0) return BeyondGrid{change, std::nullopt, ""};
   }
   return std::nullopt;
@@ -170,7 +170,7 @@ bool extend_axis(Tune& tune, const std::string& key, const TuneOptions& options)
     std::vector<std::string>& values = tune.experiment.axes[place].values;
     values.insert(values.end(), axis->values.begin(), axis->values.end());
     for (Case& one : more.cases) {
-      if (value_of(one, key) == 0) continue;  // it has no such value, and is there
+      if (value_of(one, key) == 0) continue;  // it is a case of the grid already
       tune.experiment.cases.push_back(std::move(one));
       tune.candidates.emplace_back();
     }

@@ -1,4 +1,4 @@
-// The settings that the user has now, as a case beside those of the grid.
+// The present settings of the user, as a further case next to the grid.
 #include <algorithm>
 
 #include "experiment/settings.h"

@@ -19,9 +19,9 @@ namespace loaderscope {
 namespace {
 
 constexpr int kRounds = 5;
-constexpr int kRoundsOfProgram = 4;        // which has to start anew for each run
-constexpr int kFewestTrialRounds = 3;      // fewer tell nothing
-constexpr Nanos kEndOfRun = kSecond / 2;   // of a process: behind its window
+constexpr int kRoundsOfProgram = 4;        // fewer, as it starts again for each run
+constexpr int kFewestTrialRounds = 3;      // fewer give no interval
+constexpr Nanos kEndOfRun = kSecond / 2;   // from the end of the window to that of the process
 constexpr std::int64_t kFewestEpochs = 2;  // where it is their beginning that is blamed
 
 ProofRun run_of(double samples_per_s, const Account& account) {
@@ -122,21 +122,21 @@ class Prover {
   }
   Nanos now() const { return trial_.now ? trial_.now() : 0; }
 
-  // A further round, as long as those before, ends within the budget.
+  // Returns true if another round of the mean length so far ends within the budget.
   bool has_time(Nanos begin, int rounds_done) const {
     if (!has_limit() || rounds_done == 0) return true;
     const Nanos spent = now() - begin;
     return spent + spent / rounds_done <= trial_.budget;
   }
 
-  // As far as the first run tells.
+  // Estimated from the first run.
   Nanos time_of_run() const {
     const RankRecord& rank = first_.ranks.front();
     const std::int64_t steps = std::max<std::int64_t>(rank.steps(), 1);
     return trial_.start + rank.window() / steps * steps_ + kEndOfRun;
   }
 
-  // As many rounds as the budget has room for; 0, with the reason, where those tell nothing.
+  // Number of rounds that fit into the budget. If they are too few, sets the reason and returns 0.
   int planned_rounds() {
     int rounds = rounds_of(first_, proof_);
     if (proof_.asked != Prove::fix || proof_.exact) return rounds;
@@ -196,7 +196,7 @@ class Prover {
     }
   }
 
-  // One change has one number: the same prediction stands in the answer.
+  // One change has one number, so this is the prediction of the answer.
   void predict_fix(const FittedModel& model, ProofCase& of) {
     if (!of.missing.empty()) return;
     try {
@@ -210,7 +210,7 @@ class Prover {
     }
   }
 
-  // In virtual time the run gives just what the model says; else the gain is of what was measured.
+  // A run in virtual time gives exactly the prediction. Other gains refer to the measured rate.
   ProofPrediction predicted_fix(const Prediction& after) const {
     if (proof_.exact)
       return {{after.base_samples_per_s, after.base_busy},

@@ -62,7 +62,7 @@ class Tuner {
     }
   }
 
-  // First of all, so that the answer can say what it is better than.
+  // Runs first, so that the answer can compare with it.
   void measure_now() {
     tune_.now = add_present(tune_, options_.limits);
     refuse_what_does_not_fit();
@@ -110,7 +110,7 @@ class Tuner {
     refuse_what_does_not_fit();
   }
 
-  // `unseen`: though nothing was measured at the end of the axis.
+  // Extends an axis. `unseen`: also if no case at the end of the axis has run.
   void grow(bool unseen) {
     if (!options_.grows || is_over()) return;
     const auto beyond = expected_beyond(tune_, Belief(tune_), forecasters_);
@@ -166,7 +166,7 @@ class Tuner {
     }
   }
 
-  // Those cases of it of which nothing was said yet.
+  // Predicts the cases of the stratum that have no prediction yet.
   void predict(std::size_t stratum) {
     const Forecaster& forecast = forecasters_[stratum];
     if (!forecast) return;

@@ -1,6 +1,7 @@
-// What one run of each arm says of busy, waits and stages, without a verdict on each.
+// Busy share, waits and stages of one run of each arm, without a verdict on each.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -16,7 +17,7 @@ struct Two {
   double a = 0, b = 0;
 };
 
-// What both arms have; of a wait or a stage 0 where one has none.
+// The values of both arms. 0 if only one arm has such a wait or stage.
 std::optional<Two> two_of(const Comparison& comparison, std::string_view name) {
   if (comparison.runs.size() != 2) return std::nullopt;
   const auto a = value_of(comparison.runs[0].quantities, name);

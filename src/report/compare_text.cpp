@@ -55,7 +55,7 @@ std::string news_of(const Judgement& judgement, const Difference& blamed) {
   return changed_name(judgement, blamed);
 }
 
-// What decides where no stage can be named. Memory has its own line.
+// The difference that decides if no stage can be named. Memory has its own line.
 const Difference* leading(const Judgement& judgement) {
   for (const Difference& one : judgement.differences) {
     if (one.verdict == judgement.verdict && &one != judgement.more_memory()) return &one;
@@ -69,7 +69,7 @@ std::string rates_of(const Difference& rate) {
                      show_rate(rate.a), 100 * rate.change.mean);
 }
 
-// Of two results, whose rate decides: did it help?
+// Rates of two results, and the wait that changed most.
 std::string what_results_say(const Comparison& comparison, const Difference& rate) {
   const std::string wait = changed_wait(comparison, rate.verdict == Outcome::better);
   return rates_of(rate) + (wait.empty() ? "" : ": " + wait);

@@ -72,7 +72,7 @@ std::string supposition(const Changes& changes) {
   return text;
 }
 
-// ", if compute were 0.5 times as fast": what the model was told beside the settings.
+// ", if compute were 0.5 times as fast": the speeds that the model assumes besides the settings.
 std::string supposed_beside(const Finding& finding) {
   Changes beside;
   std::copy_if(finding.changes.begin(), finding.changes.end(), std::back_inserter(beside),

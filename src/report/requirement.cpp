@@ -114,7 +114,8 @@ bool is_mean_of_window(std::string_view path) {
                      [&](std::string_view root) { return path.starts_with(root); });
 }
 
-// With three digits, or as many as tell it from what was required; in per cent where that is.
+// Three digits, or as many as distinguish the value from the required one. In per cent if the
+// requirement is.
 std::string shown_number(double value, const Requirement& condition) {
   const bool in_percent = condition.value.ends_with('%');
   const double factor = in_percent ? 100 : 1;

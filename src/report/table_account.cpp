@@ -53,7 +53,7 @@ std::string first_column(const RunRecord& record, const Analysis& analysis) {
                                                                                 : "GPU time";
 }
 
-// Where the first line speaks of gains, what it says of each cause that it names.
+// The gain without the cause, if the first line names it and speaks of gains.
 std::string gain_words(Cause cause, const Analysis& analysis) {
   const Verdict& verdict = analysis.verdict;
   const auto& named = verdict.candidates;

@@ -69,8 +69,8 @@ void describe_chunks(hid_t creation, std::span<const hsize_t> most, Bytes value_
   layout.packed_by = names_of_filters(creation);
 }
 
-// Where other files hold the rows. Of what is missing or too short there the library reads zeros,
-// and it takes any path that the file names.
+// Rejects rows in other files. The library opens any path that the file names, and reads zeros if
+// the other file is missing or too short.
 void check_other_files(hid_t dataset, hid_t creation) {
   if (::H5Pget_external_count(creation) > 0)
     throw ValueError(

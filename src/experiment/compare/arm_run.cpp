@@ -50,7 +50,7 @@ bool draws_alike(const RunRecord& a, const RunRecord& b) {
 
 bool is_in_virtual_time(const RunRecord& record) { return record.engine == "model"; }
 
-// The deviation of a run's rate as far as its own steps show it.
+// Deviation of a run's rate, estimated from its own steps.
 double spread_of_steps(const RunRecord& record) {
   constexpr double kDeviations = 1.96;  // in half of a 95 % interval
   const Estimate rate = analyse(record).samples_per_s;
@@ -64,7 +64,7 @@ void take_spread(const RunRecord& a, const RunRecord& b, const std::optional<Kno
     return;
   }
   KnownSpread spread = known.value_or(kAssumedSpread);
-  constexpr double kMost = 10;  // as a logarithm: nothing can be told
+  constexpr double kMost = 10;  // as a logarithm: no change can be seen
   const double of_steps = std::min(kMost, std::max(spread_of_steps(a), spread_of_steps(b)));
   if (of_steps > spread.rate) {
     comparison.notes.push_back(fmt::format(

@@ -66,7 +66,7 @@ std::string shown_setting(const std::string& text) {
   return text.empty() ? "none" : shown_text(text);
 }
 
-// Of long ones, such as commands, what both begin with is left out.
+// Leaves out the common beginning of long settings, such as commands.
 std::string changed_setting(const Field& field, std::vector<std::string> there,
                             std::vector<std::string> here) {
   const auto [a, b] = std::mismatch(there.begin(), there.end(), here.begin(), here.end());
@@ -79,7 +79,7 @@ std::string changed_setting(const Field& field, std::vector<std::string> there,
                      shown_setting(all_of(there)), shown_setting(all_of(here)));
 }
 
-// What a program computes is measured, and no setting of it.
+// True for the compute time of a program, which is measured and not a setting.
 bool is_measured(const Field& field, const RunRecord& record) {
   return field.name == "compute" && is_guest_engine(record.engine) && !field.given(record.config);
 }

@@ -14,8 +14,8 @@ namespace {
 // that are.
 enum class Repeats : std::uint8_t { never, alike, differs };
 
-// Blocks in which the arms differ. A count that flickers in few runs is now and then alike in the
-// two of an arm: in so many blocks, and always in the same arm, it is not.
+// Blocks in which the arms must differ, always in the same direction. A count that flickers in few
+// runs may be equal in both runs of an arm by chance, but rarely in this many blocks.
 constexpr std::size_t kFewestBlocks = 3;
 
 Repeats repeats(const Comparison& comparison, std::string_view name) {

@@ -99,8 +99,8 @@ bool does_more(const Judgement& judgement) {
                      [](const CountChange& count) { return count.b > count.a; });
 }
 
-// A faster job may take more CPU for it; it is still faster. Memory is another question. Where
-// settings were changed only the rate says whether that helped.
+// A faster job is faster even if it takes more CPU time. Memory is a separate question. If settings
+// differ, only the rate decides.
 Outcome verdict_of(const Judgement& judgement, const Comparison& comparison) {
   const auto any = [&](Outcome verdict, bool deciding) {
     return std::any_of(judgement.differences.begin(), judgement.differences.end(),
