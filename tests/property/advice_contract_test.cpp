@@ -114,7 +114,6 @@ class Advised {
     for (const Changes& changes : single_settings(record_)) {
       try {
         const Promise other = promise_of(analysis_, model_.predict(changes));
-        best_ = std::max(best_, other.rate_after / other.rate_before - 1);
         if (other.busy_after < busy + kMuchBusier || !may_be_advised(changes)) continue;
         EXPECT_TRUE(is_named(changes))
             << spell_changes(changes)
@@ -135,7 +134,6 @@ class Advised {
   Analysis analysis_;
   FittedModel model_;
   const Finding* fix_ = nullptr;
-  double best_ = 0;
 };
 
 TEST(AdviceContract, HoldsForDeclaredPipelines) {
