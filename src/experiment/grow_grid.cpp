@@ -61,7 +61,9 @@ Ends measured_ends(const Tune& tune, const Belief& belief, const std::string& ke
   Ends ends;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
     if (!belief.judgement().measured(i)) continue;
-    double& rate = value_of(tune.experiment.cases[i], key) == end ? ends.last : ends.before;
+    const std::int64_t value = parse_count(setting_text(tune.experiment.cases[i], key));
+    if (value > end) continue;  // the present settings, which may lie past the grid
+    double& rate = value == end ? ends.last : ends.before;
     rate = std::max(rate, belief.rate(i));
   }
   return ends;

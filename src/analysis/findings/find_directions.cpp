@@ -6,6 +6,7 @@
 #include "analysis/findings/facts.h"
 #include "analysis/findings/search_option.h"
 #include "analysis/findings/subject.h"
+#include "analysis/stragglers.h"
 #include "analysis/verdict.h"
 #include "settings/world_changes.h"
 
@@ -51,6 +52,9 @@ const Finding* first_that(const Analysis& analysis, const Is& is) {
 
 const Finding* fix_of(const Analysis& analysis) {
   if (analysis.verdict.withheld_reason && !analysis.is_of_trace) return nullptr;
+  // A rank that the others wait for is the subject, however much a setting of all ranks gains.
+  const Finding* leads = first_that(analysis, [](const Finding& f) { return !f.wrong_data; });
+  if (leads != nullptr && leads->id == kStragglerRank) return leads;
   const Finding* fix = first_that(analysis, [](const Finding& f) { return f.is_worth_doing(); });
   return fix != nullptr ? fix : first_that(analysis, [](const Finding& f) { return f.is_chief; });
 }
