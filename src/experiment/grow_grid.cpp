@@ -61,7 +61,8 @@ Ends measured_ends(const Tune& tune, const Belief& belief, const std::string& ke
   Ends ends;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
     if (!belief.judgement().measured(i)) continue;
-    const std::int64_t value = parse_count(setting_text(tune.experiment.cases[i], key));
+    const LoaderConfig& loader = tune.experiment.cases[i].config.loader;
+    const std::int64_t value = key == kWorkers ? loader.num_workers : loader.prefetch_factor;
     if (value > end) continue;  // the present settings, which may lie past the grid
     double& rate = value == end ? ends.last : ends.before;
     rate = std::max(rate, belief.rate(i));

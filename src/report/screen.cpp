@@ -56,10 +56,19 @@ void Screen::headline(const std::string& text, Tone tone) {
   add({.is = Is::headline, .worth = Worth::needed, .text = printable(text), .tone = tone});
 }
 
+// A headline is never left out, so it may not fill the screen.
+static std::string first_rows(std::string text) {
+  constexpr int kRows = 4;
+  std::size_t end = 0;
+  for (int row = 0; row < kRows && end != text.npos; ++row) end = text.find('\n', end + 1);
+  return end == text.npos ? text : text.substr(0, end) + " ...";
+}
+
 void Screen::wrapped_headline(const std::string& text, Tone tone) {
+  const int width = style_.width - 4;  // room for " ..."
   add({.is = Is::headline,
        .worth = Worth::needed,
-       .text = wrapped(printable(text), style_.width, 2),
+       .text = first_rows(wrapped(printable(text), width, 2)),
        .tone = tone});
 }
 

@@ -77,7 +77,7 @@ TEST(CiFiles, KeysOfTheConfigurationAreFlagsOfCompareAlsoWhereTheyAreExamples) {
         << line;
     ++keys;
   });
-  EXPECT_EQ(keys, 8U);
+  EXPECT_EQ(keys, 9U);
 }
 
 TEST(CiFiles, TheAcceptedSlowdownsBeginWithAnExample) {

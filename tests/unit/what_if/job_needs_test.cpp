@@ -69,17 +69,17 @@ TEST(JobNeeds, OfWorkersAreThoseOfTheRankThatNeedsMost) {
   EXPECT_NEAR(test::thing_of(plan, "host-cores").needed, 3.6, 0.01);
 }
 
-// 2,390 samples are 24 for each of 100 ranks: a batch of 16 and one of 8, 12 in the mean.
+// 1,601 samples are 17 for each of 100 ranks: a batch of 16 and one of 1, 8.5 in the mean.
 TEST(JobNeeds, AreOfBatchesAsShortAsTheEpochMakesThem) {
   JobQuestion question = question_with(100);
   question.storage = SharedStorage{10e9, 0};
   const JobPlan plan = plan_of(
-      "batch = 16\nworkers = 4\nsteps = 48\nsamples = 2390\ncompute = 40ms\ncost = decode=8ms\n"
+      "batch = 16\nworkers = 4\nsteps = 48\nsamples = 1601\ncompute = 40ms\ncost = decode=8ms\n"
       "stored-bytes = 110000\ncores = 8\n",
       question);
   EXPECT_EQ(plan.first_full, "");
-  EXPECT_NEAR(test::thing_of(plan, "storage").needed, 100 * 12 * 110e3 / 0.04, 1e7);
-  EXPECT_THAT(plan.notes, Contains(HasSubstr("samples of an epoch are filled up to 2")));
+  EXPECT_NEAR(test::thing_of(plan, "storage").needed, 100 * 8.5 * 110e3 / 0.04, 1e7);
+  EXPECT_THAT(plan.notes, Contains(HasSubstr("samples of an epoch are filled up to 1,700")));
 }
 
 // Eight reads of 10 ms under way at once: a worker makes a sample in little more than 1.25 ms.
