@@ -233,7 +233,8 @@ void tell_run(Reading& reading, const RunRecord& record, const Analysis& analysi
   for (const std::string& fault : wrong_data_lines(analysis))
     screen.wrapped_headline(fault, Tone::bad);
   screen.headline(analysis.verdict.sentence, tone_of(analysis.verdict));
-  if (analysis.is_too_short()) return add_next(last, record, analysis);
+  const bool has_more = style.verbose || analysis.proof;
+  if (analysis.is_too_short() && !has_more) return add_next(last, record, analysis);
   add_advice(screen, record, analysis, style);
   if (analysis.steps > 0) add_measured(screen, record, analysis, style);
   if (style.verbose) add_further(screen, record, analysis, style);

@@ -188,7 +188,7 @@ TEST_F(OwnCostTest, IsOfTheWindowAlone) {
   EXPECT_NEAR(*own_.of_workers(), 0.02, 1e-9);
   RunRecord record;
   series_.say(record, own_);
-  EXPECT_THAT(record.notes.at(0), testing::EndsWith("beside that our own code takes 1.0 % of the "
+  EXPECT_THAT(record.notes.at(0), testing::EndsWith("in addition, our own code takes 1.0 % of the "
                                                     "trainer's time and 2.0 % of a worker's"));
 }
 
