@@ -1,5 +1,5 @@
-"""Runs the programs of one file of contract/ and writes what came of each, a line of JSON: contract_runs.py GROUP OUTPUT. With
-a third word it runs only that program, in this process."""
+"""Runs the programs of one file of contract/ and writes the outcome of each as a line of JSON: contract_runs.py GROUP OUTPUT.
+With a third word it runs only that program, in this process."""
 
 import contextlib
 import importlib
@@ -40,7 +40,7 @@ def _without_ours(text):
 
 @contextlib.contextmanager
 def _captured(texts):
-    """What this process and its children write meanwhile to both streams."""
+    """Captures all that this process and its children write to both streams."""
     with tempfile.TemporaryFile() as file:
         sys.stdout.flush(), sys.stderr.flush()
         kept = os.dup(1), os.dup(2)

@@ -32,7 +32,7 @@ def _is_here(need):
 
 
 def _missing(group):
-    """Of what the group needs."""
+    """The modules that the group needs and that are missing."""
     for line in (_HERE / "contract" / f"{group}.py").read_text(encoding="utf-8").splitlines():
         if line.startswith("NEEDS = "):
             return [name for name in line.split('"')[1].split() if not _is_here(name)]
@@ -40,7 +40,7 @@ def _missing(group):
 
 
 def _rows(before, group):
-    """By name; and the last words of the run."""
+    """The outcomes of the programs by name, and the end of the output."""
     with tempfile.TemporaryDirectory(prefix="contract-") as folder:
         output = os.path.join(folder, "rows")
         environment = dict(os.environ, HOME=folder, PYTHONDONTWRITEBYTECODE="1")

@@ -1,4 +1,4 @@
-"""How programs end."""
+"""Programs that end in different ways."""
 
 import atexit
 import os

@@ -1,4 +1,4 @@
-"""What a training takes from its DataLoaders."""
+"""Batches that a training takes from its DataLoaders."""
 
 import copy
 import gc

@@ -1,4 +1,4 @@
-"""What a program pickles. It has these functions before torch is there."""
+"""Objects that a program pickles. It has these functions before it imports torch."""
 
 import bz2
 import gzip

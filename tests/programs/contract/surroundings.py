@@ -1,4 +1,4 @@
-"""What a program sees around it."""
+"""The surroundings of a program: streams, signals, hooks of the interpreter, files."""
 
 import builtins
 import faulthandler
@@ -91,7 +91,7 @@ def collections_can_be_off():
 
 
 def files_of_a_batch():
-    """What open() gives while a sample is made."""
+    """The files that open() returns while a sample is made."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "file")
         path.write_bytes(bytes(range(256)) * 40)

@@ -40,12 +40,12 @@ class _Time(ctypes.Structure):
 
 
 def _is_interrupted(result):
-    """Of a function of the C library."""
+    """`result`: of a function of the C library."""
     return int(result < 0 and ctypes.get_errno() == errno.EINTR)
 
 
 def _interruptions(_):
-    """Of calls that the kernel never restarts after a signal."""
+    """Makes calls that the kernel never restarts after a signal. Returns 1 for each that was interrupted."""
     wait, left = _Time(0, _WAIT_MS * 1_000_000), _Time()
     semaphore, end = ctypes.create_string_buffer(64), time.time_ns() + _WAIT_MS * 1_000_000
     until = _Time(end // 1_000_000_000, end % 1_000_000_000)

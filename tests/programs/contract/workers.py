@@ -1,4 +1,4 @@
-"""What happens in workers of a DataLoader."""
+"""Samples and batches that workers of a DataLoader make."""
 
 import gc
 import multiprocessing
