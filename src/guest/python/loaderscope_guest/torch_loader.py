@@ -157,9 +157,10 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
         original(self)
         if self._send_idx > batch:
             try:
+                sent = now()
                 library.fact(FACT.dispatched, iteration.number, iteration.generation, self._task_info[batch][0], batch,
                              at, 0, 0, 0, 0)
-                library.took(now())
+                library.took(sent)
             except Exception as error:
                 messages.not_seen(_GIVEN, error)
 
