@@ -1,4 +1,4 @@
-"""How much of a batch is padding, where its samples differ in length."""
+"""The part of a batch that is padding, if its samples differ in length."""
 
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -24,7 +24,7 @@ def _elements(value: Any) -> Optional[int]:
 
 
 def _count(value: Any, counts: Dict[str, int], left: List[int], place: str = "", depth: int = 0) -> None:
-    """Adds the number of elements at each place. `left`: objects that may still be visited."""
+    """Adds the number of elements at each place. `left`: the number of objects that may still be visited."""
     if left[0] <= 0:
         return
     left[0] -= 1
@@ -42,7 +42,7 @@ def _count(value: Any, counts: Dict[str, int], left: List[int], place: str = "",
 
 
 def _counts(value: Any, most: int) -> Dict[str, int]:
-    """How many elements stand at each place of a sample or batch, as far as `most` objects go."""
+    """The number of elements at each place of a sample or batch. Visits `most` objects at most."""
     counts: Dict[str, int] = {}
     _count(value, counts, [most])
     return counts
@@ -69,7 +69,7 @@ def real_and_padded(samples: Any, batch: Any) -> Tuple[int, int]:
 
 
 class Padding:
-    """Of this process, over the batches that were looked at."""
+    """The padding of all batches of this process that were looked at."""
 
     def __init__(self) -> None:
         self._batches = 0
@@ -82,9 +82,11 @@ class Padding:
 
     def look(self, samples: Any, batch: Any) -> None:
         begun = now()
-        real, padded = real_and_padded(samples, batch)
-        walks.budget.spend(begun)
-        library.took(begun)
+        try:
+            real, padded = real_and_padded(samples, batch)
+        finally:  # also after an exception of the program's objects
+            walks.budget.spend(begun)
+            library.took(begun)
         if padded > 0:
             self._real += real
             self._padded += padded

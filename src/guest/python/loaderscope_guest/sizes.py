@@ -1,10 +1,10 @@
-"""How much a batch holds: samples, and bytes of tensors and arrays. Batches are objects of the program's own, which may do
-anything when they are looked at. A large one is estimated by some of its parts."""
+"""The contents of a batch: its samples, and the bytes of its tensors and arrays. Batches are objects of the program, which may
+do anything when they are looked at. The bytes of a large batch are estimated from some of its parts."""
 
 import weakref
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any, Callable, Iterable, Tuple
+from typing import Any, Callable, Iterable, Optional, Tuple
 
 from loaderscope_guest import messages, walks
 from loaderscope_guest.library import now
@@ -22,8 +22,8 @@ def attribute(thing: Any, name: str) -> Any:
 
 
 def is_mapping(thing: Any) -> bool:
-    """By what its class derives from. The abstract class itself would keep two objects in each process for each class that
-    it is asked about and each class that derives from it."""
+    """Returns whether its class derives from Mapping. isinstance() would keep two objects in each process for each class that
+    it is asked about and for each class that derives from it."""
     return isinstance(thing, dict) or any(base is Mapping for base in type(thing).__mro__)
 
 
@@ -89,7 +89,7 @@ def _bytes_of_old_tensor(data: Any) -> int:
 
 
 def _others(data: Any, count: int, wanted: int) -> Iterable[Any]:
-    """So many of its parts behind the first one, spread over all of them."""
+    """`wanted` of its parts after the first one, spread over all of them."""
     if is_mapping(data):
         return islice(data.values(), 1, wanted + 1)
     if wanted + 1 == count:
@@ -98,7 +98,8 @@ def _others(data: Any, count: int, wanted: int) -> Iterable[Any]:
 
 
 def _walk_parts(data: Any, count: int, most: int, depth: int) -> _Walked:
-    """The first part says how many objects a part has. A list of numbers is one of numbers all through."""
+    """The first part shows how many objects a part has. A list whose first, middle and last parts are numbers of one type is
+    taken to hold only numbers."""
     is_list = not is_mapping(data)
     first = data[0] if is_list else next(iter(data.values()))
     kind = type(first)
@@ -126,7 +127,7 @@ def _walk_parts(data: Any, count: int, most: int, depth: int) -> _Walked:
 
 
 def _bytes_of_small(batch: Any) -> int:
-    """Of a tensor, or of a few in a list. It fails for all others."""
+    """The bytes of a tensor, or of a few tensors in a list or dictionary. Raises an exception for anything else."""
     kind = type(batch)
     if kind is not list and kind is not tuple and kind is not dict:
         return int(batch.nbytes)
@@ -139,11 +140,11 @@ def _bytes_of_small(batch: Any) -> int:
 
 
 class Sizes:
-    """Bytes of the batches of this process. Large ones are walked as often as there is time for, and otherwise have as many
-    bytes per sample as the last one that was."""
+    """Bytes of the batches of this process. The first large batch is walked, and later ones as often as there is time for.
+    All others are taken to have as many bytes per sample as the last batch that was walked."""
 
     def __init__(self) -> None:
-        self._per_sample = 0.0
+        self._per_sample: Optional[float] = None  # not known before the first large batch
 
     def bytes_of(self, batch: Any, samples: int) -> int:
         try:
@@ -157,10 +158,12 @@ class Sizes:
             return 0
 
     def _bytes_of_large(self, batch: Any, samples: int) -> int:
-        if walks.budget.is_due():
-            begun = now()
-            size, _, is_exact = _walk(batch, walks.MOST, 0)
-            walks.budget.spend(begun)
+        if self._per_sample is None or walks.budget.is_due():
+            begun, self._per_sample = now(), self._per_sample or 0.0
+            try:
+                size, _, is_exact = _walk(batch, walks.MOST, 0)
+            finally:  # also after an exception of the program's objects
+                walks.budget.spend(begun)
             self._per_sample = max(0, size) / samples
             if not is_exact:
                 messages.degraded(f"batches have more than {walks.MOST} objects: their bytes are estimated by some of them")
