@@ -49,7 +49,8 @@ void close_terminal_input() {
   ::close(nothing);
 }
 
-// SIGTERM comes if the parent is killed. One that was killed before this call sends none.
+// Lets the kernel send SIGTERM to this process if its parent is killed. Ends the process if the
+// parent has ended before this call.
 void end_with(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(127);
@@ -202,7 +203,7 @@ std::set<pid_t> Child::offspring() {
   return left;
 }
 
-// Those that have left the group have done so to be left alone.
+// Processes that left the group do not want its signals.
 std::set<pid_t> Child::in_group() {
   const pid_t group = has_own_group_ ? pid_ : ::getpgrp();
   std::set<pid_t> members;

@@ -21,7 +21,7 @@ bool is_large(const OwnCost& own) {
   return std::max(own.of_trainers().value_or(0), own.of_workers().value_or(0)) >= kLarge;
 }
 
-// What our own code takes that runs whether stages are timed or not; "": not known.
+// The share of time of our own code that runs whether stages are timed or not; "" if unknown.
 std::string about_all_else(RunRecord& record, const OwnCost& own) {
   const auto put = [&](const char* name, const char* text, double share) {
     record.metrics.push_back({name, "1", text, std::round(1e5 * share) * 1e-5});
@@ -111,7 +111,7 @@ void HookSeries::meanwhile(const Seen& seen) {
   series_.reset();
 }
 
-// What timing the stages costs, as a sentence.
+// The cost of timing the stages, as a sentence.
 std::string HookSeries::about_timing(RunRecord& record, const OwnCost& own) const {
   const auto share = done_ ? done_->share() : std::nullopt;
   if (!share) {

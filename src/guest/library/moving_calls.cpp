@@ -1,6 +1,6 @@
-// The type of what takes the place of a method of torch.Tensor that may copy to a device. Most
-// calls copy nothing, and are seen here to be of those. It equals the method: whoever looks for the
-// method in a set of them, as tensor subclasses do, finds it. None is ever destroyed.
+// The type of objects that replace the methods of torch.Tensor that may copy to a device. Most
+// calls copy nothing. They are recognized here and cost little. Such an object equals its method,
+// so that a tensor subclass finds it in a set of methods. It is never destroyed.
 #include <array>
 
 #include "guest/library/api.h"
@@ -41,7 +41,7 @@ Moving& moving_of(Object* self) {
   return *reinterpret_cast<Moving*>(reinterpret_cast<std::byte*>(self) + Moving::header);
 }
 
-// A class of the program's own, or a mode, is not to see that its tensors are looked at.
+// A class of the program, or a mode, must not see that we look at its tensors.
 bool may_look_at(const Moving& moving, Object* tensor) {
   return is_exactly(tensor, moving.tensor) || is_exactly(tensor, moving.parameter);
 }
@@ -83,7 +83,7 @@ bool is_host(const Moving& moving, Object* device) {
   return is;
 }
 
-// Where it is to be, by place or by name; null: that is not said.
+// The argument that names the target, by position or by name. Null if it is missing.
 Object* target_of(Object* const* given, std::size_t count, Object* names) {
   if (count > 1) return given[1];
   const Size named = names != nullptr ? api().PyObject_Size(names) : 0;
@@ -120,7 +120,7 @@ Object* call_quickly(Object* self, Object* const* arguments, std::size_t count, 
                                    names);
 }
 
-// Of an interpreter without the quick way.
+// For an interpreter without PyObject_Vectorcall.
 Object* call(Object* self, Object* arguments, Object* named) {
   const Moving& moving = moving_of(self);
   return api().PyObject_Call(step_is_open ? moving.slow : moving.original, arguments, named);

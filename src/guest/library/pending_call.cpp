@@ -8,7 +8,7 @@
 namespace loaderscope::guest::python {
 namespace {
 
-// Of "3.11.7 (main, ...": 11.
+// Returns 11 for "3.11.7 (main, ...".
 int minor_version() {
   const char* text = api().Py_GetVersion();
   const char* point = std::strchr(text, '.');

@@ -19,8 +19,8 @@ class Counts:
         os.register_at_fork(after_in_child=self.forget)
 
     def forget(self) -> None:
-        self.not_before = 0  # ns: when it is to be said again
-        self.also: List[Callable[[], None]] = []  # is called before they are said
+        self.not_before = 0  # ns: the earliest time of the next report
+        self.also: List[Callable[[], None]] = []  # called before each report
         self._values: Dict[str, List[float]] = {}
         self._watched: Dict[str, Tuple[Callable[[], float], float, int]] = {}
 

@@ -25,7 +25,7 @@ def tensors_of(data: Any) -> Iterator[Any]:
 
 
 def _tensors_of(data: Any, depth: int, left: List[int]) -> Iterator[Any]:
-    """`left`: objects that may still be visited."""
+    """`left`: the number of objects that may still be visited."""
     left[0] -= 1
     if callable(attribute(data, "data_ptr")):
         yield data

@@ -11,7 +11,7 @@ _ORIGINAL = "__wrapped__"  # the attribute of an object that times a function
 
 
 def _kinds() -> FrozenSet[type]:
-    """The types of objects that time functions: of methods, and of other callables."""
+    """The two types of objects that time functions: one for methods, one for other callables."""
     return frozenset(type(library.timed(len, 0, False, False, is_method, False, None, None)) for is_method in (False, True))
 
 
@@ -19,7 +19,8 @@ _KINDS = _kinds()
 
 
 def _in_place_of(timed: Any, source: Any) -> Tuple[Any, Any]:
-    """The function that `timed` stands for, and where compiled code finds it. `source` is None if it looks nowhere."""
+    """The function that `timed` stands for, and its source. By its source compiled code reaches an object; it may be
+    None."""
     from torch._dynamo.source import AttrSource
 
     return getattr(timed, _ORIGINAL), source and AttrSource(source, _ORIGINAL)
@@ -46,7 +47,7 @@ def _create(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _init(original: Callable[..., None]) -> Callable[..., None]:
-    """A method reaches this without a builder."""
+    """A method becomes a variable without a builder."""
 
     @functools.wraps(original)
     def __init__(self: Any, fn: Any, *more: Any, **named: Any) -> None:

@@ -43,14 +43,14 @@ class _Dataset:
 
 
 def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Callable[[Any], Any]:
-    """It is made for each iterator, and nothing of it is kept: `collate` may hold all of the program's data."""
+    """Made for each iterator. No reference to `collate` is kept elsewhere, as it may hold all of the program's data."""
     named = library.timed(collate, stages.COLLATE, False, True, False, False, None, None)
     name = user_code.quick_name_of(collate)
-    told = 0  # ns
+    reported = 0  # ns
 
     @functools.wraps(collate, updated=())
     def timed(samples: Any) -> Any:
-        nonlocal told
+        nonlocal reported
         if not library.enter_behind_samples(stages.COLLATE):
             return collate(samples)
         if inject.ANY:
@@ -60,8 +60,8 @@ def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Calla
         finally:
             library.leave(0)
         spent = library.spent_by(named)
-        user_code.spending.add("collate", name, spent - told)
-        told = spent
+        user_code.spending.add("collate", name, spent - reported)
+        reported = spent
         if padding.is_due():
             with messages.never_failing("padding is"):
                 padding.look(samples, batch)
@@ -117,7 +117,7 @@ def watch(fetcher: Any, maker: making.Making) -> None:
 
 
 def _give_own_dataset(fetcher: Any) -> bool:
-    """`fetcher`: weakly, as the maker that keeps this is a part of it."""
+    """`fetcher`: a weak reference, as the fetcher holds the maker, which keeps this function."""
     counts.put("data.cheap_samples", 1)
     hidden = _hidden(fetcher())
     if hidden:

@@ -31,8 +31,8 @@ def _open(file: Any, buffering: int, opener: Any) -> io.BufferedReader:
 
 
 class _Open:
-    """Takes the place of open(). No function: as that, it is no method where a class has it as an attribute. It says that
-    it is of the type of open()."""
+    """Replaces open(). It is not a function, because a function that is an attribute of a class becomes a method, and open()
+    does not. Its __class__ is the type of open()."""
 
     __class__ = property(lambda self: type(self._original))  # type: ignore[assignment]
 

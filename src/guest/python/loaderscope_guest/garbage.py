@@ -1,5 +1,5 @@
-"""Collections of garbage by the interpreter of this process: how many there are, and how long they take. Each stops the thread
-that happens to make an object, and a full one looks at all objects that the process has or was forked with."""
+"""The number and the duration of garbage collections in this process. Each one stops the thread that happens to make an
+object. A full one visits all objects of the process, with those that it was forked with."""
 
 import gc
 from typing import Any, Dict
@@ -8,12 +8,12 @@ from loaderscope_guest import library
 from loaderscope_guest.counts import counts
 from loaderscope_guest.library import now
 
-_FULL = 2  # the generation that is all objects
-_LEAST = 1_000_000_000  # ns that a share is of: one collection in the first moments is none of the process's time
+_FULL = 2  # the generation that holds all objects
+_LEAST = 1_000_000_000  # ns; the divisor of a share is no smaller, so that one collection at the start is not a large share
 
 
 class Collections:
-    """Is called by the interpreter when one begins and when it is over. It makes no object then."""
+    """The interpreter calls it at the beginning and at the end of each collection. It makes no object that is collected."""
 
     def __init__(self, role: str) -> None:
         self._role = role
@@ -37,11 +37,11 @@ class Collections:
         counts.put("gc.full_s", self._spent_on_full * 1e-9, self._full)
 
 
-_watched: Any = None  # is one of gc.callbacks, also in the child of a fork
+_watched: Any = None  # our entry of gc.callbacks, which the child of a fork inherits
 
 
 def watch() -> None:
-    """From now on in this process, which has joined."""
+    """Begins in this process. Requires that it has joined."""
     global _watched
     for place, callback in enumerate(gc.callbacks):
         if callback is _watched:  # of the process that this one was forked from

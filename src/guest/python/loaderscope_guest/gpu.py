@@ -81,7 +81,7 @@ class Watch:
         self._decided, self.sees = self._decided or self.sees, False
 
     def finish(self) -> None:
-        """What it has done is written down. Libraries that end later are not watched."""
+        """Writes down the work of the GPU so far. Libraries that end later are not watched."""
         if self.sees and library.flags.is_joined():
             library.gpu_stop()
 

@@ -1,6 +1,6 @@
-"""Functions of modules, and who holds them. Once a module has what times a function in place of the function, pickle refuses
-the function itself, because its module has another object of that name. So other modules get that object, too. If anything
-else of the program holds the function, it stays in its module."""
+"""Functions of modules, and references to them. Once an object that times a function has replaced it in its module, pickle
+refuses the function itself, because its module has another object of that name. So all modules that have the function get
+that object. If anything else in the program holds the function, it stays in its module."""
 
 import sys
 from types import ModuleType
@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator
 from loaderscope_guest import library
 from loaderscope_guest.construction import is_of_python
 
-_names_of = ModuleType.__dict__["__dict__"].__get__  # without asking a module, which may load when it is asked
+_names_of = ModuleType.__dict__["__dict__"].__get__  # not getattr(): a module may load others when it is asked
 
 
 def _all_names() -> Iterator[Dict[str, Any]]:
@@ -32,8 +32,8 @@ _BY_ONE_NAME = _references({"held": _Held()}, "held")
 
 
 def must_stay(module: ModuleType, name: str) -> bool:
-    """Does the program hold this function of Python's own otherwise than by names in modules? Modules of other people are
-    looked into when they are imported, before the program can get a function. A worker pickles no function."""
+    """Returns True if the program holds a function of the standard library by more than the names in modules. Other modules
+    are looked into when they are imported, before the program can get a function. A worker pickles no function."""
     names = _names_of(module)
     if name not in names or not is_of_python(module.__name__) or library.flags.is_worker():
         return False

@@ -1,5 +1,5 @@
-"""What is known of objects of the program, by which objects they are. Their own __hash__ and __eq__ are never called: they may
-need attributes that are not there yet. No object is kept alive."""
+"""A table whose keys are objects of the program, compared by identity. Their __hash__ and __eq__ are never called, as they may
+need attributes that are not set yet. No object is kept alive."""
 
 import weakref
 from typing import Any, Dict, Iterator, Tuple
@@ -27,7 +27,7 @@ class ByIdentity:
         return found[1] if found is not None and found[0]() is thing else otherwise
 
     def things(self) -> Iterator[Any]:
-        """Those that are alive."""
+        """The objects that are alive."""
         for reference, _ in list(self._known.values()):
             thing = reference()
             if thing is not None:

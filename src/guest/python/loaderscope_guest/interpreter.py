@@ -1,10 +1,10 @@
-"""Which interpreters are measured. Nothing else is loaded for that."""
+"""Decides if this interpreter is measured. It loads no other module of ours."""
 
 import sys
 
 
 def is_main() -> bool:
-    """Is this no sub-interpreter? What we load exists once in the process, and belongs to the main one."""
+    """Returns False in a sub-interpreter. Our library exists once in the process and belongs to the main interpreter."""
     for name in ("_interpreters", "_xxsubinterpreters"):  # the first one since Python 3.13
         try:
             module = __import__(name)
@@ -16,7 +16,8 @@ def is_main() -> bool:
 
 
 def why_not() -> str:
-    """Why this Python cannot be measured; "" if it can. Our rings have one writer at a time, which the lock ensures."""
+    """The reason why this Python cannot be measured; "" if it can. Only the global lock ensures that our rings have one writer
+    at a time."""
     if getattr(sys, "_is_gil_enabled", lambda: True)():
         return ""
     return "free-threaded Python is not supported; set PYTHON_GIL=1, or use a Python that has the global lock"

@@ -45,7 +45,7 @@ def line_of(frame: Any) -> Optional[str]:
 
 
 class Samples:
-    """Of where `maker` makes its batch, while it is in no stage."""
+    """Lines of the program that `maker` runs while it makes a batch and is in no stage."""
 
     def __init__(self, maker: Any, spent: Dict[str, int]) -> None:
         self._maker = maker
@@ -59,7 +59,7 @@ class Samples:
             pass
 
     def take(self, frame: Any, since: int) -> None:
-        """The time since the last sample is put down to the line."""
+        """Adds the time since the last sample to the line."""
         maker = self._maker
         if not maker.is_here() or library.is_in_stage() or not library.flags.timing:
             return

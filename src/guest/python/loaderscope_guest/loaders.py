@@ -106,12 +106,12 @@ class _Made(NamedTuple):
         return other.stack == self.stack or (dataset is not None and other.dataset() is dataset)
 
 
-_MOST_GONE = 64
+_MOST_GONE = 64  # loaders that are gone and still have numbers
 _MOST_ITERATORS = (1 << 31) - 2  # that have numbers
 
 
 class _Said(NamedTuple):
-    """What a loader is, as the host was told it with an iterator."""
+    """The description of a loader that was sent to the host with an iterator."""
 
     loader: Any  # a reference that does not keep it alive
     settings: Tuple[Any, ...]  # that a program may change in a loader that it has made
@@ -172,7 +172,7 @@ class Loaders:
         return number
 
     def _spell(self, loader: Any) -> bytes:
-        """What is said of a loader with its next iterator. It is found out anew where there is time for that."""
+        """The description of a loader for its next iterator. It is made again only if the budget has time for that."""
         number, settings = self.number_of(loader), _settings(loader)
         said = self._said.get(number)
         if said is None or said.loader() is not loader or said.settings != settings or walks.budget.is_due():

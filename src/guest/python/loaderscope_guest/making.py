@@ -10,14 +10,14 @@ from loaderscope_guest.sizes import length_of, samples_of, sizes
 from loaderscope_guest.user_code import spending
 
 _TINY = 50_000  # ns of a sample
-_TOLD_IN = 600  # ns, that it takes to tell a sample apart
+_TOLD_IN = 600  # ns, to measure a sample on its own
 
 
 class Making:
     """The batch that this process makes."""
 
     def __init__(self, iterator: int, worker: int, telling: Optional[walks.Budget] = None) -> None:
-        """`telling`: of the loader, for telling its samples apart again where that has been given up before."""
+        """`telling`: the loader's budget for measuring each sample on its own again after that was given up."""
         self.iterator = iterator
         self.worker = worker
         self.generation = 0

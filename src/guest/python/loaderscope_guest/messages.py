@@ -138,7 +138,7 @@ _with_workers = ByIdentity()  # iterators
 
 
 class _Ended(NamedTuple):
-    """What is kept of a worker. Its object would keep its descriptors open."""
+    """The facts that are kept of a worker. Its Process object would keep its descriptors open."""
 
     pid: Any
     exitcode: Any

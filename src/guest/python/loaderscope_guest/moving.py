@@ -155,7 +155,7 @@ class _Slowly:
 
 
 def _moving(original: Any, ends: Callable[[Any, Any, Any], Ends], torch: ModuleType, number: int) -> Any:
-    """What takes the place of a method. It equals that method, and looks like it."""
+    """An object that replaces a method. It equals that method, and looks like it."""
     nothing = type(None)
     core = getattr(torch, "_C", None)
     tensor = torch.Tensor

@@ -1,4 +1,4 @@
-"""Files that a library opens while a batch is made: whether this process has had them open before."""
+"""Counts the files that a library opens while a batch is made, and those of them that this process opened before."""
 
 import pathlib
 from typing import Any, Set
@@ -11,7 +11,7 @@ _seen: Set[Any] = set()
 
 
 def of_file(_: Any, holder: Any, name: Any = None, *__: Any, **___: Any) -> None:
-    """`name`: only of types whose hash is not the program's own."""
+    """`name`: ignored unless it is a path or text, as other types may have a hash of the program's own."""
     if isinstance(name, pathlib.PurePath):
         name = str(name)
     if type(name) not in (str, bytes):

@@ -107,7 +107,7 @@ class _Sending:
         sharing.time_copies()
 
     def dumps(self, obj: Any, *more: Any) -> Any:
-        """In the pickler's place."""
+        """Called instead of the pickler's."""
         is_ours = self.is_feeder()
         if is_ours:
             self.begin(obj)
@@ -289,11 +289,11 @@ def _say_pinned(iteration: Any, batch: int, begun: int, cpu: int) -> None:
     iteration.fact(FACT.pinned, batch=batch, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
 
 
-_iterators = ByIdentity()  # whose batches a thread may copy into page-locked memory
+_iterators = ByIdentity()  # iterators whose batches a thread may copy into page-locked memory
 
 
 def _iteration_with(queue: Any) -> Any:
-    """The one whose workers send by that queue; None: it is not measured."""
+    """The iteration whose workers send by that queue; None if it is not measured."""
     for iterator in _iterators.things():
         if iterator.__dict__.get("_worker_result_queue") is queue:
             return iterator.__dict__.get("_loaderscope")
@@ -316,7 +316,7 @@ def _looked_into(loop: Callable[..., None]) -> Callable[..., None]:
 
 
 def watch_pinning(iterator: Any) -> None:
-    """Before it is made."""
+    """Call it before `iterator` is made."""
     pins: Any = sys.modules["torch.utils.data._utils.pin_memory"]
     if not isinstance(pins.pin_memory, _Pinning):
         pins.pin_memory = _Pinning(pins.pin_memory)

@@ -68,7 +68,7 @@ class Search:
         self._calls: List[_Call] = []
         self._open: List[Tuple[Any, int, bool]] = []  # frames of the user's: begun, given tensors
         self._users: Dict[CodeType, bool] = {}
-        self._profile = self._look  # one object, which can be told from a profiler of the program's
+        self._profile = self._look  # one object, so that `is` distinguishes it from a profiler of the program
         self._is_over = False
 
     def begin(self) -> bool:

@@ -88,7 +88,7 @@ class Spending:
     def __init__(self) -> None:
         self._spent: Dict[Tuple[str, str], int] = {}
         self._timed: List[Tuple[str, str, Any]] = []  # by stage and name
-        self.lines: Dict[str, int] = {}  # of the program, in `opaque`; a sample may be added at any instruction
+        self.lines: Dict[str, int] = {}  # lines of the program, in `opaque`; a sample may be added between any two instructions
         self.not_before = 0  # ns: when it is to be said again
         self.also: List[Callable[[], None]] = []  # is called when this is said, first behind the first batch
         self.inside = 0  # ns of entries within the entry that runs
@@ -150,7 +150,7 @@ class TimedEntries(list):
 
 
 class TimedTuple(tuple):
-    """The same of those that cannot be changed."""
+    """The same for entries that a Compose keeps in a tuple."""
 
     def __iter__(self) -> Iterator[Any]:
         return _charged(super().__iter__())

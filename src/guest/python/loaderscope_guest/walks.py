@@ -8,7 +8,7 @@ from loaderscope_guest.library import now
 
 MOST = 2000  # objects that one walk visits
 FEW = 16  # objects: a walk that ends within them is never left out
-_PART_OF_TIME = 200  # walks take one part of so many
+_PART_OF_TIME = 200  # walks take at most one 200th of the time
 
 
 class Budget:
@@ -19,11 +19,11 @@ class Budget:
         self._not_before = 0  # ns
 
     def is_due(self) -> bool:
-        """Whether there is time for a walk."""
+        """Returns True if there is time for a walk."""
         return now() >= self._not_before
 
     def spend(self, begun: int) -> None:
-        """A walk that has begun then is over."""
+        """Ends a walk that began at `begun` (ns)."""
         ended = now()
         self._not_before = max(self._not_before, ended) + _PART_OF_TIME * (ended - begun)
 
@@ -37,7 +37,7 @@ budget = _of_process(Budget())
 
 
 class Epochs(Budget):
-    """The epochs of a process whose data is looked at: the first ones, and then those that there is time for."""
+    """Chooses the epochs of a process whose data is looked at: the first four, and then as many as there is time for."""
 
     _FIRST = 4
 
@@ -46,7 +46,7 @@ class Epochs(Budget):
         self._left = self._FIRST
 
     def begins(self) -> bool:
-        """Whether the epoch that begins is looked at."""
+        """Returns True if the epoch that begins is looked at."""
         if self._left > 0:
             self._left -= 1
             return True

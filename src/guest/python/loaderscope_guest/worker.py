@@ -149,7 +149,7 @@ class WorkerLoop:
 
 
 class _Workers:
-    """Of an iterator that the calling thread makes."""
+    """The workers of an iterator that the calling thread makes."""
 
     def __init__(self, home: Home, iteration: Any) -> None:
         self.loop = getattr(sys.modules[home.looked_up_in], "_worker_loop")
@@ -159,7 +159,7 @@ class _Workers:
         self._numbers = itertools.count()
 
     def start(self, start: Callable[[Any], None], process: Any) -> None:
-        """What the trainer's thread takes for that, whichever way."""
+        """Starts a worker, and reports the time that this takes in the trainer's thread."""
         process._target = self._ours
         self._ours.started, cpu = now(), library.thread_cpu_ns()
         begun = self._ours.started
@@ -176,7 +176,7 @@ _of_thread = _OfThread()
 
 
 def _timed_start(start: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Of all processes that the program starts by `multiprocessing`."""
+    """Replaces the `start` of all processes that the program starts by `multiprocessing`."""
 
     @functools.wraps(start)
     def timed(process: Any) -> None:

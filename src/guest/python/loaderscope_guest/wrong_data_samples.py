@@ -87,7 +87,7 @@ _DEEPEST = 4
 
 
 def _ends_of(content: Any) -> Any:
-    """All of it, or where it is long its two ends."""
+    """All of it; of a long one the two ends."""
     half = _LONGEST // 2
     return content if len(content) <= _LONGEST else content[:half] + content[-half:]
 
@@ -123,7 +123,7 @@ def _content(sample: Any, left: List[int], depth: int = 0) -> bytes:
 
 
 def _identity(sample: Any) -> str:
-    """A hash of what it is; "": it cannot be told apart."""
+    """A hash of its content; "" if the content is unknown."""
     try:
         content = _content(sample, [_PARTS])
         return fingerprint(content) if content else ""

@@ -65,7 +65,7 @@ def generators_of(dataset: Any) -> Dict[str, Callable[[], bytes]]:
 
 
 def _python_state(state: Any) -> bytes:
-    """A hash of numbers is the same in all processes."""
+    """Python hashes numbers in the same way in all processes."""
     version, numbers, gauss_next = state
     return f"{version} {hash(numbers)} {gauss_next}".encode()
 
@@ -117,7 +117,8 @@ class FirstDraws:
 
 
 def say_settings(dataset: Any, **epoch: int) -> None:
-    """What it is set to when an epoch begins. `epoch`: which it is, and the worker whose copy it is, if any."""
+    """Reports the settings of a data set at the beginning of an epoch. `epoch`: its iterator, its generation, and the worker if
+    the data set is the copy of one."""
     if walks.epochs_with_settings.begins():
         begun = now()
         library.say(what=MESSAGE.settings, values=settings_of(dataset), **epoch)
