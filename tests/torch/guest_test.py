@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import types
 import unittest
 import weakref
@@ -1390,7 +1391,7 @@ class Garbage(unittest.TestCase):
         self.counts = counts.counts
         self.counts.forget()
         self.addCleanup(self.counts.forget)
-        self.addCleanup(lambda: gc.callbacks.remove(garbage._watched))
+        self.addCleanup(lambda: gc.callbacks.remove(library.count_collection))
 
     def values(self):
         self.counts.say()
@@ -1421,6 +1422,25 @@ class Garbage(unittest.TestCase):
             is_one = self.values()["gc.worker_full"] == [1, 1]
             os._exit(0 if is_new and is_one and len(gc.callbacks) == 1 else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_let_the_exceptions_of_signal_handlers_arrive(self):
+        class Interrupted(BaseException):
+            pass
+
+        def interrupt(*_):
+            raise Interrupted
+
+        self.garbage.watch()
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, interrupt))
+        held = [[[]] for _ in range(300_000)]  # a collection that visits them takes longer than the timer
+        with mock.patch.object(sys, "unraisablehook") as discarded:
+            for _ in range(3):
+                with self.assertRaises(Interrupted):
+                    signal.setitimer(signal.ITIMER_REAL, 0.002)
+                    gc.collect()
+                    time.sleep(10)  # also where the timer is late
+        self.assertEqual(discarded.call_count, 0)
+        self.assertEqual(len(held), 300_000)
 
 
 class RandomSampler:

@@ -59,6 +59,10 @@ LOADERSCOPE_API void lsg_fact(int kind, std::int32_t iterator, std::int32_t gene
 // files, 1 modules of its own, 2 folders that it has listed; 3: batches that were begun.
 LOADERSCOPE_API std::int64_t lsg_opened(int what);
 
+// Collections of garbage that `count_collection` has seen end. 0: their time in ns, 1: how many of
+// them were full, 2: the time of those in ns. The child of a fork begins with its parent's totals.
+LOADERSCOPE_API std::int64_t lsg_collected(int what);
+
 // What is told once per batch, all at once. By a training loop:
 // it asks for a batch, when; 0: the host wants it to end, and nothing is told.
 LOADERSCOPE_API std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation);

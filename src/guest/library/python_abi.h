@@ -79,5 +79,6 @@ bool add_timed_functions(Object* dictionary);
 bool add_watch_opens(Object* dictionary);
 bool add_moving_calls(Object* dictionary);
 bool add_sample_lines(Object* dictionary);
+bool add_count_collection(Object* dictionary);
 
 }  // namespace loaderscope::guest::python
