@@ -26,7 +26,11 @@ struct Unmeasured {
 // Looking costs the job time.
 class LookPace {
  public:
-  bool is_due(Nanos now) const { return now - last_ >= std::max(kEvery, kParts * cost_); }
+  // Looks at most once per `every`. One of `parts` parts of the time goes into looking.
+  explicit LookPace(Nanos every = kSecond / 2, Nanos parts = 50) : every_(every), parts_(parts) {}
+  bool is_due(Nanos now) const {
+    return !has_looked() || now - last_ >= std::max(every_, parts_ * cost_);
+  }
   // A look that began at `begin` is over.
   void looked(Nanos begin) {
     last_ = begin;
@@ -35,9 +39,7 @@ class LookPace {
   bool has_looked() const { return last_ != 0; }
 
  private:
-  static constexpr Nanos kEvery = kSecond / 2;
-  static constexpr Nanos kParts = 50;  // of the time: one goes into looking
-
+  Nanos every_, parts_;
   Nanos last_ = 0, cost_ = 0;
 };
 

@@ -42,17 +42,27 @@ LeftSegments::LeftSegments(fs::path root)
 void LeftSegments::look(const std::vector<JobProcess>& processes, bool is_last) {
   const Nanos now = monotonic_now();
   if (is_first_namespace_ || (!is_last && !pace_.is_due(now))) return;
+  forget_removed();
   for (const JobProcess& process : processes) note_mapped_by(process.pid);
   pace_.looked(now);
 }
 
-// "7f12a000-7f12b000 rw-s 00000000 00:1b 42    /dev/shm/torch_17_1_0", also of unlinked ones.
+void LeftSegments::forget_removed() {
+  std::erase_if(mapped_, [this](const auto& segment) {
+    struct stat state {};
+    const fs::path path = root_ / "dev/shm" / segment.first;
+    return ::stat(path.c_str(), &state) != 0 || state.st_ino != segment.second;
+  });
+}
+
+// "7f12a000-7f12b000 rw-s 00000000 00:1b 42    /dev/shm/torch_17_1_0", with " (deleted)" after the
+// name of an unlinked one, which leaves nothing.
 void LeftSegments::note_mapped_by(pid_t process) {
   constexpr std::string_view kFolder = "/dev/shm/";
   std::ifstream file(root_ / "proc" / std::to_string(process) / "maps");
   for (std::string line; std::getline(file, line);) {
     const auto path = line.find(std::string(kFolder) + std::string(kPrefix));
-    if (path == line.npos) continue;
+    if (path == line.npos || line.ends_with(" (deleted)")) continue;
     std::istringstream fields(line);
     std::string skipped;
     ino_t inode = 0;

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <ctime>
 #include <filesystem>
 #include <set>
@@ -22,20 +23,23 @@ class LeftSegments {
   // own proc and dev/shm for tests.
   explicit LeftSegments(std::filesystem::path root = "/");
 
-  // Notes the segments that running processes of the job have mapped, at most twice a second unless
-  // `is_last`. Does nothing in the first PID namespace, which sees the processes of all others.
+  // Notes the segments that running processes of the job have mapped, at most every 10 seconds
+  // unless `is_last`. Does nothing in the first PID namespace, which sees the processes of all
+  // others.
   void look(const std::vector<JobProcess>& processes, bool is_last = false);
   // Removes those of `processes`, which have all ended.
   void remove_of(const std::set<pid_t>& processes) const;
+  std::size_t noted() const { return mapped_.size(); }
 
  private:
+  void forget_removed();
   void note_mapped_by(pid_t process);
   std::set<pid_t> numbers_elsewhere() const;
 
   std::filesystem::path root_;
   bool is_first_namespace_;
-  std::time_t began_;  // of the clock that files have
-  LookPace pace_;
+  std::time_t began_;                               // of the clock that files have
+  LookPace pace_{10 * kSecond, 200};                // all mappings of all processes are read
   std::set<std::pair<std::string, ino_t>> mapped_;  // names and inodes
 };
 

@@ -81,6 +81,34 @@ TEST_F(LeftSegmentsTest, RemovesWithinAContainerOnlyWhatTheJobHadMapped) {
   EXPECT_TRUE(has("torch_17_7_2"));
 }
 
+// A long job maps and unlinks a segment per batch.
+TEST_F(LeftSegmentsTest, NotesOnlySegmentsThatAreThere) {
+  LeftSegments segments = begun_in(kOther);
+  for (const char* name : {"torch_17_5_0", "torch_17_6_1"}) add_segment(name);
+  add_mapping(17, "torch_17_5_0");
+  write("proc/18/maps",
+        "7f12a000-7f12b000 rw-s 00000000 00:1b 42    /dev/shm/torch_17_4_9 (deleted)\n");
+  segments.look({{17, false}, {18, true}});
+  EXPECT_EQ(segments.noted(), 1U);
+  fs::remove(root_ / "dev/shm/torch_17_5_0");
+  add_mapping(17, "torch_17_6_1");
+  segments.look({{17, false}}, true);
+  EXPECT_EQ(segments.noted(), 1U);
+  segments.remove_of({17});
+  EXPECT_FALSE(has("torch_17_6_1"));
+}
+
+TEST_F(LeftSegmentsTest, RarelyReadsTheMappings) {
+  LeftSegments segments = begun_in(kOther);
+  for (const char* name : {"torch_17_5_0", "torch_17_6_1"}) add_segment(name);
+  segments.look({{17, false}});
+  add_mapping(17, "torch_17_5_0");
+  segments.look({{17, false}});
+  EXPECT_EQ(segments.noted(), 0U);
+  segments.look({{17, false}}, true);
+  EXPECT_EQ(segments.noted(), 1U);
+}
+
 TEST_F(LeftSegmentsTest, KeepsWhatIsOlderThanTheJob) {
   add_segment("torch_17_5_0");
   fs::last_write_time(root_ / "dev/shm/torch_17_5_0",
