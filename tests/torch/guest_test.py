@@ -17,6 +17,7 @@ import multiprocessing.queues
 import os
 import pathlib
 import pickle
+import resource
 import shutil
 import signal
 import socket
@@ -281,6 +282,24 @@ class Said(unittest.TestCase):
             self.assertFalse(library.join(role="trainer", rank=-1))
         os.remove(os.path.join(FOLDER, "host"))
         self.assertEqual(os.readlink(link), "loaderscope takes in no more processes")
+
+    def test_sends_no_signal_where_files_must_be_small(self):
+        from loaderscope_guest import library
+
+        link, signals = link_of("trainer"), []
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        self.addCleanup(signal.signal, signal.SIGXFSZ, signal.signal(signal.SIGXFSZ, lambda *_: signals.append(1)))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as host:
+            host.bind(os.path.join(FOLDER, "host"))
+            host.listen(1)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+            try:
+                self.assertFalse(library.join(role="trainer", rank=-1))
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        os.remove(os.path.join(FOLDER, "host"))
+        self.assertEqual(signals, [])
+        self.assertIn("(ulimit -f) is too small", os.readlink(link))
 
 
 class Unspellable(Exception):
@@ -794,6 +813,23 @@ class Identity(unittest.TestCase):
         self.assertEqual(self.said[0]["own"], ["rng"])
         self.assertIn("dataset", self.said[0])
         self.assertNotIn("python", self.said[0])
+
+    def test_walks_that_fail_are_charged(self):
+        from loaderscope_guest import walks, wrong_data_state
+
+        making = types.SimpleNamespace(iterator=0, generation=0, worker=0, dataset=None)
+        draws, clock = wrong_data_state.FirstDraws(making), itertools.count(0, 1000)
+        with mock.patch.object(wrong_data_state, "values_of", side_effect=ZeroDivisionError), \
+                mock.patch.object(wrong_data_state, "now", lambda: next(clock)), \
+                mock.patch.object(walks, "now", lambda: next(clock)), \
+                mock.patch.object(walks, "epochs_with_draws", walks.Epochs()), \
+                mock.patch.object(walks, "epochs_with_settings", walks.Epochs()):
+            for walk, epochs in ((lambda: wrong_data_state.FirstDraws(making), walks.epochs_with_draws),
+                                 (lambda: draws.say(making), walks.epochs_with_draws),
+                                 (lambda: wrong_data_state.say_settings(None, iterator=0), walks.epochs_with_settings)):
+                epochs.forget()
+                self.assertRaises(ZeroDivisionError, walk)
+                self.assertFalse(epochs.is_due())
 
 
 class DatasetValues(unittest.TestCase):
@@ -1347,6 +1383,18 @@ class Iterators(unittest.TestCase):
         self.loader.multiprocessing_context = None
         self.begin(1)
         self.assertEqual([message["num_workers"] for message in self.said if message["what"] == "loader"], [0, 0, 0, 2, 2])
+
+    def test_of_a_loader_that_fails_to_be_described_look_at_it_once(self):
+        from loaderscope_guest import loaders, messages, walks
+
+        with mock.patch.object(loaders, "describe", side_effect=ZeroDivisionError) as described, \
+                mock.patch.object(messages, "degraded") as degraded:
+            for _ in range(10):
+                self.assertIsNone(self.all.begin(self.loader, 0))
+        self.assertEqual((described.call_count, degraded.call_count), (1, 1))
+        self.assertIsNone(self.all.begin(self.loader, 0))
+        walks.budget.forget()
+        self.assertIsNotNone(self.all.begin(self.loader, 0))
 
 
 class LookedAtEpochs(unittest.TestCase):

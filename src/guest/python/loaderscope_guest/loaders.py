@@ -115,11 +115,11 @@ class _Said(NamedTuple):
 
     loader: Any  # a reference that does not keep it alive
     settings: Tuple[Any, ...]  # that a program may change in a loader that it has made
-    spelled: bytes
+    spelled: Optional[bytes]  # None: it could not be made
 
-    def again(self, iterator: int) -> bytes:
+    def again(self, iterator: int) -> Optional[bytes]:
         """With another iterator."""
-        return self.spelled.replace(_spelled(0), _spelled(iterator), 1)
+        return self.spelled and self.spelled.replace(_spelled(0), _spelled(iterator), 1)
 
 
 def _spelled(iterator: int) -> bytes:
@@ -171,15 +171,21 @@ class Loaders:
         self._numbers[id(loader)] = number
         return number
 
-    def _spell(self, loader: Any) -> bytes:
-        """The description of a loader for its next iterator. It is made again only if the budget has time for that."""
+    def _spell(self, loader: Any) -> Optional[bytes]:
+        """The description of a loader for its next iterator, or None if it could not be made. It is made again only if the
+        budget has time for that."""
         number, settings = self.number_of(loader), _settings(loader)
         said = self._said.get(number)
-        if said is None or said.loader() is not loader or said.settings != settings or walks.budget.is_due():
+        is_new = said is None or said.loader() is not loader or said.settings != settings
+        if is_new:
+            said = self._said[number] = _Said(reference(loader), settings, None)
+        if is_new or walks.budget.is_due():
             begun = now()
-            spelled = library.spelled(what=MESSAGE.loader, iterator=0, loader=number, **describe(loader))
+            try:
+                spelled = library.spelled(what=MESSAGE.loader, iterator=0, loader=number, **describe(loader))
+            finally:  # also after an exception of the program's objects
+                walks.budget.spend(begun)
             said = self._said[number] = _Said(reference(loader), settings, spelled)
-            walks.budget.spend(begun)
         return said.again(self._iterators)
 
     def begin(self, loader: Any, begun: int) -> Any:
@@ -202,7 +208,7 @@ class Loaders:
             messages.join_as_trainer()
             messages.degraded(f"a DataLoader of {construction.of(loader).line} is not looked into: {error!r}", loader=True)
             return None
-        if not messages.join_as_trainer():
+        if said is None or not messages.join_as_trainer():
             return None
         if self._iterators == 0:
             messages.say_threads()

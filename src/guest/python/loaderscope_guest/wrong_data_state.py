@@ -100,11 +100,19 @@ class FirstDraws:
     def __init__(self, making: Any) -> None:
         self._dataset = making.dataset
         begun = now()
-        self._before = _states(self._dataset)
-        walks.epochs_with_draws.spend(begun)
+        try:
+            self._before = _states(self._dataset)
+        finally:  # also after an exception of the program's objects, here and below
+            walks.epochs_with_draws.spend(begun)
 
     def say(self, making: Any) -> None:
         begun = now()
+        try:
+            self._say(making)
+        finally:
+            walks.epochs_with_draws.spend(begun)
+
+    def _say(self, making: Any) -> None:
         after = _states(self._dataset)
         used = [name for name, state in self._before.items() if after.get(name) != state]
         own: List[str] = [name for name in used if name.startswith(_OWN)]
@@ -113,7 +121,6 @@ class FirstDraws:
             hashes["dataset"] = fingerprint("".join(self._before[name] for name in own).encode())
         library.say(what=MESSAGE.draws, iterator=making.iterator, generation=making.generation, worker=making.worker,
                     own=[name[len(_OWN):] for name in own], **hashes)
-        walks.epochs_with_draws.spend(begun)
 
 
 def say_settings(dataset: Any, **epoch: int) -> None:
@@ -121,5 +128,7 @@ def say_settings(dataset: Any, **epoch: int) -> None:
     the data set is the copy of one."""
     if walks.epochs_with_settings.begins():
         begun = now()
-        library.say(what=MESSAGE.settings, values=settings_of(dataset), **epoch)
-        walks.epochs_with_settings.spend(begun)
+        try:
+            library.say(what=MESSAGE.settings, values=settings_of(dataset), **epoch)
+        finally:
+            walks.epochs_with_settings.spend(begun)
