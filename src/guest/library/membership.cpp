@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -52,6 +53,12 @@ Fd make_memory() {
   return memory;
 }
 
+// Growing a file past this limit sends the program a signal, which ends it.
+bool may_be_as_large_as_page() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= Page::bytes();
+}
+
 Page* make_page(int memory) {
   void* place = ::mmap(nullptr, Page::bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
   return place == MAP_FAILED ? nullptr : Page::make(place);
@@ -69,6 +76,7 @@ int Membership::join(const char* socket_path, const char* hello) {
 }
 
 int Membership::try_to_join(const char* socket_path, const char* hello) {
+  if (!may_be_as_large_as_page()) return EFBIG;
   const int line = connect_to(socket_path);
   if (line < 0) return -line;
   socket_ = line;

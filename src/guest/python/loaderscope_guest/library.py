@@ -125,7 +125,8 @@ flags = Flags()
 
 _unsaid: List[bytes] = []
 _MOST_UNSAID = 256  # messages: the child of a fork may never join
-_NOT_TAKEN_IN = {errno.EAGAIN: "loaderscope takes in no more processes"}
+_NOT_TAKEN_IN = {errno.EAGAIN: "loaderscope takes in no more processes",
+                 errno.EFBIG: "its limit on the size of files (ulimit -f) is too small for what loaderscope shares with it"}
 _LONGEST_TEXT, _MOST_PARTS = 200, 200  # characters and parts of a value in one that would be longer
 
 
