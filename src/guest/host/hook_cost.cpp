@@ -149,7 +149,7 @@ void HookSeries::say(RunRecord& record, const OwnCost& own) const {
   if (is_large(own)) {
     record.notes.push_back("loaderscope slows this program down: " + all_else + "; " + timing);
   } else {
-    record.notes.push_back(timing + (all_else.empty() ? "" : "; beside that " + all_else));
+    record.notes.push_back(timing + (all_else.empty() ? "" : "; in addition, " + all_else));
   }
 }
 
