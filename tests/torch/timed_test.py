@@ -172,10 +172,13 @@ class Samples(WithBatch):
 
     def test_let_an_interruption_through(self):
         def interrupted(since):
-            raise KeyboardInterrupt
+            self.taken.append(since)
+            if len(self.taken) == 1:
+                raise KeyboardInterrupt
 
-        self.library.sample_lines(interrupted, 1_000_000)
-        self.assertRaises(KeyboardInterrupt, self.run_until, lambda: False)
+        with self.assertRaises(KeyboardInterrupt):
+            self.library.sample_lines(interrupted, 1_000_000)
+            self.run_until(lambda: False)
 
     def test_end_in_the_child_of_a_fork(self):
         """Also if the thread of the parent had the lock then."""
@@ -186,6 +189,21 @@ class Samples(WithBatch):
                 signal.alarm(30)
                 self.library.sample_lines(None, 0)
                 os._exit(0)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_leave_the_child_of_a_fork_its_switch_interval(self):
+        """Also if the thread of the parent has shortened it."""
+        time.sleep(0.05)  # the thread of an earlier test ends
+        before = sys.getswitchinterval()
+        self.library.sample_lines(self.take, 1)
+        for _ in range(50):
+            end = time.monotonic() + 0.02
+            while sys.getswitchinterval() == before and time.monotonic() < end:
+                pass
+            child = os.fork()
+            if child == 0:
+                signal.alarm(30)
+                os._exit(0 if sys.getswitchinterval() == before else 1)
             self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 

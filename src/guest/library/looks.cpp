@@ -6,10 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <functional>
+#include <future>
 #include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "base/thread_meter.h"
 #include "guest/library/pending_call.h"
@@ -88,7 +89,14 @@ void begin(std::int64_t every_ns, const Doing& doing) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread(run, every_ns, std::cref(doing)).detach();
+  std::promise<void> prepared;
+  std::future<void> is_prepared = prepared.get_future();
+  std::thread([every_ns, &doing, told = std::move(prepared)]() mutable {
+    python::prepare_to_look();
+    told.set_value();
+    run(every_ns, doing);
+  }).detach();
+  is_prepared.wait();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -103,6 +111,7 @@ void forget() {
   is_wanted = false;
   is_asked = false;
   unseen_time = 0;
+  python::restore_interval();
 }
 
 }  // namespace looks

@@ -1,5 +1,6 @@
 #include "guest/library/pending_call.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,24 +16,27 @@ int minor_version() {
   return point != nullptr ? std::atoi(point + 1) : 0;
 }
 
+// us. A waiting thread wakes as often, until the lock is given up. A program hardly chooses it.
+constexpr unsigned long kShortest = 199;
+
+thread_local void* own_state = nullptr;  // of the interpreter; it stays until the interpreter ends
+
+// us; 0: it was never shortened. The child of a fork restores it, too.
+std::atomic<unsigned long> interval_before{0};
+
 // Shortens the interval for the next thread that asks for the lock. A program that changes it
 // meanwhile keeps its change.
 class ShortInterval {
  public:
-  ShortInterval() : before_(api()._PyEval_GetSwitchInterval()) {
+  ShortInterval() {
+    const unsigned long now = api()._PyEval_GetSwitchInterval();
+    if (now == kShortest) return;  // an earlier thread ends, and restores it
+    interval_before = now;
     api()._PyEval_SetSwitchInterval(kShortest);
   }
-  ~ShortInterval() {
-    if (api()._PyEval_GetSwitchInterval() == kShortest) api()._PyEval_SetSwitchInterval(before_);
-  }
+  ~ShortInterval() { restore_interval(); }
   ShortInterval(const ShortInterval&) = delete;
   ShortInterval& operator=(const ShortInterval&) = delete;
-
- private:
-  // us. A waiting thread wakes as often, until the lock is given up.
-  static constexpr unsigned long kShortest = 200;
-
-  unsigned long before_;
 };
 
 }  // namespace
@@ -45,14 +49,28 @@ bool call_soon(int (*function)(void*)) {
   return api().Py_AddPendingCall(function, nullptr) == 0;
 }
 
-bool have_it_look() {
+void prepare_to_look() {
   static const int minor = minor_version();
   if (minor < 9 || minor > 11 || api()._PyEval_SetSwitchInterval == nullptr ||
-      api()._PyEval_GetSwitchInterval == nullptr)
-    return false;
+      api()._PyEval_GetSwitchInterval == nullptr || api().PyThreadState_New == nullptr ||
+      api().PyInterpreterState_Main == nullptr || api().PyEval_AcquireThread == nullptr ||
+      api().PyEval_ReleaseThread == nullptr)
+    return;
+  own_state = api().PyThreadState_New(api().PyInterpreterState_Main());
+}
+
+bool have_it_look() {
+  if (own_state == nullptr) return false;
   const ShortInterval interval;
-  api().PyGILState_Release(api().PyGILState_Ensure());
+  api().PyEval_AcquireThread(own_state);
+  api().PyEval_ReleaseThread(own_state);
   return true;
+}
+
+void restore_interval() {
+  const unsigned long before = interval_before;
+  if (before != 0 && api()._PyEval_GetSwitchInterval() == kShortest)
+    api()._PyEval_SetSwitchInterval(before);
 }
 
 }  // namespace loaderscope::guest::python

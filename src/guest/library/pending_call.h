@@ -11,5 +11,10 @@ bool call_soon(int (*function)(void*));
 // This asks for it after 0.2 ms, and not after the switch interval, and gives it back. True: it
 // did. The caller holds no lock that a thread with the interpreter's lock may wait for.
 bool have_it_look();
+// Makes the calling thread's state for have_it_look(), while another thread holds the interpreter's
+// lock and waits. Making it takes a lock that the child of a fork would find taken.
+void prepare_to_look();
+// In the child of a fork, whose parent's thread may have been within have_it_look().
+void restore_interval();
 
 }  // namespace loaderscope::guest::python
