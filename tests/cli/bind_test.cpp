@@ -40,9 +40,9 @@ int threads_on(const std::string& cpus, pid_t pid) {
 }
 
 Words bound_run(const std::string& cpus, const std::string& executor) {
-  return {"run",           "--source=synthetic", "--cost=decode=1ms",      "--workers=2",
-          "--device=null", "--batch=4",          "--executor=" + executor, "--duration=60s",
-          "--bind=" + cpus};
+  return {
+      "run",       "--source=synthetic",     "--cost=decode=1ms", "--workers=2",    "--device=null",
+      "--batch=4", "--executor=" + executor, "--duration=60s",    "--bind=" + cpus, "--verbose"};
 }
 
 class Bind : public testing::TestWithParam<const char*> {};

@@ -9,9 +9,10 @@ from loaderscope_guest import hooks, interpreter
 from loaderscope_guest.foreign_table import TABLE, Row
 
 # Packages of `stage_table` that a program may import before any loader. A test compares the two.
-EARLY = ("PIL", "av", "botocore", "cv2", "decord", "fsspec", "h5py", "httpx", "imageio", "lmdb", "lz4", "numcodecs", "numpy",
-         "pandas", "pyarrow", "requests", "simplejpeg", "soundfile", "tiktoken", "tokenizers", "transformers", "turbojpeg",
-         "urllib3", "webdataset", "zarr", "zstandard")
+EARLY = ("PIL", "audiomentations", "av", "botocore", "cv2", "decord", "fsspec", "h5py", "httpx", "imageio", "lmdb",
+         "lz4", "monai", "numcodecs", "numpy", "pandas", "pyarrow", "requests", "simplejpeg", "soundfile", "tiktoken",
+         "tokenizers", "torch_geometric", "torchio", "transformers", "turbojpeg", "urllib3", "webdataset", "zarr",
+         "zstandard")
 
 _looks_into_functions = False
 _looks_into_stages = False
