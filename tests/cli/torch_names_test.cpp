@@ -36,7 +36,7 @@ TEST_P(TorchNamesOfSamplers, AreNoTransport) {
   expect_closed(result);
   EXPECT_GT(stall_of(result, "launch"), 0.6);
   EXPECT_LT(stall_of(result, "transport") + stall_of(result, "opaque"), 0.2);
-  EXPECT_THAT(evidence_of(result, "slow-sampler"), HasSubstr("Balanced.__iter__ (names.py:23)"));
+  EXPECT_THAT(evidence_of(result, "slow-sampler"), HasSubstr("Balanced.__iter__ (names.py:24)"));
   EXPECT_THAT(result.at("verdict").at("sentence").get<std::string>(), HasSubstr("sampler"));
 }
 
