@@ -1,6 +1,5 @@
 #include "base/sha256.h"
 
-#include <fmt/format.h>
 #include <sys/random.h>
 
 #include <array>
@@ -89,9 +88,13 @@ std::string hmac_sha256(const Secret& key, std::string_view message) {
 }
 
 std::string hex_of(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (const char byte : bytes)
-    text += fmt::format("{:02x}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+  for (const char byte : bytes) {
+    const auto number = static_cast<unsigned char>(byte);
+    text += kDigits[number >> 4];
+    text += kDigits[number & 0xF];
+  }
   return text;
 }
 
@@ -109,8 +112,8 @@ std::string random_bytes(std::size_t count) {
     const ssize_t more = ::getrandom(bytes.data() + got, count - got, 0);
     if (more < 0 && errno == EINTR) continue;
     if (more <= 0)
-      throw RunError(fmt::format("the kernel gives no random numbers ({}); look at getrandom()",
-                                 std::strerror(errno)));
+      throw RunError(std::string("the kernel gives no random numbers (") + std::strerror(errno) +
+                     "); look at getrandom()");
     got += static_cast<std::size_t>(more);
   }
   return bytes;
