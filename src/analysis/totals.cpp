@@ -137,7 +137,9 @@ Nanos of_step(const RunRecord& record, Nanos part) {
   std::int64_t steps = 0;
   for (const RankRecord& rank : record.ranks) steps += std::max<std::int64_t>(rank.steps(), 0);
   if (steps == 0) return part;
-  return static_cast<Nanos>(static_cast<__int128>(part) * std::ssize(record.ranks) / steps);
+  // The product of both may not fit in 64 bits.
+  const auto ranks = static_cast<std::int64_t>(record.ranks.size());
+  return part / steps * ranks + part % steps * ranks / steps;
 }
 
 double busy_of(const Account& account) { return share_of(account.compute, account); }

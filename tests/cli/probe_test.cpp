@@ -78,10 +78,11 @@ TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   // Where a sanitizer makes copies slow, twice the rate is more than the machine can copy. A
   // crowded machine bends the run until no gain is known.
   const json predicted = json::parse(told.out);
-  if (!predicted["gain"].is_null())
+  if (!predicted["gain"].is_null()) {
     EXPECT_THAT(predicted["notes"].dump(),
                 AnyOf(HasSubstr("measured: copying at "),
                       ContainsRegex("at most by one copy of each batch .*: fewer than the ")));
+  }
   const Ended apart = run_binary({"compare", folder.path("a.json"), folder.path("a.json")});
   EXPECT_THAT(apart.out, HasSubstr("A has copying at "));
 

@@ -104,7 +104,7 @@ class Advised {
   // Workers that always compute are never more than the cores.
   bool may_be_advised(const Changes& changes) const {
     if (changes.front().key != "num-workers") return true;
-    return std::stoll(changes.front().value) <= record_.config.declared.cores;
+    return static_cast<double>(std::stoll(changes.front().value)) <= record_.config.declared.cores;
   }
 
   void check_others() {
