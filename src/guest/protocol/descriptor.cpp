@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace loaderscope::guest {
 namespace {
@@ -46,11 +47,15 @@ Received receive_with_descriptor(int line, std::span<char> message) {
   received.length = ::recvmsg(line, &envelope.header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (received.length < 0) return received;
   const cmsghdr* part = CMSG_FIRSTHDR(&envelope.header);
-  if (part == nullptr || part->cmsg_type != SCM_RIGHTS || part->cmsg_len != CMSG_LEN(sizeof(int)))
+  if (part == nullptr || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
     return received;
-  int descriptor = -1;
-  std::memcpy(&descriptor, CMSG_DATA(part), sizeof descriptor);
-  received.descriptor = Fd(descriptor);
+  const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  for (std::size_t each = 0; each < count; ++each) {
+    int descriptor = -1;
+    std::memcpy(&descriptor, CMSG_DATA(part) + each * sizeof(int), sizeof descriptor);
+    Fd taken(descriptor);  // closed where there are several: we send one
+    if (count == 1) received.descriptor = std::move(taken);
+  }
   return received;
 }
 
