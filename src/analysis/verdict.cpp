@@ -276,7 +276,6 @@ std::string how_to_run(const RunRecord& record, const LongerRun& longer) {
 }
 
 std::string no_firm_interval(const RunRecord& record, std::int64_t steps) {
-  constexpr std::int64_t kEnoughBlocks = 10;
   const std::int64_t least = block_steps(record.config);
   const std::int64_t block = std::max(least, steps_of_block(record));
   const double blocks = static_cast<double>(steps) / static_cast<double>(block);
@@ -291,7 +290,7 @@ std::int64_t block_steps(const RunConfig& config) {
 }
 
 std::int64_t enough_steps(const RunConfig& config) {
-  return std::max<std::int64_t>(100, 10 * block_steps(config));
+  return std::max<std::int64_t>(100, kEnoughBlocks * block_steps(config));
 }
 
 Verdict judge(const RunRecord& record, const Analysis& analysis, const AccountLead& lead) {

@@ -26,7 +26,6 @@ Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   }
   if (record.lost_spans > 0 || record.interrupted) return {};
   if (analysis.steps < kFewestSteps || !is_firm(analysis)) {
-    constexpr std::int64_t kEnoughBlocks = 10;  // as no_firm_interval() asks for
     const std::int64_t wanted =
         analysis.steps < kFewestSteps ? 0 : kEnoughBlocks * steps_of_block(record);
     const LongerRun longer = longer_run(config, analysis.steps, wanted);
