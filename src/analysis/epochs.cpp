@@ -24,6 +24,23 @@ std::int64_t steps_of_epoch(const RunConfig& config) {
       1, config.loader.drop_last ? samples / batch : divide_up(samples, batch));
 }
 
+std::int64_t steps_of_seen_epoch(const RankRecord& rank) {
+  std::int64_t steps = 0, whole = 0, of_this = 0;
+  bool is_seen_begin = false;
+  rank.rows.for_each([&](const StepRow& row) {
+    if (row.first_of_epoch) {
+      if (is_seen_begin) {
+        steps += of_this;
+        ++whole;
+      }
+      is_seen_begin = true;
+      of_this = 0;
+    }
+    ++of_this;
+  });
+  return whole > 0 ? (steps + whole / 2) / whole : 0;
+}
+
 double steps_of_epoch(const RunConfig& config, const SeenEpochs& seen) {
   if (config.data.samples <= 0 || seen.samples_per_step <= 0) return 0;
   const auto batch = static_cast<double>(sane_count(config.loader.batch_size)) *

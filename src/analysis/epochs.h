@@ -20,6 +20,10 @@ struct SeenEpochs;
 // nothing was seen.
 double steps_of_epoch(const RunConfig& config, const SeenEpochs& seen);
 
+// Of one rank, the mean of the whole epochs that it ran; 0: it ran none. Of data without a length
+// only the run shows it.
+std::int64_t steps_of_seen_epoch(const RankRecord& rank);
+
 // Counts the epochs that begin in a window, by a rank's rows in their order. How the run itself
 // began is its first batch.
 class EpochBegins {

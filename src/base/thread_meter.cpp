@@ -1,4 +1,5 @@
 #include "base/thread_meter.h"
+#include "base/thread_delay.h"
 
 #include <fcntl.h>
 #include <time.h>
@@ -8,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -20,7 +22,30 @@ Nanos read_clock(clockid_t clock) {
   return now.tv_sec * kSecond + now.tv_nsec;
 }
 
+int open_schedstat() { return ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC); }
+
+// "cpu-ns run-queue-delay-ns timeslices"
+std::optional<Nanos> read_delay(int descriptor) {
+  std::array<char, 96> text{};
+  const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
+  if (length <= 0) return std::nullopt;
+  const std::string_view line(text.data(), static_cast<std::size_t>(length));
+  const auto space = line.find(' ');
+  if (space == line.npos) return std::nullopt;
+  Nanos delay = 0;
+  const auto read = std::from_chars(line.data() + space + 1, line.data() + line.size(), delay);
+  return read.ec == std::errc{} ? std::optional(delay) : std::nullopt;
+}
+
 }  // namespace
+
+Nanos run_queue_delay_of_thread() {
+  const int descriptor = open_schedstat();
+  if (descriptor < 0) return 0;
+  const std::optional<Nanos> delay = read_delay(descriptor);
+  ::close(descriptor);
+  return delay.value_or(0);
+}
 
 Nanos monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
 Nanos thread_cpu_now() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
@@ -32,8 +57,7 @@ CpuMeter::Reading CpuMeter::read_anew() {
   return last_;
 }
 
-RunQueueMeter::RunQueueMeter()
-    : descriptor_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {
+RunQueueMeter::RunQueueMeter() : descriptor_(open_schedstat()) {
   if (descriptor_ < 0) error_ = errno;
   last_ = total();
 }
@@ -42,18 +66,8 @@ RunQueueMeter::~RunQueueMeter() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// "cpu-ns run-queue-delay-ns timeslices"
 Nanos RunQueueMeter::total() const {
-  if (descriptor_ < 0) return 0;
-  std::array<char, 96> text{};
-  const ssize_t length = ::pread(descriptor_, text.data(), text.size(), 0);
-  if (length <= 0) return last_;
-  const std::string_view line(text.data(), static_cast<std::size_t>(length));
-  const auto space = line.find(' ');
-  if (space == line.npos) return last_;
-  Nanos delay = last_;
-  std::from_chars(line.data() + space + 1, line.data() + line.size(), delay);
-  return delay;
+  return descriptor_ < 0 ? 0 : read_delay(descriptor_).value_or(last_);
 }
 
 Nanos RunQueueMeter::read() {

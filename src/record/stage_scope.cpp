@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/thread_delay.h"
+
 namespace loaderscope {
 namespace {
 
@@ -72,9 +74,17 @@ void SpanWriter::started_by_parent(const Interval& of_parent) {
 
 void SpanWriter::start_up(Nanos begin, Nanos end) {
   if (log_ == nullptr) return;
-  write(Stage::startup, begin, end);
   run_queue_.read_if_it_left();  // is part of it
   edge_ = cpu_.read();
+  if (end <= begin) return;
+  // The thread began with the start, so all that it took so far is the start's.
+  Span span;
+  span.begin = begin;
+  span.end = end;
+  span.stage = Stage::startup;
+  span.cpu = std::clamp<Nanos>(edge_.cpu, 0, end - begin);
+  span.queued = std::clamp<Nanos>(run_queue_delay_of_thread(), 0, end - begin - span.cpu);
+  log_->span(span);
 }
 
 void SpanWriter::rest(Nanos begin, Nanos end) {

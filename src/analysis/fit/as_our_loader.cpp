@@ -3,13 +3,32 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/epochs.h"
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"
 
 namespace loaderscope::model {
 
-RunConfig as_our_loader(const RunConfig& seen) {
+namespace {
+
+// Of data without a length, such as an iterable data set: that of the epochs that were seen, where
+// their batches are whole. The workers start again in each of them.
+void put_seen_epoch(const RunRecord& seen, RunConfig& config) {
+  if (config.data.samples > 0 || seen.ranks.empty()) return;
+  const RankRecord& rank = seen.ranks.front();
+  const std::int64_t steps = steps_of_seen_epoch(rank);
+  const std::int64_t batch = sane_count(config.loader.batch_size);
+  if (steps == 0 || rank.samples < rank.steps() * batch) return;
+  config.data.samples.value = steps * batch * sane_count(config.trainer.ranks);
+  config.loader.drop_last.value = true;
+}
+
+}  // namespace
+
+RunConfig as_our_loader(const RunRecord& of) {
+  const RunConfig& seen = of.config;
   RunConfig config = seen;
+  put_seen_epoch(of, config);
   config.program.command = {};
   config.program.loader = config.program.train_step = {};
   // They are in what was measured; the model has no name for this one.

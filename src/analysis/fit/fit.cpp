@@ -118,6 +118,18 @@ StageStats launches_of_all_steps(const RankRecord& record) {
   return launches;
 }
 
+// A program has its batch in hand and dispatches a later one before it computes.
+StageStats launches_with_dispatch(const RankRecord& record) {
+  StageStats launches;
+  record.rows.for_each(
+      [&](const StepRow& row) {
+        const Nanos copy = row.copy_end - row.copy_begin;
+        launches.add(std::max<Nanos>(row.compute_begin - row.take - copy, 0), 0, 0, 0);
+      },
+      record.warmup_steps);
+  return launches;
+}
+
 FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, bool device_is_real) {
   FittedCosts::Rank rank;
   std::vector<SampleRow> rows = record.reservoir;
@@ -128,7 +140,10 @@ FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, boo
   rank.samples.reserve(rows.size());
   for (const SampleRow& row : rows) rank.samples.push_back(sample_of(row));
   for (Stage stage : kBatchStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
-  rank.stages[Stage::launch] = MeasuredTimes(launches_of_all_steps(record));
+  const bool dispatches = device_kind(config.trainer.device.value) == DeviceKind::program &&
+                          config.loader.num_workers > 0;
+  rank.stages[Stage::launch] =
+      MeasuredTimes(dispatches ? launches_with_dispatch(record) : launches_of_all_steps(record));
   if (!device_is_real) return rank;
   for (Stage stage : kDeviceStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
   split_compute(record, rank);
@@ -185,6 +200,7 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   costs.shards = std::llround(value_of(record.metrics, "data.shards").value_or(0));
   fit_storage(costs, record, notes);
   costs.busy_workers = busy_workers_of(record);
+  costs.turn = std::llround(value_of(record.metrics, "transport.turn_s").value_or(0) * 1e9);
   return costs;
 }
 

@@ -62,7 +62,7 @@ bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(recor
 FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal)
     : base_runs_(std::make_shared<model::BaseRuns>()),
       stop_signal_(stop_signal),
-      config_(is_of_somebody_else(record) ? model::as_our_loader(record.config) : record.config),
+      config_(is_of_somebody_else(record) ? model::as_our_loader(record) : record.config),
       limits_(limits_of(record.config)) {
   model::refuse_unpredictable(record);
   if (is_of_somebody_else(record)) measured_ = record.config;

@@ -45,6 +45,7 @@ class Loader {
     to_be_started,
     starting,
     resting,
+    turning,  // to its next task
     sampling,
     collating
   };

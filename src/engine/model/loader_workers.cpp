@@ -60,6 +60,11 @@ void Loader::next_task(std::int32_t index) {
     if (batch.next_sample == batch.events.samples) sample_tasks_.pop_front();
   } else {
     if (worker.tasks.empty()) return;
+    if (worker.doing == Doing::resting && !plan_.made_by_trainer && plan_.turn() > 0) {
+      worker.doing = Doing::turning;
+      world_.wake_at(world_.now() + plan_.turn(), who(Role::worker, index));
+      return;
+    }
     Batch& batch = *worker.tasks.front();
     worker.tasks.pop_front();
     begin_batch(index, batch);
@@ -82,7 +87,7 @@ void Loader::begin_batch(std::int32_t index, Batch& batch) {
     worker.begun = world_.now();
     worker.rested = 0;
   }
-  if (worker.doing == Doing::resting) end_rest(index);
+  if (worker.doing == Doing::resting || worker.doing == Doing::turning) end_rest(index);
 }
 
 void Loader::end_rest(std::int32_t index) {
@@ -91,8 +96,10 @@ void Loader::end_rest(std::int32_t index) {
   const Nanos now = world_.now();
   if (plan_.made_by_trainer || now == worker.resting_since) return;
   folder_.span(rank_, index, span_of({worker.resting_since, now, 0, 0}, Stage::idle));
-  // Before the epoch's first task the window was not full, there was no epoch.
-  worker.rested += now - std::min(now, std::max(worker.resting_since, epoch_dispatch_));
+  // Before the epoch's first task the window was not full, there was no epoch. A worker that turns
+  // to a task has one.
+  const Nanos until = worker.doing == Doing::turning ? now - plan_.turn() : now;
+  worker.rested += until - std::min(until, std::max(worker.resting_since, epoch_dispatch_));
 }
 
 void Loader::wake_worker(std::int32_t index) {
@@ -100,6 +107,9 @@ void Loader::wake_worker(std::int32_t index) {
   switch (worker.doing) {
     case Doing::to_be_started:
       come_up(index);
+      return;
+    case Doing::turning:
+      next_task(index);
       return;
     case Doing::starting:
       record_start(index, world_.end(worker.work), Stage::startup);

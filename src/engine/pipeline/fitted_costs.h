@@ -102,6 +102,7 @@ struct FittedCosts {
   std::string why_no_storage;     // what keeps a change of the storage from having an answer
   PerStage<double> speed = {};    // 2: twice as fast as measured; 0: as measured
   BusyWorkers busy_workers;
+  Nanos turn = 0;            // of a worker that is free and has a task, until it begins with it
   double other_threads = 0;  // of other processes, that wanted a core all of the time
   // Of one step's compute, where training has no device but the cores; 0: it has one.
   double compute_threads = 0;

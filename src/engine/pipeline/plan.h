@@ -110,6 +110,7 @@ struct Plan {
   StageTime copy_work(const Execution& execution) const;  // by the trainer's thread
   Nanos copy_time(const Execution& execution) const;
   Nanos compute_time(const Execution& execution) const;
+  Nanos turn() const { return fitted != nullptr ? fitted->turn : 0; }  // of a worker to a batch
   // How long the trainer goes on launching once a step computes.
   Nanos launches_on(const Execution& execution) const;
 

@@ -1,9 +1,11 @@
 #include "guest/host/first_calls.h"
 
+#include <cmath>
+
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kLong = 20 * kMillisecond;
+constexpr Nanos kLong = 2 * kMillisecond;
 constexpr std::int64_t kTimesLonger = 5;   // than the stage usually takes
 constexpr std::int64_t kFewestKnown = 16;  // calls, before it is known what is usual
 
@@ -18,7 +20,8 @@ std::optional<Span> FirstCalls::take_start_of(std::int32_t worker, Span& span) {
   if (!is_of_making(span)) return std::nullopt;
   const auto its_calls = called_.find(worker);  // of a process whose start was seen
   Usual& usual = usual_[span.stage];
-  const Nanos length = span.end - span.begin;
+  // How long a call waits for a core is no property of first calls.
+  const Nanos length = span.end - span.begin - span.queued;
   const bool is_first = its_calls != called_.end() && !its_calls->second[span.stage];
   if (!is_first) {
     ++usual.count;
@@ -33,7 +36,8 @@ std::optional<Span> FirstCalls::take_start_of(std::int32_t worker, Span& span) {
   Span start = span;
   start.stage = Stage::startup;
   start.bytes = 0;
-  start.end = span.begin + excess;
+  const auto wall = static_cast<double>(span.end - span.begin);
+  start.end = span.begin + std::llround(part * wall);
   start.cpu = static_cast<Nanos>(part * static_cast<double>(span.cpu));
   start.queued = static_cast<Nanos>(part * static_cast<double>(span.queued));
   span.begin = start.end;

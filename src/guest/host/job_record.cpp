@@ -82,6 +82,16 @@ void say_answers(RunRecord& record, const std::vector<LoaderHistory*>& histories
                             seconds(all.kept) / batches});
 }
 
+void say_turns(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
+  WorkerTurns all;
+  for (const LoaderHistory* history : histories) all.merge(history->window().turns());
+  if (all.batches() == 0) return;
+  record.metrics.push_back({"transport.turn_s", "s",
+                            "of a worker that is free and has its next task, until it begins with "
+                            "that batch",
+                            seconds(all.time()) / static_cast<double>(all.batches())});
+}
+
 // A program's collectives are a part of what is seen as its compute.
 void say_rank_waits(RunRecord& record) {
   if (!book_rank_waits(record.ranks)) return;
@@ -113,6 +123,7 @@ void say_loaders_work(RunRecord& record, const std::vector<LoaderHistory*>& hist
                               "of the streamed data set of a rank: more workers read nothing",
                               static_cast<double>(shards)});
   say_answers(record, histories);
+  say_turns(record, histories);
   Packing packing;
   for (const LoaderHistory* history : histories) packing.add(history->packing());
   move_to(record.metrics, packing.metrics());

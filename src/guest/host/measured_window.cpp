@@ -81,12 +81,15 @@ bool MeasuredWindow::span(std::int32_t worker, Span span) {
 
 void MeasuredWindow::step(StepEvents events, bool of_gpu, bool may_be_last) {
   if (ended_) return;
+  StepEvents known = events;
   fill_gaps(events);
   events.step -= first_step_;
   const std::int64_t complete = std::max<std::int64_t>(events.step - incomplete_, 0);
   events.warmup = keeper_.is_warmup(complete, events.compute.end);
   if (!open_) begin_ = events.compute.end;
   open_ |= !events.warmup;
+  known.warmup = events.warmup;
+  turns_.add(known);
   const Nanos length = events.compute.end - (folded_ > 0 ? end_ : events.ask);
   end_ = events.compute.end;
   folder_->step(0, events);

@@ -8,6 +8,7 @@
 #include "engine/pipeline/window_keeper.h"
 #include "guest/host/first_calls.h"
 #include "guest/host/loader_facts.h"
+#include "guest/host/worker_turns.h"
 #include "record/account_so_far.h"
 #include "record/recorder.h"
 
@@ -43,6 +44,8 @@ class MeasuredWindow {
   Nanos time_of_steps() const { return time_of_steps_; }
   Nanos time_of_gpu_steps() const { return time_of_gpu_steps_; }
 
+  const WorkerTurns& turns() const { return turns_; }  // to the batches of its steps
+
   const AccountSoFar& account() const { return booked_->account(); }
 
   RankRecord finish();
@@ -58,6 +61,7 @@ class MeasuredWindow {
   bool open_ = false, ended_ = false;
   Nanos begin_ = 0, end_ = 0;
   Nanos time_of_steps_ = 0, time_of_gpu_steps_ = 0;
+  WorkerTurns turns_;
 };
 
 }  // namespace loaderscope::guest

@@ -63,6 +63,30 @@ TEST_F(FirstCallsTest, OfANewWorkerWhatIsBeyondTheUsualIsItsStart) {
   EXPECT_TRUE(take(1, decode(3 * kSecond, 302 * kMillisecond)));
 }
 
+// The first collation of a worker takes 15 ms more: nothing is made ahead yet that would hide it.
+TEST_F(FirstCallsTest, CutsOffFewMilliseconds) {
+  comes_up(1);
+  const std::optional<Span> start = take(1, decode(kSecond, 17 * kMillisecond));
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->end, kSecond + 15 * kMillisecond);
+}
+
+TEST_F(FirstCallsTest, LeavesOutWaitsForACore) {
+  comes_up(1);
+  Span span = decode(kSecond, 40 * kMillisecond);
+  span.cpu = 2 * kMillisecond;
+  span.queued = 38 * kMillisecond;
+  EXPECT_FALSE(take(1, span));
+  comes_up(1);
+  span.cpu = 20 * kMillisecond;
+  span.queued = 20 * kMillisecond;
+  const std::optional<Span> start = take(1, span);
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->end, kSecond + 36 * kMillisecond);
+  EXPECT_EQ(start->queued, 18 * kMillisecond);
+  EXPECT_EQ(left_.end - left_.begin, 4 * kMillisecond);
+}
+
 TEST_F(FirstCallsTest, WhatIsAboutAsLongAsOthersStaysWhatItIs) {
   comes_up(1);
   EXPECT_FALSE(take(1, decode(kSecond, 9 * kMillisecond)));

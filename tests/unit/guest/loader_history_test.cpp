@@ -244,6 +244,36 @@ TEST_F(LoaderHistoryTest, SendingThatWaitsForABusyWorkerIsWhatTheWorkerDoes) {
             account.window);
 }
 
+// Its worker has finished the batch before when it asks for the task.
+TEST_F(LoaderHistoryTest, TimesTurnsOfWorkers) {
+  rest_ = kMs;
+  epoch(0, kSecond, 5);
+  read();
+  LoaderHistory& history = *trainer_process_.measured();
+  history.advance(true);
+  EXPECT_EQ(history.window().turns().batches(), 5);
+  EXPECT_EQ(history.window().turns().time(), kMs);  // of the first; the others follow at once
+}
+
+TEST(WorkerTurns, CountFromTheLaterOfFreeAndDispatched) {
+  WorkerTurns turns;
+  StepEvents events;
+  const auto add = [&](Nanos dispatched, Nanos begun, Nanos idle) {
+    events.dispatched = dispatched;
+    events.begun = begun;
+    events.worker_idle = idle;
+    events.finished = begun + 10 * kMs;
+    turns.add(events);
+    return turns.time();
+  };
+  EXPECT_EQ(add(kMs, 5 * kMs, 2 * kMs), 2 * kMs);        // it asked for the task at 3
+  EXPECT_EQ(add(kMs, 18 * kMs, kMs), 5 * kMs);           // it was free at 15, and handed on
+  EXPECT_EQ(add(35 * kMs, 36 * kMs, 8 * kMs), 6 * kMs);  // it had no task before
+  events.warmup = true;
+  EXPECT_EQ(add(kMs, 60 * kMs, 0), 6 * kMs);
+  EXPECT_EQ(turns.batches(), 3);
+}
+
 TEST_F(LoaderHistoryTest, AWorkerThatHasItsTaskDoesNotRest) {
   rest_ = kMs;
   const auto why = reasons();

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -50,6 +51,24 @@ void expect_in_order(const std::vector<Span>& spans) {
     EXPECT_LE(span.cpu + span.queued, span.end - span.begin);
     at = span.end;
   }
+}
+
+// A thread that has computed since its begin, and slept as long.
+TEST(SpanWriter, CountsCpuTimeOfTheStart) {
+  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+    SpanWriter writer(&log);
+    const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
+    while (thread_cpu_now() - cpu < 20 * kMillisecond) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    writer.start_up(begin, monotonic_now());
+  });
+  ASSERT_EQ(spans.size(), 1U);
+  const Span& start = spans.front();
+  EXPECT_EQ(start.stage, Stage::startup);
+  EXPECT_GE(start.cpu, 20 * kMillisecond);
+  EXPECT_GE(start.end - start.begin - start.cpu - start.queued, 15 * kMillisecond);
+  expect_in_order(spans);
 }
 
 TEST(StageScope, SaysWhatWasWorkedOn) {
