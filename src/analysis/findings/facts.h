@@ -14,6 +14,9 @@
 
 namespace loaderscope {
 
+// Cores that a worker needs: with this many it computes all of the time.
+inline constexpr double kAlwaysComputes = 0.9;
+
 struct Facts {
   const RunRecord& record;
   const Analysis& analysis;
@@ -48,7 +51,8 @@ struct Facts {
 
   // Of the time that a worker works on samples, the part on a CPU or waiting for one.
   double cpu_share() const;
-  // Of the same, the part on a CPU, as if a core were always free.
+  // Cores that a worker needs, as if they were always free. More than 1 if a library computes with
+  // several threads.
   double need_of_core() const;
   // Of this host, that nobody uses: neither this program nor another. Nothing where nobody counted.
   std::optional<double> idle_cores() const;
