@@ -76,13 +76,6 @@ std::string workers_line(const Facts& facts) {
   return loader_words(facts.record, {"num_workers={}"});
 }
 
-// Of the time, for batches that workers make, whatever keeps them.
-double waits_for_workers(const Facts& facts) {
-  double sum = 0;
-  for (const auto& word : Words<Why>::table()) sum += facts.share(word.value);
-  return sum;
-}
-
 // Whoever is blocked in these waits for threads of a library that compute for it (tokenizers,
 // OpenCV), and for no storage. A guess, if nobody counted the time of those threads.
 bool needs_cores(Stage stage) {
@@ -141,6 +134,12 @@ SettingRange more_workers(const Facts& facts) {
   if (const std::int64_t shards = shards_of_stream(facts); shards > 0)
     most = std::min(most, shards);
   return {"num-workers", workers, std::max(most, workers)};
+}
+
+double waits_for_workers(const Facts& facts) {
+  double sum = 0;
+  for (const auto& word : Words<Why>::table()) sum += facts.share(word.value);
+  return sum;
 }
 
 std::string memory_words(const Facts& facts, const Changes& changes) {
