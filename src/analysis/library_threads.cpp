@@ -5,7 +5,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kNoticed = 0.02;  // of the time in which batches are made
+constexpr double kNoticed = 0.02;  // of the time to make batches, without run-queue delay
 
 bool reads(Stage stage) { return stage == Stage::read || stage == Stage::read_decompress; }
 
@@ -41,7 +41,7 @@ std::optional<double> counted(const RunRecord& record, const Total& total) {
   const auto cores = value_of(record.metrics, "making.library_cores");
   if (!cores) return std::nullopt;
   const double cpu = *cores * total.wall - total.sent;
-  return cpu >= kNoticed * total.wall ? cpu : 0;
+  return cpu >= kNoticed * (total.wall - total.queued) ? cpu : 0;
 }
 
 }  // namespace
