@@ -143,7 +143,9 @@ struct Finding {
   bool is_ceiling = false;
   // It gives little, and yet it causes most of the idle time, and nothing else gives more.
   bool is_chief = false;
-  double hoped_gain = 0;  // in the model, where it may not be said
+  double hoped_gain = 0;         // in the model, where it may not be said
+  std::string_view cause;        // the finding that says why; "": itself
+  std::optional<Cause> removes;  // the cause of which it takes away most seconds, in the model
 
   bool has_figures() const { return rate_after > 0; }
   // There is something to set, and not only a speed that the model was told.

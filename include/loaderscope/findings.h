@@ -30,11 +30,15 @@ struct Prediction {
   double may_be_off = 0;
   // Of the run itself in the model, over the same epochs and steps; of FittedModel::predict() only.
   double base_samples_per_s = 0, base_busy = 0;
+  Account base_account;
   MeasureConfig base_measure;  // the window of that
 
   bool has_busy() const;
   double busy() const;  // share of the window; 0 without a compute
   double gain() const;  // of the rate, over the run itself
+  // The cause of which the change takes away most seconds per sample. Empty if it takes away none,
+  // or if the run itself was not predicted with it.
+  std::optional<Cause> removes() const;
   // Whether its rate may be said. All commands ask this: what one of them says all say.
   bool is_known() const;
 };

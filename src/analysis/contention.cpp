@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/library_threads.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "loaderscope/device.h"
@@ -54,9 +55,9 @@ Nanos cpu_of_stages(const RunRecord& record) {
   return cpu;
 }
 
-// CPU time in s of threads that a library runs for these stages, such as those of a tokenizer. The
-// caller is blocked meanwhile. Without workers the caller is the trainer, so no training computes.
-static double cpu_of_libraries(const RunRecord& record) {
+// The most that it can be if nobody counted it: all cores, while a stage that computes is blocked.
+// Without workers the caller is the trainer, so no training computes.
+static double most_of_libraries(const RunRecord& record) {
   if (record.config.loader.num_workers > 0) return 0;
   double blocked = 0;
   for (const RankRecord& rank : record.ranks)
@@ -74,7 +75,8 @@ double computing_threads(const RunRecord& record) {
   Nanos computing = 0;
   for (const RankRecord& rank : record.ranks) computing += rank.stages[Stage::compute].wall;
   if (computing <= 0) return 0;
-  const double training = *cpu - seconds(cpu_of_stages(record)) - cpu_of_libraries(record);
+  const double libraries = cpu_of_libraries(record).value_or(most_of_libraries(record));
+  const double training = *cpu - seconds(cpu_of_stages(record)) - libraries;
   const double threads = training / seconds(computing);
   return threads >= kFewest ? threads : 0;
 }

@@ -22,6 +22,21 @@ double Prediction::gain() const {
   return base_samples_per_s > 0 ? samples_per_s / base_samples_per_s : 1;
 }
 
+std::optional<Cause> Prediction::removes() const {
+  if (base_samples_per_s <= 0 || samples_per_s <= 0) return std::nullopt;
+  std::optional<Cause> removed;
+  double most = 0;
+  for (const auto& word : Words<Cause>::table()) {
+    const Cause cause = word.value;
+    const double before = share_of(base_account.stall[cause], base_account) / base_samples_per_s;
+    const double after = share_of(account.stall[cause], account) / samples_per_s;
+    if (before - after <= most) continue;
+    most = before - after;
+    removed = cause;
+  }
+  return removed;
+}
+
 // False for a wide interval, or one that reaches from a gain to a loss: no advice follows from it.
 bool Prediction::is_known() const {
   constexpr double kMostOff = 0.3;

@@ -17,7 +17,7 @@ inline constexpr double kWidestBusy = 0.30;       // to both sides, of the windo
 inline constexpr double kModerateStall = 0.05;    // of the window
 inline constexpr double kHighStall = 0.20;
 inline constexpr std::int64_t kEnoughBlocks = 10;  // for an interval
-inline constexpr std::int64_t kTimesAsLong = 4;  // a run with half the interval
+inline constexpr std::int64_t kTimesAsLong = 4;    // a run with half the interval
 inline constexpr std::size_t kMostNamed = 3;  // causes that cannot be told apart, `other` included
 
 // Of a block of steps, at least: two bursts of the workers.

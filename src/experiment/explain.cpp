@@ -124,12 +124,15 @@ void explain_alone(Tune& tune, const Belief& belief, const Forecasters& forecast
 
 }  // namespace
 
-// The number that `run` and `what-if` say of the same change of this run.
+// The number that `run` and `what-if` say of the same change of this run. What they do not say is a
+// RunError.
 Forecaster fit_forecaster(const RunRecord& record) {
   const auto model = std::make_shared<FittedModel>(record);
   const auto measured = std::make_shared<const Analysis>(analyse(record));
   return [model, measured](const Changes& changes) {
-    const Promise promise = promise_of(*measured, model->predict(changes));
+    const Prediction prediction = model->predict(changes);
+    if (!prediction.is_known()) throw RunError("the rate depends on what this run did not measure");
+    const Promise promise = promise_of(*measured, prediction);
     return Forecast{promise.rate_after, promise.busy_after};
   };
 }

@@ -40,7 +40,8 @@ struct Forecast {
   double samples_per_s = 0;
   double busy = 0;  // 0 without a compute
 };
-// A model fitted to one run: changes of the axes that it knows.
+// A model fitted to one run: changes of the axes that it knows. Throws RunError if it cannot say
+// the rate.
 using Forecaster = std::function<Forecast(const Changes&)>;
 using FitForecaster = std::function<Forecaster(const RunRecord&)>;
 // By FittedModel.

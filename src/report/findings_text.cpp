@@ -174,7 +174,11 @@ std::string cause_line(const Analysis& analysis) {
   const Finding* fix = fix_of(analysis);
   if (fix == nullptr) return "";
   const std::string past = analysis.past.sentence();
-  return fmt::format("Cause: {}: {}{}", fix->id, fix->evidence, past.empty() ? "" : "; " + past);
+  const auto& all = analysis.findings;
+  const auto about =
+      std::find_if(all.begin(), all.end(), [&](const Finding& f) { return f.id == fix->cause; });
+  const Finding& cause = about == all.end() ? *fix : *about;
+  return fmt::format("Cause: {}: {}{}", cause.id, cause.evidence, past.empty() ? "" : "; " + past);
 }
 
 std::string unseen_line(const std::string& note) {

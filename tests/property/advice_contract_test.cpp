@@ -1,12 +1,14 @@
 // The advice contract: the fix is what is tried, what a what-if predicts and what a run gives, to
-// the digit; no other single setting is much better without being named; and where nothing is to be
-// gained nothing is advised. In virtual time, of declared and of drawn pipelines.
+// the digit; no other single setting is much better without being named; if a setting gains there
+// is a fix; and where nothing is to be gained nothing is advised. In virtual time, of declared and
+// of drawn pipelines.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 
+#include "analysis/findings/facts.h"
 #include "analysis/fit/fitted_model.h"
 #include "analysis/fit/rerun.h"
 #include "engine/model/model_engine.h"
@@ -22,6 +24,7 @@ namespace loaderscope::property {
 namespace {
 
 constexpr double kMuchBusier = 0.05;  // of the window, that another setting keeps busy
+constexpr double kGains = 1.05;       // times the rate: a setting that gives more is advised
 
 // What a run can change of one thing.
 std::vector<Changes> single_settings(const RunRecord& record) {
@@ -55,6 +58,7 @@ class Advised {
     SCOPED_TRACE(words());
     if (fix_ != nullptr && fix_->has_setting()) check_fix();
     check_others();
+    check_that_there_is_a_fix();
     check_that_it_gains();
   }
 
@@ -101,9 +105,10 @@ class Advised {
     });
   }
 
-  // Workers that always compute are never more than the cores.
+  // Workers that always compute are never more than the cores. Others wait meanwhile.
   bool may_be_advised(const Changes& changes) const {
     if (changes.front().key != "num-workers") return true;
+    if (Facts(record_, analysis_).need_of_core() < kAlwaysComputes) return true;
     return static_cast<double>(std::stoll(changes.front().value)) <= record_.config.declared.cores;
   }
 
@@ -118,6 +123,18 @@ class Advised {
         EXPECT_TRUE(is_named(changes))
             << spell_changes(changes)
             << fmt::format(": {:.3f} busy, the fix {:.3f}", other.busy_after, busy);
+      } catch (const UsageError&) {  // it does not go together with the rest
+      }
+    }
+  }
+
+  void check_that_there_is_a_fix() {
+    if (fix_ != nullptr || analysis_.verdict.withheld_reason) return;
+    for (const Changes& changes : single_settings(record_)) {
+      try {
+        const Prediction other = model_.predict(changes);
+        EXPECT_FALSE(other.is_known() && other.gain() >= kGains && may_be_advised(changes))
+            << spell_changes(changes) << fmt::format(" gives {:.3f} times the rate", other.gain());
       } catch (const UsageError&) {  // it does not go together with the rest
       }
     }

@@ -7,6 +7,7 @@ import faulthandler
 import functools
 import gc
 import graphlib
+import hashlib
 import importlib.util
 import inspect
 import io
@@ -1423,6 +1424,72 @@ class LookedAtEpochs(unittest.TestCase):
                 clock[0] += 10**9
                 self.assertTrue(epochs.begins())
                 epochs.spend(clock[0] - 10**6)
+
+
+class LibraryThreads(unittest.TestCase):
+    """Threads that compute while the thread that makes a batch waits for them, as those of a tokenizer do."""
+
+    def setUp(self):
+        from loaderscope_guest import counts, library, library_threads
+
+        self.library, self.said = library, []
+        patch = mock.patch.object(library, "say", lambda **message: self.said.append(message))
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.counts = counts.counts
+        self.counts.forget()
+        self.addCleanup(self.counts.forget)
+        for _ in range(17):  # the batches before may have been short
+            self.make(lambda: time.sleep(0.0011))
+        library_threads.watch()
+
+    def make(self, work):
+        at = time.monotonic_ns()
+        self.library.begin_batch(0, 0, 0, 0, at, at, False, False)
+        work()
+        self.library.end_work(0)
+
+    def values(self):
+        self.counts.say()
+        return self.said[-1]["values"]["making.library_cores"]
+
+    def compute_in_thread(self):
+        spent = []
+
+        def compute():
+            hashlib.pbkdf2_hmac("sha512", b"", b"", 200_000)  # without the interpreter's lock
+            spent.append(time.thread_time_ns())
+
+        thread = threading.Thread(target=compute)
+        thread.start()
+        thread.join()
+        return spent[0]
+
+    def test_count_while_a_batch_is_made(self):
+        spent = []
+        self.make(lambda: spent.append(self.compute_in_thread()))
+        others, making = self.values()
+        self.assertGreater(others, 0.8 * spent[0])
+        self.assertLess(others, 1.2 * spent[0] + 20e6)
+        self.assertGreater(making, spent[0])
+
+    def test_do_not_count_the_thread_itself(self):
+        self.make(lambda: hashlib.pbkdf2_hmac("sha512", b"", b"", 200_000))
+        others, making = self.values()
+        self.assertGreater(making, 0)
+        self.assertLess(abs(others), 0.1 * making)
+
+    def test_do_not_count_between_batches(self):
+        self.make(lambda: time.sleep(0.002))
+        self.compute_in_thread()
+        others, making = self.values()
+        self.assertLess(abs(others), 2e6)
+
+    def test_read_few_clocks_of_short_batches(self):
+        for _ in range(150):
+            self.make(lambda: None)
+        self.make(lambda: time.sleep(0.002))  # left out
+        self.assertLess(self.values()[1], 1e6)
 
 
 class Garbage(unittest.TestCase):

@@ -66,19 +66,31 @@ void blame_no_stage(Analysis& analysis, const RunRecord& record) {
     limit->is_ceiling = true;
 }
 
-// Causes that are waited for on account of the fix.
+// True if the finding is about waits for this cause. What is waited for an epoch or for capacity
+// has no cause of its own: then it is the one that the change removes in the model.
+bool is_about(const Finding& finding, Cause cause, const Analysis& analysis,
+              const RunRecord& record) {
+  const FindingRow& row = find_row(finding.id, finding_table());
+  if (row.waited == nullptr || analysis.account.stall[cause] == 0) return false;
+  Analysis one = analysis;  // as if nothing else were waited for
+  one.account.stall = {};
+  if (row.waited(Facts(record, one)) > 0) return finding.removes == cause;
+  one.account.stall[cause] = analysis.account.stall[cause];
+  return row.waited(Facts(record, one)) > 0;
+}
+
+// Causes that the fix removes, the one with most seconds first.
 std::vector<Cause> causes_of(const Finding& fix, const Analysis& analysis,
                              const RunRecord& record) {
-  const FindingRow& row = find_row(fix.id, finding_table());
+  const auto& stall = analysis.account.stall;
   std::vector<Cause> causes;
-  if (row.waited == nullptr) return causes;
   for (const auto& word : Words<Cause>::table()) {
-    if (analysis.account.stall[word.value] == 0) continue;
-    Analysis one = analysis;  // as if nothing else were waited for
-    one.account.stall = {};
-    one.account.stall[word.value] = analysis.account.stall[word.value];
-    if (row.waited(Facts(record, one)) > 0) causes.push_back(word.value);
+    if (fix.removes == word.value || is_about(fix, word.value, analysis, record))
+      causes.push_back(word.value);
   }
+  std::stable_sort(causes.begin(), causes.end(), [&](Cause a, Cause b) {
+    return std::pair(fix.removes == a, stall[a]) > std::pair(fix.removes == b, stall[b]);
+  });
   return causes;
 }
 
@@ -91,10 +103,21 @@ void name_what_is_mended(const Finding& fix, Analysis& analysis, const RunRecord
     return std::find(named.begin(), named.end(), cause) != named.end();
   });
   if (mended.empty() || names_one) return;
-  const Cause most = *std::max_element(mended.begin(), mended.end(), [&](Cause a, Cause b) {
-    return analysis.account.stall[a] < analysis.account.stall[b];
-  });
-  analysis.verdict.sentence = sentence_of_fix(record, analysis, most);
+  analysis.verdict.sentence = sentence_of_fix(record, analysis, mended.front());
+}
+
+// A fix may remove most seconds of a cause that another finding is about, as a program without
+// workers starts none: then that finding says why.
+void name_cause(Analysis& analysis, const RunRecord& record) {
+  const Finding* fix = fix_of(analysis);
+  if (fix == nullptr || !fix->removes || is_about(*fix, *fix->removes, analysis, record)) return;
+  const Finding* about = nullptr;
+  for (const Finding& finding : analysis.findings) {
+    if (!is_about(finding, *fix->removes, analysis, record)) continue;
+    if (about == nullptr || finding.waited > about->waited) about = &finding;
+  }
+  if (about == nullptr) return;
+  analysis.findings[static_cast<std::size_t>(fix - analysis.findings.data())].cause = about->id;
 }
 
 }  // namespace
@@ -106,6 +129,7 @@ void conclude(Analysis& analysis, const RunRecord& record) {
     blame_no_stage(analysis, record);
   else
     name_what_is_mended(*fix, analysis, record);
+  name_cause(analysis, record);
 }
 
 }  // namespace loaderscope

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/library_threads.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
@@ -80,21 +81,26 @@ std::string Facts::named(std::string_view about) const {
 }
 
 double Facts::cpu_share() const {
+  const PerStage<LibraryTime> libraries = library_threads(record);
   double wall = 0, blocked = 0;
   for (Stage stage : kSampleStages) {
     wall += static_cast<double>(stages[stage].wall);
-    blocked += static_cast<double>(stages[stage].blocked());
+    blocked += static_cast<double>(stages[stage].blocked()) * libraries[stage].waiting();
   }
   return wall > 0 ? 1 - blocked / wall : 1;
 }
 
 double Facts::need_of_core() const {
-  double cpu = 0, blocked = 0;
+  const PerStage<LibraryTime> libraries = library_threads(record);
+  double cpu = 0, alone = 0;
   for (Stage stage : kMakingStages) {
-    cpu += static_cast<double>(stages[stage].cpu);
-    blocked += static_cast<double>(stages[stage].blocked());
+    const LibraryTime& library = libraries[stage];
+    const auto blocked = static_cast<double>(stages[stage].blocked());
+    cpu += static_cast<double>(stages[stage].cpu) + library.cpu * blocked;
+    alone += static_cast<double>(stages[stage].cpu) +
+             (library.computing() + library.waiting()) * blocked;
   }
-  return cpu + blocked > 0 ? cpu / (cpu + blocked) : 1;
+  return alone > 0 ? cpu / alone : 1;
 }
 
 std::optional<double> Facts::idle_cores() const {

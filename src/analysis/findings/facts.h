@@ -14,6 +14,9 @@
 
 namespace loaderscope {
 
+// Cores that a worker needs: with this many it computes all of the time.
+inline constexpr double kAlwaysComputes = 0.9;
+
 struct Facts {
   const RunRecord& record;
   const Analysis& analysis;
@@ -48,7 +51,8 @@ struct Facts {
 
   // Of the time that a worker works on samples, the part on a CPU or waiting for one.
   double cpu_share() const;
-  // Of the same, the part on a CPU, as if a core were always free.
+  // Cores that a worker needs, as if they were always free. More than 1 if a library computes with
+  // several threads.
   double need_of_core() const;
   // Of this host, that nobody uses: neither this program nor another. Nothing where nobody counted.
   std::optional<double> idle_cores() const;
@@ -85,6 +89,8 @@ struct Candidate {
   Changes direction = {};
   // What cannot help where the evidence is true: it is not said where the model says that it does.
   Changes limits = {};
+  // Share of the window that is waited on its account. Empty: what the row says.
+  std::optional<double> waited = {};
   // Without options or ranges: mended, all that is waited for is given back.
   bool gives_waited = false;
 };
@@ -119,6 +125,8 @@ Change number(std::string key, std::int64_t value);
 // More workers than there are, as many as anybody is advised to have: how far up is for the model
 // to say.
 SettingRange more_workers(const Facts& facts);
+// Of the time, for batches that workers make, whatever keeps them.
+double waits_for_workers(const Facts& facts);
 // "; 12 more workers take 14.4 GB of the 60 GB of memory that are free": where that is much; ""
 // else.
 std::string memory_words(const Facts& facts, const Changes& changes);

@@ -63,6 +63,7 @@ Finding finding_of(const Facts& facts, const FindingRow& row, const Candidate& c
   const bool saves = row.gives_back != GivesBack::nothing && option.regained >= kWorthSaying;
   finding.regained_s = saves ? option.regained * seconds(measured.account.window) : 0;
   finding.hoped_gain = option.prediction.gain() - 1;
+  finding.removes = option.prediction.removes();
   if (!option.prediction.is_known()) return finding;
   if (option.best) finding.evidence += words_of_best(measured, option);
   const Promise promise = promise_of(measured, option.prediction);

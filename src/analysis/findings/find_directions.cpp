@@ -96,7 +96,7 @@ Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& cand
   if (finding.to_run.empty())
     std::transform(changes.begin(), changes.end(), std::back_inserter(finding.to_run), as_setting);
   finding.pytorch = with_value(candidate.pytorch, finding.changes);
-  finding.waited = row.waited != nullptr ? row.waited(facts) : 0;
+  finding.waited = candidate.waited.value_or(row.waited != nullptr ? row.waited(facts) : 0);
   finding.mended_by = row.mended_by;
   finding.wrong_data = row.gives_back == GivesBack::sound_data;
   return finding;

@@ -134,9 +134,13 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
   if (made >= sent.wall + received.wall) return std::nullopt;
   const Pieces pieces = pieces_of(facts);
   const Packed packed = packed_by(facts);
+  // Of all waits for batches, the trainer would keep the time that it takes to make them.
+  const auto ranks = static_cast<double>(std::max<std::size_t>(1, facts.record.ranks.size()));
+  const double waits =
+      facts.share(Cause::transport) + waits_for_workers(facts) - facts.share(made) / ranks;
   const bool has_other_way =
       pieces.are_many || packed.is_copying() || packed.is_pickling() || packed.is_state();
-  return Candidate{
+  Candidate candidate{
       fmt::format("batches take {} to make and longer to hand over, sending {} and "
                   "receiving {}; the trainer waits {} of the time for that{}{}",
                   show_duration(made / sent.count), mean_words(sent), mean_words(received),
@@ -147,6 +151,8 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
                   argument_name(facts.record, "prefetch_factor"),
                   argument_name(facts.record, "persistent_workers"),
                   has_other_way ? "; or " + way_to_send_less(facts, pieces, packed) : "")};
+  candidate.waited = std::max(waits, facts.share(Cause::transport));
+  return candidate;
 }
 
 }  // namespace

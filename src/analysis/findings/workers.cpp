@@ -7,6 +7,7 @@
 #include "analysis/contention.h"
 #include "analysis/epochs.h"
 #include "analysis/findings/facts.h"
+#include "analysis/library_threads.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
 
@@ -23,13 +24,13 @@ constexpr double kToSend = 0.7 * kMillisecond, kToReceive = 2.0 * kMillisecond;
 constexpr double kWorthTrying = 1.1;  // times the rate: less than that may be a loss
 
 // The number of workers that the cores can feed. Workers that always compute are never more than
-// the cores. Workers that wait need no core meanwhile.
+// the cores. Workers that wait need no core meanwhile, and those whose libraries compute with
+// several threads need more than one.
 std::int64_t workers_on_cores(const Facts& facts) {
-  constexpr double kComputes = 0.9;  // of the time
-  const double need = facts.need_of_core();
-  if (need >= kComputes)
-    return std::max<std::int64_t>(1, std::llround(std::floor(facts.cores_per_rank())));
-  return std::llround(std::ceil(facts.cores_per_rank() / std::max(need, 1.0 / kMostWorkers)));
+  const double cores = facts.cores_per_rank(), need = facts.need_of_core();
+  const auto fed = std::llround(std::ceil(cores / std::max(need, 1.0 / kMostWorkers)));
+  if (need < kAlwaysComputes) return fed;
+  return std::clamp<std::int64_t>(std::llround(std::floor(cores)), 1, fed);
 }
 
 // Memory of one worker in bytes, as measured. 0 if unknown.
@@ -75,15 +76,8 @@ std::string workers_line(const Facts& facts) {
   return loader_words(facts.record, {"num_workers={}"});
 }
 
-// Of the time, for batches that workers make, whatever keeps them.
-double waits_for_workers(const Facts& facts) {
-  double sum = 0;
-  for (const auto& word : Words<Why>::table()) sum += facts.share(word.value);
-  return sum;
-}
-
 // Whoever is blocked in these waits for threads of a library that compute for it (tokenizers,
-// OpenCV), and for no storage.
+// OpenCV), and for no storage. A guess, if nobody counted the time of those threads.
 bool needs_cores(Stage stage) {
   return stage == Stage::decode || stage == Stage::augment || stage == Stage::collate;
 }
@@ -101,10 +95,14 @@ bool is_worth_trying(const Facts& facts) {
   const auto steps = static_cast<double>(facts.analysis.steps);
   if (threads <= 0 || steps <= 0) return true;
   double work = kToSend, waits = 0;
+  const bool counted = cpu_of_libraries(facts.record).has_value();
+  const PerStage<LibraryTime> libraries = library_threads(facts.record);
   for (Stage stage : kMakingStages) {
     const double blocked = static_cast<double>(facts.stages[stage].blocked()) / steps;
-    work += static_cast<double>(facts.stages[stage].cpu) / steps;
-    (needs_cores(stage) ? work : waits) += blocked;
+    const bool computes = !counted && needs_cores(stage);
+    work += static_cast<double>(facts.stages[stage].cpu) / steps +
+            (computes ? 1 : libraries[stage].cpu) * blocked;
+    waits += computes ? 0 : libraries[stage].waiting() * blocked;
   }
   const auto workers = static_cast<double>(kFirstWorkers);
   const double compute = static_cast<double>(facts.stages[Stage::compute].wall) / steps;
@@ -136,6 +134,12 @@ SettingRange more_workers(const Facts& facts) {
   if (const std::int64_t shards = shards_of_stream(facts); shards > 0)
     most = std::min(most, shards);
   return {"num-workers", workers, std::max(most, workers)};
+}
+
+double waits_for_workers(const Facts& facts) {
+  double sum = 0;
+  for (const auto& word : Words<Why>::table()) sum += facts.share(word.value);
+  return sum;
 }
 
 std::string memory_words(const Facts& facts, const Changes& changes) {

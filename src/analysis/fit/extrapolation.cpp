@@ -116,7 +116,10 @@ void note_shared_cores(const FittedCosts& costs, const Prediction& base, Predict
                std::max<std::int64_t>(1, p.config.measure.steps * p.config.loader.batch_size));
   };
   const double before = of_sample(base), after = of_sample(prediction);
-  const bool others_share = prediction.config.loader.num_workers != base.config.loader.num_workers;
+  const LoaderConfig &now = base.config.loader, &then = prediction.config.loader;
+  // Deeper prefetch lets the same workers work more of the time.
+  const bool others_share =
+      then.num_workers != now.num_workers || then.prefetch_factor != now.prefetch_factor;
   const bool is_stretched = others_share && costs.compute_alone < 1 / kMuchSlower;
   if (after <= kMuchSlower * before && !is_stretched) return;
   prediction.is_unknown = true;

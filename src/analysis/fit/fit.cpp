@@ -10,6 +10,7 @@
 #include "analysis/contention.h"
 #include "analysis/fit/launching.h"
 #include "analysis/fit/storage_fit.h"
+#include "analysis/library_threads.h"
 #include "loaderscope/errors.h"
 #include "settings/engine_table.h"
 
@@ -62,17 +63,19 @@ std::optional<Others> others_of(const RunRecord& record, double queued, bool tra
   if (!others || window <= 0) return std::nullopt;
   // Threads of the program's own beside its loader, where they are not those that train.
   const double all = value_of(record.metrics, "process.cpu_s").value_or(0);
-  const double own = trains_here ? 0 : std::max(0.0, all - seconds(cpu_of_stages(record)));
+  const double loader = seconds(cpu_of_stages(record)) + cpu_of_libraries(record).value_or(0);
+  const double own = trains_here ? 0 : std::max(0.0, all - loader);
   const auto hosts = static_cast<double>(std::max<std::size_t>(1, record.hosts.size()));
   return Others{kSlack * (*others + own) / hosts / seconds(window) / (1 - queued), own > *others};
 }
 
-FittedCosts::Sample sample_of(const SampleRow& row) {
+FittedCosts::Sample sample_of(const SampleRow& row, const PerStage<LibraryTime>& libraries) {
   FittedCosts::Sample sample;
   sample.bytes = row.bytes;
   for (std::size_t i = 0; i < row.parts.size(); ++i) {
     const SampleRow::Part& part = row.parts.at(i);
-    sample.stages.at(i) = {std::max<Nanos>(part.wall - part.cpu - part.queued, 0), 0, part.cpu};
+    const StageTime seen = {std::max<Nanos>(part.wall - part.cpu - part.queued, 0), 0, part.cpu};
+    sample.stages.at(i) = seen.with_library(libraries[kSampleStages.at(i)]);
   }
   return sample;
 }
@@ -130,7 +133,8 @@ StageStats launches_with_dispatch(const RankRecord& record) {
   return launches;
 }
 
-FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, bool device_is_real) {
+FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, bool device_is_real,
+                          const PerStage<LibraryTime>& libraries) {
   FittedCosts::Rank rank;
   std::vector<SampleRow> rows = record.reservoir;
   if (!rows.empty() && rows.front().is_batch()) {
@@ -138,8 +142,9 @@ FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, boo
     put_short_rows_last(rows, config, rank);
   }
   rank.samples.reserve(rows.size());
-  for (const SampleRow& row : rows) rank.samples.push_back(sample_of(row));
-  for (Stage stage : kBatchStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
+  for (const SampleRow& row : rows) rank.samples.push_back(sample_of(row, libraries));
+  for (Stage stage : kBatchStages)
+    rank.stages[stage] = MeasuredTimes(record.stages[stage], libraries[stage]);
   const bool dispatches = device_kind(config.trainer.device.value) == DeviceKind::program &&
                           config.loader.num_workers > 0;
   rank.stages[Stage::launch] =
@@ -184,9 +189,13 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   if (declared) return costs;
   const bool device_is_real =
       !record.simulated && device_kind(record.config.trainer.device.value) != DeviceKind::none;
+  const PerStage<LibraryTime> libraries = library_threads(record);
+  for (const LibraryTime& library : libraries)
+    if (library.cpu > 0)
+      costs.making_threads = std::max(costs.making_threads, library.cpu / library.computing());
   std::size_t rows = 0;
   for (const RankRecord& rank : record.ranks) {
-    costs.ranks.push_back(rank_of(rank, record.config, device_is_real));
+    costs.ranks.push_back(rank_of(rank, record.config, device_is_real, libraries));
     if (tells_launching(record)) fit_launching(rank, costs.ranks.back());
     rows += rank.reservoir.size();
   }

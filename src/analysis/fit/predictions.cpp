@@ -102,6 +102,7 @@ Prediction FittedModel::predict(const Changes& changes, std::int64_t most_sample
   prediction.base_measure = base.measure;
   prediction.base_samples_per_s = unchanged.samples_per_s;
   prediction.base_busy = unchanged.busy();
+  prediction.base_account = unchanged.account;
   add_spread_of_first_workers(changes, prediction);
   model::note_launching(costs, unchanged, prediction);
   if (costs.compute_threads > 0) model::note_shared_cores(costs, unchanged, prediction);
@@ -130,6 +131,7 @@ Prediction FittedModel::predict_like_others(const std::vector<std::size_t>& rank
   const Prediction unchanged = base_over(base);
   prediction.base_samples_per_s = unchanged.samples_per_s;
   prediction.base_busy = unchanged.busy();
+  prediction.base_account = unchanged.account;
   prediction.base_measure = base.measure;
   return std::move(prediction);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/library_threads.h"
+
 namespace loaderscope {
 namespace {
 
@@ -37,6 +39,7 @@ SampleNeeds needs_of_sample(const RunRecord& record) {
     }
     needs.worker_ns = std::max(needs.worker_ns, worker_time(rank) / of_rank);
   }
+  needs.cpu_ns += 1e9 * cpu_of_libraries(record).value_or(0);
   if (samples <= 0) return {};
   for (double* part : {&needs.stored_bytes, &needs.cpu_ns, &needs.decode_cpu_ns}) *part /= samples;
   return needs;

@@ -34,8 +34,8 @@ void HostCores::play_again(std::size_t host) {
     winners_[place] = winner_of(place);
 }
 
-void HostCores::add(std::size_t host, Nanos now, std::uint64_t who, Nanos amount) {
-  hosts_[host].add(now, who, amount);
+void HostCores::add(std::size_t host, Nanos now, std::uint64_t who, Nanos amount, double threads) {
+  hosts_[host].add(now, who, amount, threads);
   play_again(host);
 }
 

@@ -14,7 +14,7 @@ class HostCores {
  public:
   explicit HostCores(std::vector<SharedServer> hosts);  // one at least
 
-  void add(std::size_t host, Nanos now, std::uint64_t who, Nanos amount);
+  void add(std::size_t host, Nanos now, std::uint64_t who, Nanos amount, double threads = 1);
   void add_team(std::size_t host, Nanos now, std::uint64_t who, Nanos amount);
   Nanos waited(std::size_t host, Nanos now) { return hosts_[host].waited(now); }
 

@@ -73,8 +73,7 @@ double SharedServer::team_speed() const {
 }
 
 void SharedServer::plan_next() {
-  speed_ = speed_of(static_cast<std::int64_t>(heap_.size()) * 1000 +
-                    static_cast<std::int64_t>(teams_.size()) * team_milli_);
+  speed_ = speed_of(threads_milli_ + static_cast<std::int64_t>(teams_.size()) * team_milli_);
   const Nanos threads = next_end_of_threads(), teams = next_end_of_teams();
   next_end_ = std::min(threads, teams);
   team_is_next_ = !teams_.empty() && (heap_.empty() || teams < threads ||
@@ -111,9 +110,11 @@ Nanos SharedServer::next_end_of_threads() {
   return now_ + static_cast<Nanos>(std::min<Wide>(takes, kNever - 1 - now_));
 }
 
-void SharedServer::add(Nanos now, std::uint64_t who, Nanos amount) {
+void SharedServer::add(Nanos now, std::uint64_t who, Nanos amount, double threads) {
   advance(now);
-  heap_.push_back({progress_ + amount * kFine, who});
+  const auto milli = std::max<std::int64_t>(std::llround(threads * 1000), 1);
+  heap_.push_back({progress_ + amount * kFine, who, milli});
+  threads_milli_ += milli;
   std::push_heap(heap_.begin(), heap_.end(), kLater);
   plan_next();
 }
@@ -132,6 +133,7 @@ void SharedServer::end_next(Nanos now) {
   // Rounding may leave progress a fraction of a ns short of the mark that was reached.
   progress = std::max(progress, ended.front().mark);
   std::pop_heap(ended.begin(), ended.end(), kLater);
+  if (!team_is_next_) threads_milli_ -= ended.back().threads_milli;
   ended.pop_back();
   plan_next();
 }

@@ -24,8 +24,9 @@ class SharedServer {
   SharedServer(double capacity, double scaling, double others = 0, double team = 0);
 
   // `amount` ns of work for `who`, beginning now. What ends is known by `who`; of works that end in
-  // the same ns the smallest `who` ends first.
-  void add(Nanos now, std::uint64_t who, Nanos amount);
+  // the same ns the smallest `who` ends first. `threads` of a library do it together and do not
+  // wait for each other.
+  void add(Nanos now, std::uint64_t who, Nanos amount, double threads = 1);
 
   // The same for a team: `amount` ns of each of its threads.
   void add_team(Nanos now, std::uint64_t who, Nanos amount);
@@ -45,6 +46,7 @@ class SharedServer {
   struct Work {
     std::int64_t mark;  // of progress_ at which it ends
     std::uint64_t who;
+    std::int64_t threads_milli = 1000;
   };
   // How fast each of n works proceeds, and which part of its time it waits, as fractions.
   struct Speed {
@@ -64,8 +66,9 @@ class SharedServer {
   std::int64_t others_milli_, team_milli_;
   Speed speed_;
   std::vector<Work> heap_;
-  std::int64_t progress_ = 0;  // in 1/1024 ns of work
-  Wide waited_ = 0;            // in 1/1024 ns: more than 64 bits after 104 days
+  std::int64_t threads_milli_ = 0;  // of the works in it
+  std::int64_t progress_ = 0;       // in 1/1024 ns of work
+  Wide waited_ = 0;                 // in 1/1024 ns: more than 64 bits after 104 days
   std::vector<Work> teams_;
   std::int64_t team_progress_ = 0;  // likewise
   bool team_is_next_ = false;

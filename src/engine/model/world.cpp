@@ -43,7 +43,7 @@ void World::wake_at(Nanos at, std::uint64_t who) {
 }
 
 void World::begin(std::uint64_t who, const StageTime& time, Ongoing& work) {
-  work = {now_, host_of(who), time.transfers, time.elsewhere, time.cpu};
+  work = {now_, host_of(who), time.transfers, time.elsewhere, time.cpu, time.threads};
   const bool alone = plan_.cpu_exclusive && !plan_.storage_shared && !plan_.decodes_elsewhere;
   if (alone) {
     // Nothing can slow it: its end is known.
@@ -76,7 +76,7 @@ void World::begin_part(std::uint64_t who, Ongoing& work) {
     return;
   }
   work.waited = cores_.waited(work.host, now_);
-  cores_.add(work.host, now_, who, std::exchange(work.cpu_left, 0));
+  cores_.add(work.host, now_, who, std::exchange(work.cpu_left, 0), work.threads);
 }
 
 // Whether the work of `who`, of which a part has just ended, has another one.

@@ -23,6 +23,7 @@ struct Ongoing {
   Nanos begin = 0;
   std::size_t host = 0;
   Nanos transfer_left = 0, elsewhere_left = 0, cpu_left = 0;  // parts that have not begun
+  double threads = 1;                                         // of the part on cores
   Nanos cpu_begin = kNever;                                   // of its last part, on a core
   Nanos waited = 0;  // reading of the cores' waiting time then
 

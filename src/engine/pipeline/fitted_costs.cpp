@@ -16,8 +16,25 @@ Nanos scaled(Nanos ns, double factor) {
   return std::llround(std::min(value, static_cast<double>(kLongestCost)));
 }
 
+StageTime scaled(StageTime time, double factor) {
+  for (Nanos StageTime::*part : {&StageTime::waits, &StageTime::transfers, &StageTime::cpu})
+    time.*part = scaled(time.*part, factor);
+  return time;
+}
+
 Nanos rounded(double ns) {
   return std::llround(std::clamp(ns, 0.0, static_cast<double>(kLongestCost)));
+}
+
+// Mean over the time on cores.
+double mean_threads(const std::vector<FittedCosts::Sample>& samples, std::size_t stage) {
+  double cpu = 0, all = 0;
+  for (const FittedCosts::Sample& sample : samples) {
+    const StageTime& time = sample.stages.at(stage);
+    cpu += static_cast<double>(time.cpu);
+    all += static_cast<double>(time.cpu) * time.threads;
+  }
+  return cpu > 0 ? all / cpu : 1;
 }
 
 // Of samples that are some.
@@ -35,11 +52,27 @@ FittedCosts::Sample mean_of(const std::vector<FittedCosts::Sample>& samples) {
     };
     result.stages.at(i) = {of_stage(&StageTime::waits), of_stage(&StageTime::transfers),
                            of_stage(&StageTime::cpu)};
+    result.stages.at(i).threads = mean_threads(samples, i);
   }
   return result;
 }
 
 }  // namespace
+
+StageTime StageTime::with_library(const LibraryTime& library) const {
+  if (library.cpu <= 0 || waits <= 0) return *this;
+  const auto blocked = static_cast<double>(waits), own = static_cast<double>(cpu);
+  StageTime time = *this;
+  time.waits = rounded(library.waiting() * blocked);
+  time.cpu = rounded(own + library.computing() * blocked);
+  time.threads = std::max(1.0, (own + library.cpu * blocked) / static_cast<double>(time.cpu));
+  return time;
+}
+
+MeasuredTimes::MeasuredTimes(const StageStats& stats, const LibraryTime& library)
+    : MeasuredTimes(stats) {
+  library_ = library;
+}
 
 MeasuredTimes::MeasuredTimes(const StageStats& stats) {
   Nanos counted = 0;
@@ -67,7 +100,8 @@ StageTime MeasuredTimes::draw(double u, Bytes bytes) const {
                                    [](std::int64_t r, const Step& step) { return r < step.up_to; });
   double wall = (at == steps_.end() ? steps_.back() : *at).mean;
   if (bytes > 0 && bytes_ > 0) wall *= static_cast<double>(bytes) / bytes_;
-  return {rounded(wall * wait_share_), 0, rounded(wall * cpu_share_)};
+  return StageTime{rounded(wall * wait_share_), 0, rounded(wall * cpu_share_)}.with_library(
+      library_);
 }
 
 MeasuredTimes MeasuredTimes::at_mean() const {
@@ -141,8 +175,7 @@ const FittedCosts::Sample* FittedCosts::sample_of(const Execution& execution,
 
 StageTime FittedCosts::at_speed(Stage stage, StageTime time) const {
   if (speed[stage] <= 0) return time;
-  const double factor = 1 / speed[stage];
-  return {scaled(time.waits, factor), scaled(time.transfers, factor), scaled(time.cpu, factor)};
+  return scaled(time, 1 / speed[stage]);
 }
 
 StageTime FittedCosts::of_sample(Stage stage, const Execution& execution,
@@ -159,8 +192,7 @@ StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::ui
   const MeasuredTimes& times = is_last ? rank.last_compute : rank.stages[stage];
   const StageTime time = at_speed(stage, times.draw(u, execution.bytes));
   if (stage != Stage::compute || compute_alone >= 1) return time;
-  return {scaled(time.waits, compute_alone), scaled(time.transfers, compute_alone),
-          scaled(time.cpu, compute_alone)};
+  return scaled(time, compute_alone);
 }
 
 // Who launches faster has launched all of a step the sooner.

@@ -2,6 +2,7 @@
 // belongs together stays together, and the distributions of the stages of a batch, step or worker.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -15,15 +16,29 @@
 
 namespace loaderscope {
 
+// Threads of a library that work while the thread of a stage is blocked.
+struct LibraryTime {
+  double cpu = 0;     // ns for each ns that it is blocked
+  double queued = 0;  // share of their time for which they waited for a core
+
+  // For each ns that it is blocked: what it takes with a core for each thread, and what is left
+  // that they do not explain.
+  double computing() const { return std::min(cpu, 1 - queued); }
+  double waiting() const { return 1 - std::min(1.0, cpu / (1 - queued)); }
+};
+
 // One execution of a stage: it waits, then moves bytes over the storage's link, then needs a core.
 struct StageTime {
   Nanos waits = 0;
   Nanos transfers = 0;
   Nanos cpu = 0;
   Nanos elsewhere = 0;  // before `cpu`: of the hosts that decode for all ranks, all of them
+  double threads = 1;   // that take cores during `cpu`: more than one in a library
 
   Nanos wall() const { return waits + transfers + elsewhere + cpu; }
   bool operator==(const StageTime&) const = default;
+  // Without the waits for threads of a library, which compute in place of them.
+  StageTime with_library(const LibraryTime& library) const;
 };
 
 // Times of a stage that handles no single sample.
@@ -31,6 +46,7 @@ class MeasuredTimes {
  public:
   MeasuredTimes() = default;
   explicit MeasuredTimes(const StageStats& stats);
+  MeasuredTimes(const StageStats& stats, const LibraryTime& library);
 
   bool known() const { return count_ > 0; }
   MeasuredTimes at_mean() const;  // every execution takes the mean
@@ -46,7 +62,8 @@ class MeasuredTimes {
   std::vector<Step> steps_;
   std::int64_t count_ = 0;
   double wait_share_ = 0, cpu_share_ = 0;  // of the wall; what is left waited for a core
-  double bytes_ = 0;                       // of one execution
+  LibraryTime library_;
+  double bytes_ = 0;  // of one execution
 };
 
 struct FittedCosts {
@@ -106,6 +123,7 @@ struct FittedCosts {
   double other_threads = 0;  // of other processes, that wanted a core all of the time
   // Of one step's compute, where training has no device but the cores; 0: it has one.
   double compute_threads = 0;
+  double making_threads = 1;  // most of one stage that makes batches, with those of a library
   double compute_alone = 1;  // of the measured time of a compute, what it takes with cores to spare
   std::int64_t shards = 0;   // of a stream: more workers have nothing to read; 0: not known
   JobHosts hosts;

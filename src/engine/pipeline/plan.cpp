@@ -39,7 +39,7 @@ double most_runnable(const Plan& plan) {
                             plan.copy_uses_cpu || plan.startup_parent.uses_cpu();
   const bool pin_runs = plan.pin_thread && (plan.pin.uses_cpu() || plan.receive.uses_cpu());
   double threads = 0;
-  if (makers_run) threads += plan.workers;
+  if (makers_run) threads += plan.workers * plan.making_threads;
   if (plan.send.uses_cpu() && !plan.made_by_trainer) threads += plan.workers;
   if (pin_runs) threads += 1;
   if (trainer_runs) threads += 1;
@@ -230,6 +230,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
                                                   : link_rate > 0);
 
   other_threads = fitted != nullptr ? fitted->other_threads : 0;
+  making_threads = fitted != nullptr ? fitted->making_threads : 1;
   compute_threads = fitted != nullptr && has_device ? fitted->compute_threads : 0;
   cpu_exclusive = cores_are_enough(*this);
   const bool makers_share_cpu =

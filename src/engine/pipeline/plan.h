@@ -77,6 +77,7 @@ struct Plan {
   bool has_storage;        // reads are described by the storage, not by a cost
   double other_threads;    // of other processes, that take their share of the cores
   bool decodes_elsewhere;  // on hosts without ranks
+  double making_threads;   // most of one worker
   double compute_threads;  // that a step's compute keeps on the cores; 0: a device's own time
   bool cpu_exclusive;      // never more runnable threads than cores: nobody ever waits for one
   bool makes_at_once;  // nothing can slow a worker once it has begun: a batch is computed in one go

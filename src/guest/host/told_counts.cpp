@@ -27,6 +27,8 @@ constexpr std::array kRows = {
     Row{"gc.trainer_share", "1", "of the trainer's time, in which Python collects garbage"},
     Row{"gc.trainer_full", "1", "full collections of garbage in a trainer"},
     Row{"gc.full_s", "s", "that a full collection of garbage takes"},
+    Row{"making.library_cores", "1",
+        "cores that other threads of a process take while one of them makes a batch"},
     Row{"read.opened_again", "1",
         "of the files that h5py, zipfile, tarfile and Parquet opened: those that the process had "
         "had open before"},

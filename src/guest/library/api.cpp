@@ -10,6 +10,7 @@
 
 #include "device/devices.h"
 #include "guest/library/gpu_activity.h"
+#include "guest/library/library_threads.h"
 #include "guest/library/opened.h"
 #include "guest/library/this_thread.h"
 #include "trace/trace.h"
@@ -83,6 +84,7 @@ int lsg_enter_behind_samples(int stage) {
 }
 
 std::int64_t lsg_end_work(int goes_on_elsewhere) {
+  library_threads::end();
   if (StageStack* stack = stack_of_thread()) stack->end_work(goes_on_elsewhere != 0);
   return monotonic_now();
 }

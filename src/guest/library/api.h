@@ -63,6 +63,11 @@ LOADERSCOPE_API std::int64_t lsg_opened(int what);
 // them were full, 2: the time of those in ns. The child of a fork begins with its parent's totals.
 LOADERSCOPE_API std::int64_t lsg_collected(int what);
 
+// What `lsg_begin_batch` to `lsg_end_work` of this process took. 0: ns of the batches that were
+// measured, 1: ns of CPU time of other threads meanwhile. The child of a fork begins with its
+// parent's totals.
+LOADERSCOPE_API std::int64_t lsg_library_threads(int what);
+
 // What is told once per batch, all at once. By a training loop:
 // it asks for a batch, when; 0: the host wants it to end, and nothing is told.
 LOADERSCOPE_API std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "guest/library/api.h"
+#include "guest/library/library_threads.h"
 #include "guest/library/this_thread.h"
 
 namespace {
@@ -83,5 +84,6 @@ int lsg_begin_batch(std::int32_t iterator, std::int32_t generation, std::int32_t
   fact.end = begun;
   fact.kind = FactKind::begun;
   tell(fact);
+  library_threads::begin();
   return is_timed ? 1 : 0;
 }

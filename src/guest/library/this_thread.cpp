@@ -7,6 +7,7 @@
 
 #include "base/thread_meter.h"
 #include "guest/library/gpu_activity.h"
+#include "guest/library/library_threads.h"
 #include "guest/library/looks.h"
 #include "guest/library/opened.h"
 #include "guest/library/operators.h"
@@ -59,6 +60,7 @@ void forget_parent() {
   own_run_queue.reset();
   own_cpu = {};
   own_number = 0;
+  library_threads::forget();
   looks::forget();
   opened::forget();
   operators::forget();

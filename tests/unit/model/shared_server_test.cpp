@@ -95,6 +95,19 @@ std::map<std::uint64_t, End> by_who(const std::vector<End>& ends) {
   return result;
 }
 
+TEST(SharedServer, CountsThreadsOfALibrary) {
+  SharedServer server(2, 1);
+  server.add(0, 1, 100, 2);
+  EXPECT_EQ(server.next_end(), 100) << "both of its threads have a core";
+  server.add(0, 2, 100, 2);
+  EXPECT_EQ(server.next_end(), 200) << "four threads share two cores";
+  server.end_next(200);
+  server.end_next(200);
+  server.add(200, 3, 100);
+  server.add(200, 4, 100);
+  EXPECT_EQ(server.next_end(), 300) << "those that have ended take no core";
+}
+
 TEST(SharedServer, AgreesWithAFluidSimulation) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     Dice dice(seed);

@@ -300,6 +300,13 @@ TEST(TrainersThread, TrainingBesideAWorkerIsFitted) {
   EXPECT_NEAR(model.predict({{"decode.speed", "100"}}).samples_per_s / 1000, 1, 0.05);
 }
 
+// Workers that may prefetch more take more of the cores from training.
+TEST(TrainersThread, SaysNoNumberOfDeeperPrefetchBesideSlowTraining) {
+  const FittedModel model(as_counted(program_on_cores(kOnCores, "3"), 10e6));
+  EXPECT_FALSE(model.predict({{"prefetch-factor", "8"}}).is_known());
+  EXPECT_TRUE(model.predict({{"in-order", "false"}}).is_known());
+}
+
 void expect_predicted(const RunRecord& seen, const Changes& changes, const RunRecord& after) {
   const FittedModel model(seen);
   EXPECT_NEAR(model.fitted().samples_per_s / rate(seen), 1, 0.01);

@@ -87,6 +87,7 @@ spent_by = _library.spent_by
 watch_opens = _library.watch_opens
 opened = _library.opened
 collected = _library.collected
+library_threads = _library.library_threads
 count_collection = _library.count_collection
 collect = _library.device_collect
 sample_lines = _library.sample_lines

@@ -4,7 +4,8 @@ import multiprocessing
 import sys
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import construction, fastai_loader, garbage, library, messages, user_code, walks, wrong_data_samples
+from loaderscope_guest import (construction, fastai_loader, garbage, library, library_threads, messages, user_code, walks,
+                               wrong_data_samples)
 from loaderscope_guest.copied import copied
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.library import FACT, MESSAGE, Turn, now
@@ -213,6 +214,7 @@ class Loaders:
         if self._iterators == 0:
             messages.say_threads()
             garbage.watch()
+            library_threads.watch()
             if loader.num_workers > 0:
                 traffic.say()
         if loader.num_workers > 0:

@@ -13,7 +13,7 @@ from multiprocessing import reduction
 from multiprocessing.process import BaseProcess
 from typing import Any, Callable, Dict, Iterator, NamedTuple
 
-from loaderscope_guest import binding, garbage, handed, inject, library, making, messages
+from loaderscope_guest import binding, garbage, handed, inject, library, library_threads, making, messages
 from loaderscope_guest.library import FACT, ROLE, now
 from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
 from loaderscope_guest.settings import RANK
@@ -138,6 +138,7 @@ class WorkerLoop:
         messages.offer_stacks()
         making.of_thread.maker = None  # a fork leaves the trainer's, which has its fetcher already
         garbage.watch()
+        library_threads.watch()
         making.current = making.Making(self.iterator, number)
         making.current.tells_state = self.home.tells_state
         making.current.goes_on = bound.arguments.get("worker_state") is not None

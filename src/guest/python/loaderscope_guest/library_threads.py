@@ -1,0 +1,28 @@
+"""Cores that threads of libraries take, such as those of a tokenizer, while a thread of this process makes a batch and waits
+for them."""
+
+from typing import List
+
+from loaderscope_guest import library
+from loaderscope_guest.counts import counts
+
+_MAKING, _OTHERS = range(2)  # totals of the library, in ns
+
+
+class Cores:
+    """Since it was made. The library measures them per batch."""
+
+    def __init__(self) -> None:
+        self._before = self._totals()
+
+    def _totals(self) -> List[int]:
+        return [library.library_threads(total) for total in (_MAKING, _OTHERS)]
+
+    def put(self) -> None:
+        making, others = (total - before for total, before in zip(self._totals(), self._before))
+        counts.put("making.library_cores", others, making)
+
+
+def watch() -> None:
+    """Begins in this process. Requires that it has joined."""
+    counts.also.append(Cores().put)

@@ -1,0 +1,51 @@
+// The rates that a tune expects of one run: those that `run` and `what-if` say.
+#include <gtest/gtest.h>
+
+#include "analysis/fit/fitted_model.h"
+#include "engine/model/model_engine.h"
+#include "experiment/tune.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
+
+namespace loaderscope {
+namespace {
+
+// A program without workers, as it is measured.
+RunRecord seen_without_workers(const std::string& scenario) {
+  RunConfig config;
+  parse_scenario(
+      "engine = model\nworkers = 0\nmemory = pageable\nin-flight = 1\nbatch = 10\nsteps = 100\n" +
+          scenario,
+      "test", config);
+  std::vector<std::string> notes;
+  RunRecord record = run_model(resolve_to_predict(config, MachineLimits{64}, notes), {});
+  record.engine = "torch";
+  record.simulated = false;
+  record.config.engine.value = "torch";
+  record.config.program.command.set({"python", "train.py"});
+  record.config.trainer.device.value = "script";
+  record.config.declared.cost = {};
+  record.config.trainer.in_flight = {};
+  record.config.data.stored_bytes = {};
+  return record;
+}
+
+const Changes kTwo = {{"num-workers", "2"}};
+
+// Batches of 2.5 ms and steps of 1 ms: handing over may cost all that workers save.
+TEST(TuneForecast, RejectsUnknownRates) {
+  const RunRecord record = seen_without_workers("cost = decode=250us\ncompute = 1ms\n");
+  ASSERT_FALSE(FittedModel(record).predict(kTwo).is_known());
+  EXPECT_THROW(fit_forecaster(record)(kTwo), RunError);
+}
+
+TEST(TuneForecast, GivesKnownRates) {
+  const RunRecord record = seen_without_workers("cost = decode=5ms\ncompute = 10ms\n");
+  const Prediction prediction = FittedModel(record).predict(kTwo);
+  ASSERT_TRUE(prediction.is_known());
+  const Promise promise = promise_of(analyse(record), prediction);
+  EXPECT_DOUBLE_EQ(fit_forecaster(record)(kTwo).samples_per_s, promise.rate_after);
+}
+
+}  // namespace
+}  // namespace loaderscope

@@ -1,0 +1,80 @@
+// The cause that is named is the one of which the fix takes away most seconds. In exact virtual
+// time.
+#include <gtest/gtest.h>
+
+#include "analysis/fit/fitted_model.h"
+#include "engine/model/model_engine.h"
+#include "loaderscope/findings.h"
+#include "loaderscope/settings.h"
+#include "report/findings_text.h"
+
+namespace loaderscope {
+namespace {
+
+// A program with two workers, ten batches an epoch, and steps of 5 ms on its own thread.
+RunRecord short_epochs(const std::string& costs) {
+  RunConfig config;
+  parse_scenario(
+      "engine = model\nexecutor = processes\nmemory = pageable\nin-flight = 1\nworkers = 2\n"
+      "batch = 10\nsamples = 100\nsteps = 200\nwarmup = 10\ncompute = 5ms\n" +
+          costs,
+      "test", config);
+  std::vector<std::string> notes;
+  RunRecord record = run_model(resolve_to_predict(config, MachineLimits{64}, notes), {});
+  record.engine = "torch";
+  record.simulated = false;
+  record.config.engine.value = "torch";
+  record.config.program.command.set({"python", "train.py"});
+  record.config.trainer.device.value = "script";
+  record.config.declared.cost = {};
+  record.config.trainer.in_flight = {};
+  record.config.data.stored_bytes = {};
+  return record;
+}
+
+Analysis analysis_of(const RunRecord& record) {
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
+  return analysis;
+}
+
+// Workers that start anew take 100 ms of each epoch, and handing over 30.
+const std::string kStartsAndSends =
+    "cost = decode=50us\ncost = transport=2ms\ncost = transport.recv=3ms\n"
+    "cost = startup.parent=20ms\ncost = startup=80ms\n";
+
+TEST(NamedCause, IsTheOneThatTheFixTakesAwayMostOf) {
+  const RunRecord record = short_epochs(kStartsAndSends);
+  const Analysis analysis = analysis_of(record);
+  const Finding* fix = fix_of(analysis);
+  ASSERT_NE(fix, nullptr);
+  EXPECT_EQ(fix->removes, Cause::startup) << spell_changes(fix->changes);
+  EXPECT_EQ(cause_line(analysis).find("Cause: workers-restarted: every epoch begins with new"), 0U)
+      << cause_line(analysis);
+  EXPECT_EQ(analysis.verdict.sentence.find("what can be changed is transport"), std::string::npos)
+      << analysis.verdict.sentence;
+}
+
+TEST(NamedCause, IsItsOwnIfHandingOverTakesMost) {
+  const RunRecord record = short_epochs(
+      "cost = decode=50us\ncost = transport=2ms\ncost = transport.recv=6ms\n"
+      "cost = startup.parent=1ms\ncost = startup=2ms\n");
+  const Analysis analysis = analysis_of(record);
+  const Finding* fix = fix_of(analysis);
+  ASSERT_NE(fix, nullptr);
+  EXPECT_EQ(fix->removes, Cause::transport) << spell_changes(fix->changes);
+  EXPECT_EQ(cause_line(analysis).find("Cause: serialisation-tax: "), 0U) << cause_line(analysis);
+}
+
+TEST(NamedCause, IsWhatThePredictionTakesAway) {
+  const RunRecord record = short_epochs(kStartsAndSends);
+  const FittedModel model(record);
+  EXPECT_EQ(model.predict({{"persistent-workers", "true"}}).removes(), Cause::startup);
+  EXPECT_EQ(
+      model.predict({{"transport.recv.speed", "1000"}, {"transport.speed", "1000"}}).removes(),
+      Cause::transport);
+  EXPECT_EQ(model.predict({}).removes(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace loaderscope
