@@ -1985,6 +1985,23 @@ class Gpu(unittest.TestCase):
         watch.finish()
         self.assertEqual(self.calls[2:], [0, 1, "stop"])
 
+    def test_is_looked_for_seldom_without_a_driver(self):
+        watch = self.gpu.Watch(lambda: False)
+        with mock.patch.object(self.gpu, "_DEVICES", ("/no such device",)):
+            watch.look(5)
+        self.assertEqual(watch.not_before, 5 + 1_000_000_000)
+        with mock.patch.object(self.gpu, "_DEVICES", ("/no such device", "/dev/null")):
+            watch.look(7)
+        self.assertEqual(watch.not_before, 7 + 1_000_000)
+
+    def test_is_not_looked_for_once_it_is_known(self):
+        watch = self.gpu.Watch(lambda: True)
+        self.refusal = b"there is no libcupti"
+        gpus = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: True))
+        with mock.patch.dict(sys.modules, torch=gpus):
+            watch.look(5)
+        self.assertGreater(watch.not_before, 1 << 60)
+
     def test_that_cannot_be_asked_for_is_asked_once(self):
         def broken():
             raise RuntimeError("CUDA is in a bad state")
