@@ -140,7 +140,7 @@ def _bytes_of_small(batch: Any) -> int:
 
 
 class Sizes:
-    """Bytes of the batches of this process. The first large batch is walked, and later ones as often as there is time for.
+    """Bytes of the batches of a loader in this process. The first large batch is walked, and later ones as often as there is time for.
     All others are taken to have as many bytes per sample as the last batch that was walked."""
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ class Sizes:
         if self._per_sample is None or walks.budget.is_due():
             begun, self._per_sample = now(), self._per_sample or 0.0
             try:
-                size, _, is_exact = _walk(batch, walks.MOST, 0)
+                size, _, is_exact = _walk(batch, walks.MOST - 2 * walks.FEW, 0)  # FEW are visited before
             finally:  # also after an exception of the program's objects
                 walks.budget.spend(begun)
             self._per_sample = max(0, size) / samples
@@ -169,8 +169,6 @@ class Sizes:
                 messages.degraded(f"batches have more than {walks.MOST} objects: their bytes are estimated by some of them")
         return int(self._per_sample * samples)
 
-
-sizes = Sizes()
 
 
 def _samples_of(batch: Any, depth: int) -> int:
