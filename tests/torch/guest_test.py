@@ -1117,6 +1117,15 @@ class Received(unittest.TestCase):
         self.assertEqual(iteration.batch_of(batch), 4)
         self.assertEqual(iteration.batch_of(raised), iteration.taken)
 
+    def test_one_object_may_be_the_data_of_several_batches(self):
+        from loaderscope_guest.iteration import Iteration
+
+        iteration, batch, other = Iteration(0, 1, types.SimpleNamespace(num_workers=1)), [1], [2]
+        for number, data in ((1000, batch), (1001, other), (1002, batch), (1003, batch)):
+            iteration.received(number, data)
+        self.assertEqual([iteration.batch_of(data) for data in (batch, batch, other, batch)], [1000, 1002, 1001, 1003])
+        self.assertEqual(iteration.batch_of(batch), iteration.taken)
+
 
 class Fetcher:
     def fetch(self, keys):

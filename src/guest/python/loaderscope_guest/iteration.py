@@ -4,7 +4,7 @@ once it has been measured."""
 import contextlib
 import signal
 import threading
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Union
 
 from loaderscope_guest import gpu, inject, library, making, messages, moving, replay, wrong_data_samples, wrong_data_state
 from loaderscope_guest.counts import counts
@@ -31,7 +31,8 @@ class Iteration:
         self.batch = -1  # that was taken last
         self.is_made = False  # while it is, it may take batches to go on behind those of an earlier run
         self.order = wrong_data_samples.Order(self.shuffled)
-        self._received: Dict[int, List[int]] = {}  # by the identity of the data, which is alive
+        # Batches by the identity of their data, which is alive; a list where one object is the data of several.
+        self._received: Dict[int, Union[int, List[int]]] = {}
 
     def fact(self, kind: int, batch: int = -1, worker: int = 0, begin: int = 0, end: int = 0, cpu: int = 0,
              count: int = 0, size: int = 0) -> None:
@@ -51,16 +52,22 @@ class Iteration:
 
     def received(self, batch: Any, data: Any) -> None:
         if isinstance(batch, int) and type(data).__name__ not in _NO_BATCHES:
-            self._received.setdefault(id(data), []).append(batch)
+            known = self._received.setdefault(id(data), batch)
+            if type(known) is list:
+                known.append(batch)
+            elif known is not batch:
+                self._received[id(data)] = [known, batch]
 
     def batch_of(self, data: Any) -> int:
         """Which batch the trainer has got."""
-        waiting = self._received.get(id(data))
-        if not waiting:
+        waiting = self._received.pop(id(data), None)
+        if waiting is None:
             return self.taken
+        if isinstance(waiting, int):
+            return waiting
         batch = waiting.pop(0)
-        if not waiting:
-            del self._received[id(data)]
+        if waiting:
+            self._received[id(data)] = waiting
         return batch
 
 
