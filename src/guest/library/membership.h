@@ -15,7 +15,7 @@ namespace loaderscope::guest {
 
 // ns of our own code that no clock reading shows: of a hook that ends with one, and of one that has
 // none.
-inline constexpr Nanos kThereAndBack = 300, kOfCall = 400;
+inline constexpr Nanos kThereAndBack = 300, kOfCall = 800;
 
 class Membership {
  public:
