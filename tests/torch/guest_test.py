@@ -666,7 +666,7 @@ class Walks(unittest.TestCase):
             before = sizes._walk
 
             def walk(data, most, depth):
-                clock[0] += 100 if depth == 0 and most == walks.MOST else 0
+                clock[0] += 100 if depth == 0 and most > walks.FEW else 0
                 return before(data, most, depth)
 
             with mock.patch.object(sizes, "_walk", walk):
@@ -675,6 +675,56 @@ class Walks(unittest.TestCase):
                     self.assertEqual(of_batches.bytes_of(batch, 10), 100)
                 self.assertEqual(of_batches.bytes_of(batch, 20), 200)  # twice as many samples
         self.assertLess(Visited.looks, 100 * 6 + 1000 * walks.FEW)  # six looks in 1,000 batches
+
+    def test_of_one_loader_are_no_estimate_for_another(self):
+        from loaderscope_guest import library, making, walks
+
+        facts = []
+        with mock.patch.object(walks.budget, "is_due", lambda: False), \
+                mock.patch.object(library, "fact", lambda *of_fact: facts.append(of_fact[-1])):
+            for number, parts in enumerate((100, 400, 100)):
+                maker = making.Making(number, 0, making.Known())
+                maker.samples = 1
+                maker.finish([[types.SimpleNamespace(nbytes=1) for _ in range(parts)]], by_trainer=True)
+        self.assertEqual(facts, [100, 400, 100])
+
+    def test_of_finished_batches_are_known_without_a_walk(self):
+        from loaderscope_guest import library
+
+        part = types.SimpleNamespace(nbytes=7)
+        for batch in (part, [part] * 16, (part, part), {"x": part, "y": part}, {}, []):
+            self.assertGreater(library.finish(0, 0, 0, 0, True, 1, batch), 0, batch)
+        for batch in ("text", [part] * 17, [part, "text"], [[part]], types.SimpleNamespace(nbytes="7"),
+                      types.SimpleNamespace(nbytes=-7), types.SimpleNamespace(nbytes=1 << 80)):
+            self.assertLess(library.finish(0, 0, 0, 0, True, 1, batch), 0, batch)
+
+    def test_of_parts_that_change_their_batch(self):
+        from loaderscope_guest import library
+
+        class Clears:
+            def __init__(self, batch):
+                self.batch = batch
+
+            @property
+            def nbytes(self):
+                self.batch.clear()
+                return 3
+
+        for batch, fill in (([], lambda batch, part: batch.extend([part] * 3)),
+                            ({}, lambda batch, part: batch.update(x=part, y=part))):
+            fill(batch, Clears(batch))
+            self.assertLess(library.finish(0, 0, 0, 0, True, 1, batch), 0)
+
+    def test_swallow_no_exit(self):
+        from loaderscope_guest import library
+
+        class Exits:
+            @property
+            def nbytes(self):
+                raise SystemExit(3)
+
+        with self.assertRaises(SystemExit):
+            library.finish(0, 0, 0, 0, True, 1, [Exits()])
 
     def test_of_small_batches_are_never_left_out(self):
         from loaderscope_guest import sizes
@@ -919,10 +969,26 @@ class PaddingShare(unittest.TestCase):
         shares, looks = padding.Padding(), 0
         for batch in range(10_000):
             clock[0] += 100
-            if shares.is_due():
-                shares.look([], None)
+            shares.keep([], None)
+            if shares.samples is not None:
+                shares.look_at_kept()
                 looks += 1
         self.assertEqual(looks, 5)  # in 1 ms, at most one in 0.2 ms
+
+    def test_keeps_no_batch_that_was_looked_at(self):
+        from loaderscope_guest import padding, walks
+
+        class Batch(list):
+            pass
+
+        batch = Batch([1, 2])
+        ended = weakref.ref(batch)
+        shares = padding.Padding()
+        with mock.patch.object(walks, "budget", walks.Budget()):
+            shares.keep([[1], [2]], batch)
+            shares.look_at_kept()
+        del batch
+        self.assertIsNone(ended())
 
 
 class UserCode(unittest.TestCase):
@@ -1051,6 +1117,15 @@ class Received(unittest.TestCase):
         iteration.received(4, batch)
         self.assertEqual(iteration.batch_of(batch), 4)
         self.assertEqual(iteration.batch_of(raised), iteration.taken)
+
+    def test_one_object_may_be_the_data_of_several_batches(self):
+        from loaderscope_guest.iteration import Iteration
+
+        iteration, batch, other = Iteration(0, 1, types.SimpleNamespace(num_workers=1)), [1], [2]
+        for number, data in ((1000, batch), (1001, other), (1002, batch), (1003, batch)):
+            iteration.received(number, data)
+        self.assertEqual([iteration.batch_of(data) for data in (batch, batch, other, batch)], [1000, 1002, 1001, 1003])
+        self.assertEqual(iteration.batch_of(batch), iteration.taken)
 
 
 class Fetcher:
@@ -1658,11 +1733,11 @@ class TinySamples(unittest.TestCase):
         from loaderscope_guest import making, walks
         from loaderscope_guest.fetcher import _Dataset, watch
 
-        clock, telling, seen = [0], walks.Budget(), []
+        clock, known, seen = [0], making.Known(), []
         with mock.patch.object(walks, "now", lambda: clock[0]), mock.patch.object(making, "now", lambda: clock[0]):
             for at in (0, 200_000, 600_000):
                 clock[0] = at
-                maker = making.Making(0, 0, telling)
+                maker = making.Making(0, 0, known)
                 fetcher = TinySamples.Fetcher()
                 fetcher.dataset = _Dataset([10, 11], gives_batches=False, maker=maker)
                 watch(fetcher, maker)
@@ -1952,7 +2027,7 @@ class Handed(unittest.TestCase):
         from loaderscope_guest import delivered, messages
 
         self.delivered = delivered.delivered = delivered.Delivered()
-        delivered._follows = True
+        delivered.FOLLOWS = True
         self.said = []
         self.addCleanup(setattr, messages, "degraded", messages.degraded)
         messages.degraded = self.said.append
@@ -2051,6 +2126,23 @@ class Gpu(unittest.TestCase):
         watch.look()
         watch.finish()
         self.assertEqual(self.calls[2:], [0, 1, "stop"])
+
+    def test_is_looked_for_seldom_without_a_driver(self):
+        watch = self.gpu.Watch(lambda: False)
+        with mock.patch.object(self.gpu, "_DEVICES", ("/no such device",)):
+            watch.look(5)
+        self.assertEqual(watch.not_before, 5 + 1_000_000_000)
+        with mock.patch.object(self.gpu, "_DEVICES", ("/no such device", "/dev/null")):
+            watch.look(7)
+        self.assertEqual(watch.not_before, 7 + 1_000_000)
+
+    def test_is_not_looked_for_once_it_is_known(self):
+        watch = self.gpu.Watch(lambda: True)
+        self.refusal = b"there is no libcupti"
+        gpus = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: True))
+        with mock.patch.dict(sys.modules, torch=gpus):
+            watch.look(5)
+        self.assertGreater(watch.not_before, 1 << 60)
 
     def test_that_cannot_be_asked_for_is_asked_once(self):
         def broken():

@@ -4,6 +4,7 @@ libloaderscope_guest.so."""
 import inspect
 import os
 import sys
+import threading
 import types
 import unittest
 
@@ -185,6 +186,32 @@ class Search(unittest.TestCase):
 
     def test_what_gives_tensors_and_is_given_none(self):
         self.assertEqual(self.found(lambda number: loses(moves(gives()))), "gives")
+
+    def test_leaves_the_profiler_of_the_program(self):
+        from loaderscope_guest.search import Search
+
+        own, search = (lambda *of_call: None), Search()
+        self.addCleanup(sys.setprofile, None)
+        sys.setprofile(own)
+        self.assertFalse(search.begin())
+        self.assertIs(sys.getprofile(), own)
+        sys.setprofile(None)
+        self.assertTrue(search.begin())
+        sys.setprofile(own)  # meanwhile
+        search.end()
+        self.assertIs(sys.getprofile(), own)
+
+    def test_ended_by_another_thread_is_over_with_the_next_call(self):
+        from loaderscope_guest.search import Search
+
+        search = Search()
+        self.addCleanup(sys.setprofile, None)
+        self.assertTrue(search.begin())
+        thread = threading.Thread(target=search.end)
+        thread.start()
+        thread.join()
+        gives()
+        self.assertIsNone(sys.getprofile())
 
     def test_generators(self):
         generator = gives_many()

@@ -85,6 +85,32 @@ class Held(unittest.TestCase):
         self.assertIs(other.renamed, sorted)
         self.assertIs(other.len, len)
 
+    def test_replaces_all_functions_by_one_walk(self):
+        from loaderscope_guest import held
+
+        own = self.module("own_functions", unpack=lambda data: data, pack=lambda data: data)
+        other = self.module("other_functions", first=own.unpack, second=own.pack)
+        walks, walk = [], held._all_names
+        with mock.patch.object(held, "_all_names", lambda: walks.append(1) or walk()):
+            with held.together:
+                held.replace(own.unpack, sorted)
+                with held.together:
+                    held.replace(own.pack, reversed)
+                self.assertEqual((walks, held.replacement_of(own.pack)), ([], reversed))
+        self.assertEqual((len(walks), other.first, other.second), (1, sorted, reversed))
+        self.assertIsNone(held.replacement_of(own.pack))
+
+    def test_looks_into_all_functions_by_two_walks(self):
+        from loaderscope_guest import held, stages
+
+        names = {f"function_{number}": types.FunctionType((lambda: None).__code__, {}) for number in range(50)}
+        module = self.module("zlib_of_test", **names)
+        walks, walk = [], held._all_names
+        with mock.patch.object(held, "_all_names", lambda: walks.append(1) or walk()), \
+                mock.patch.object(held, "is_of_python", lambda module: True):
+            stages._patch_all(module, [stages.Row("zlib_of_test", name, stages.READ) for name in names])
+        self.assertLessEqual(len(walks), 2)  # to count who holds them, and to replace them
+
     def test_leaves_a_function_that_the_program_holds_otherwise(self):
         from loaderscope_guest import held, library
 

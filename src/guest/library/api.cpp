@@ -59,7 +59,9 @@ void lsg_begin_work(std::int32_t iterator, std::int32_t generation, std::int64_t
 }
 
 void lsg_sample(std::int64_t sample) {
+  constexpr Nanos kOfSample = 600;  // of our own code
   if (StageStack* stack = stack_of_thread()) stack->sample(sample);
+  if (sample >= 0) membership().took(kOfSample);
 }
 
 void lsg_enter(int stage) {

@@ -69,23 +69,27 @@ LOADERSCOPE_API std::int64_t lsg_collected(int what);
 LOADERSCOPE_API std::int64_t lsg_library_threads(int what);
 
 // What is told once per batch, all at once. By a training loop:
-// it asks for a batch, when; 0: the host wants it to end, and nothing is told.
+// it asks for a batch, which ends its step, when; 0: the host wants it to end, and nothing is told.
 LOADERSCOPE_API std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation);
-// It was given the batch, when. `count` is that of FactKind::take.
+// It was given the batch, which begins a step: how long after it `asked`. `count` is that of
+// FactKind::take.
 LOADERSCOPE_API std::int64_t lsg_take(std::int32_t iterator, std::int32_t generation,
-                                      std::int64_t batch, std::int64_t count);
+                                      std::int64_t batch, std::int64_t count, std::int64_t asked);
 // Our own code has run since then. What it takes to come there and back, which it does not see, is
 // added.
 LOADERSCOPE_API void lsg_took(std::int64_t begin);
 // The calling thread trains on a batch that it has taken; 0: no longer. Copies to a device are
 // looked for only then.
 LOADERSCOPE_API void lsg_step(int is_open);
-// The sampler has chosen, since `begin`, when the thread had used `cpu` ns. When.
-LOADERSCOPE_API std::int64_t lsg_chosen(std::int32_t iterator, std::int32_t generation,
-                                        std::int64_t begin, std::int64_t cpu);
+// The sampler is about to choose. When.
+LOADERSCOPE_API std::int64_t lsg_choosing(void);
+// The sampler has chosen since `begin`, which `lsg_choosing` has returned. `is_own`: this thread
+// makes the batch next.
+LOADERSCOPE_API void lsg_chosen(std::int32_t iterator, std::int32_t generation, std::int64_t begin,
+                                int is_own);
 // By the thread that makes it, in front of `lsg_begin_work`, which it calls: FactKind::begun, and
-// with `is_own` the dispatching. `is_whole`: its samples are not told apart. Whether stages are
-// timed.
+// with `is_own` the dispatching: then it begins once the sampler has chosen, or now. `is_whole`:
+// its samples are not told apart. Whether stages are timed.
 LOADERSCOPE_API int lsg_begin_batch(std::int32_t iterator, std::int32_t generation,
                                     std::int32_t worker, std::int64_t batch,
                                     std::int64_t rested_since, std::int64_t begun, int is_own,

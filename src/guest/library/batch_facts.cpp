@@ -1,5 +1,6 @@
 // The functions of api.h that tell facts: one by one, and those of a batch all at once.
 #include <algorithm>
+#include <utility>
 
 #include "guest/library/api.h"
 #include "guest/library/library_threads.h"
@@ -9,6 +10,14 @@ namespace {
 
 using namespace loaderscope;
 using namespace loaderscope::guest;
+
+// What the sampler has chosen last in this thread. A sampler may ask another loader.
+struct Choice {
+  Nanos begun = 0;
+  Nanos cpu = 0;    // of the thread, when it began
+  Nanos ended = 0;  // 0: a batch has begun since
+};
+thread_local Choice choice;
 
 void tell(Fact fact) {
   PageRings* rings = membership().rings();
@@ -27,10 +36,7 @@ void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int
         static_cast<FactKind>(kind)});
 }
 
-void lsg_took(std::int64_t begin) {
-  constexpr Nanos kThereAndBack = 300;
-  membership().took(monotonic_now() - begin + kThereAndBack);
-}
+void lsg_took(std::int64_t begin) { membership().took(monotonic_now() - begin + kThereAndBack); }
 
 std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation) {
   if (membership().must_stop()) return 0;
@@ -40,11 +46,12 @@ std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation) {
         .iterator = iterator,
         .generation = generation,
         .kind = FactKind::ask});
+  lsg_step(0);
   return now;
 }
 
 std::int64_t lsg_take(std::int32_t iterator, std::int32_t generation, std::int64_t batch,
-                      std::int64_t count) {
+                      std::int64_t count, std::int64_t asked) {
   const Nanos now = monotonic_now();
   tell({.begin = now,
         .batch = batch,
@@ -52,25 +59,40 @@ std::int64_t lsg_take(std::int32_t iterator, std::int32_t generation, std::int64
         .iterator = iterator,
         .generation = generation,
         .kind = FactKind::take});
-  return now;
+  lsg_step(1);
+  membership().took(2 * kOfCall);
+  return now - asked;
 }
 
-std::int64_t lsg_chosen(std::int32_t iterator, std::int32_t generation, std::int64_t begin,
-                        std::int64_t cpu) {
-  const Nanos now = monotonic_now();
+std::int64_t lsg_choosing(void) {
+  const CpuMeter::Reading at = reading_of_thread();
+  choice = {.begun = at.at, .cpu = at.cpu, .ended = 0};
+  return at.at;
+}
+
+void lsg_chosen(std::int32_t iterator, std::int32_t generation, std::int64_t begin, int is_own) {
+  const CpuMeter::Reading at = reading_of_thread();
+  // Within another choice: the CPU time at its beginning is not kept.
+  const Nanos cpu = choice.begun == begin ? at.cpu - choice.cpu : at.at - begin;
   tell({.begin = begin,
-        .end = now,
-        .cpu = cpu_of_thread() - cpu,
+        .end = at.at,
+        .cpu = cpu,
         .iterator = iterator,
         .generation = generation,
         .kind = FactKind::chosen});
-  return now;
+  choice.ended = is_own != 0 ? at.at : 0;
+  if (is_own != 0) lsg_rest(at.at, at.at);
+  membership().took(2 * kOfCall);
 }
 
 int lsg_begin_batch(std::int32_t iterator, std::int32_t generation, std::int32_t worker,
                     std::int64_t batch, std::int64_t rested_since, std::int64_t begun, int is_own,
                     int is_whole) {
   const bool is_timed = membership().timing_wanted();
+  if (is_own != 0) {
+    const Nanos chosen = std::exchange(choice.ended, 0);
+    rested_since = begun = chosen != 0 ? chosen : monotonic_now();
+  }
   Fact fact = {.begin = begun,
                .batch = batch,
                .iterator = iterator,
@@ -85,5 +107,6 @@ int lsg_begin_batch(std::int32_t iterator, std::int32_t generation, std::int32_t
   fact.kind = FactKind::begun;
   tell(fact);
   library_threads::begin();
+  membership().took(kOfCall);
   return is_timed ? 1 : 0;
 }

@@ -13,6 +13,10 @@
 
 namespace loaderscope::guest {
 
+// ns of our own code that no clock reading shows: of a hook that ends with one, and of one that has
+// none.
+inline constexpr Nanos kThereAndBack = 300, kOfCall = 800;
+
 class Membership {
  public:
   // 0 or an errno; once per process, and not again with a host that takes no one in (EAGAIN). The

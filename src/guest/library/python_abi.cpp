@@ -76,7 +76,7 @@ void* lsg_python_functions(void) {
   if (dictionary == nullptr) return nullptr;
   if (add_functions(dictionary) && add_timed_functions(dictionary) && add_watch_opens(dictionary) &&
       add_moving_calls(dictionary) && add_sample_lines(dictionary) &&
-      add_count_collection(dictionary))
+      add_count_collection(dictionary) && add_finish(dictionary))
     return dictionary;
   api().Py_DecRef(dictionary);
   return nullptr;

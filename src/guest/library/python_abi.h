@@ -80,5 +80,6 @@ bool add_watch_opens(Object* dictionary);
 bool add_moving_calls(Object* dictionary);
 bool add_sample_lines(Object* dictionary);
 bool add_count_collection(Object* dictionary);
+bool add_finish(Object* dictionary);
 
 }  // namespace loaderscope::guest::python

@@ -46,6 +46,7 @@ Nanos delay_of_thread() {
 }
 
 Nanos cpu_of_thread() { return own_cpu.read().cpu; }
+CpuMeter::Reading reading_of_thread() { return own_cpu.read(); }
 
 std::int64_t number_of_thread() {
   if (own_number == 0) own_number = ::gettid();

@@ -15,6 +15,7 @@ StageStack* made_stack();
 // The run-queue delay of the calling thread since the last call.
 Nanos delay_of_thread();
 Nanos cpu_of_thread();
+CpuMeter::Reading reading_of_thread();
 std::int64_t number_of_thread();  // as the system knows it
 // In the child of a fork: all of it is the parent's.
 void forget_parent();

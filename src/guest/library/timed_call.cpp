@@ -39,20 +39,26 @@ bool has_run(Object* before) {
   return result != nullptr;
 }
 
+bool calls_instead(Timed& timed) {
+  if (timed.instead == nullptr || ++timed.calls < timed.every) return false;
+  timed.calls = 0;
+  return true;
+}
+
 // `run_it`: given what is to be called. The stack is looked for anew behind it: it may have forked.
 template <class Call>
 Object* run(Timed& timed, const Call& run_it) {
   StageStack* stack = stack_of_thread();
   if (stack == nullptr || !stack->takes_call(timed.is_part)) return run_it(timed.original);
+  if (timed.is_of_batch) stack->sample(StageStack::kBetweenSamples);
   const StageStack::Call begun = stack->begin_call(timed.stage);
   Object* result = nullptr;
-  if (has_run(timed.before))
-    result = run_it(timed.instead != nullptr ? timed.instead : timed.original);
+  if (has_run(timed.before)) result = run_it(calls_instead(timed) ? timed.instead : timed.original);
   stack = stack_of_thread();
   if (stack == nullptr) return result;
   if (timed.stage == Stage::read && result != nullptr) tell_bytes(*stack, timed, result);
   const Nanos own = stack->end_call(begun, timed.has_name);
-  if (timed.has_name) timed.spent += own;
+  if (timed.has_name) (timed.account != nullptr ? timed_of(timed.account) : timed).spent += own;
   return result;
 }
 

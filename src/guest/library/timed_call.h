@@ -14,10 +14,14 @@ struct Timed {
   Object* original;
   Object* before;   // is called within the stage first; or null
   Object* instead;  // is called in place of the original, in a batch; or null
+  Object* account;  // another such object, whose time it adds to; or null
   Nanos spent;
+  int every;  // of that many calls in batches, one calls `instead`
+  int calls;  // since it was called last
   Stage stage;
   bool is_part;
   bool has_name;
+  bool is_of_batch;  // behind the samples
   bool asks_system;  // as others do within it, which tell the bytes
 
   static inline Size header = 0;  // bytes of any object; ours follow

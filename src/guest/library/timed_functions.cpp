@@ -70,7 +70,7 @@ Object* refused(Object*, Object*, Object*) { return refuse("none is made but by 
 
 int traverse(Object* self, Visit visit, void* argument) {
   const Timed& timed = timed_of(self);
-  for (Object* held : {timed.original, timed.before, timed.instead}) {
+  for (Object* held : {timed.original, timed.before, timed.instead, timed.account}) {
     const int found = held != nullptr ? visit(held, argument) : 0;
     if (found != 0) return found;
   }
@@ -82,7 +82,7 @@ void dealloc(Object* self) {
   api().PyObject_GC_UnTrack(self);
   Timed& timed = timed_of(self);
   if (timed.weak_references != nullptr) api().PyObject_ClearWeakRefs(self);
-  for (Object* held : {timed.original, timed.before, timed.instead}) let_go(held);
+  for (Object* held : {timed.original, timed.before, timed.instead, timed.account}) let_go(held);
   api().PyObject_GC_Del(self);
   api().Py_DecRef(type);
   api().Py_DecRef(type);  // the object's own
@@ -141,18 +141,41 @@ Object* make_timed(Object*, Object* const* given, Size count) {
                     .original = new_reference(given[0]),
                     .before = reference_or_null(given[6]),
                     .instead = reference_or_null(given[7]),
+                    .account = nullptr,
                     .spent = 0,
+                    .every = 1,
+                    .calls = 0,
                     .stage = static_cast<Stage>(numbers[0]),
                     .is_part = numbers[1] != 0,
                     .has_name = numbers[2] != 0,
+                    .is_of_batch = false,
                     .asks_system = numbers[4] == 0};
   return made;
 }
 
+bool is_timed(Object* object) {
+  return is_exactly(object, function_type) || is_exactly(object, callable_type);
+}
+
+// (timed, account, every): a function that handles the batch behind its samples. The time of its
+// calls is that of `account`, which `timed` has made as well. One of `every` calls is `instead`,
+// the first one among them.
+Object* handles_batch(Object*, Object* const* given, Size count) {
+  if (count != 3 || !is_timed(given[0]) || !is_timed(given[1]))
+    return refuse("handles_batch takes two of what timed has made");
+  const long long every = api().PyLong_AsLongLong(given[2]);
+  if (api().PyErr_Occurred() != nullptr) return nullptr;
+  Timed& timed = timed_of(given[0]);
+  let_go(timed.account);
+  timed.account = new_reference(given[1]);
+  timed.is_of_batch = true;
+  timed.every = timed.calls = static_cast<int>(every);
+  return new_reference(api()._Py_NoneStruct);
+}
+
 // How long the calls have taken, in ns, without those in them that have names.
 Object* spent_by(Object*, Object* const* given, Size count) {
-  if (count != 1 || (!is_exactly(given[0], function_type) && !is_exactly(given[0], callable_type)))
-    return refuse("spent_by takes what timed has made");
+  if (count != 1 || !is_timed(given[0])) return refuse("spent_by takes what timed has made");
   return api().PyLong_FromLongLong(timed_of(given[0]).spent);
 }
 
@@ -173,7 +196,9 @@ bool make_types() {
 bool add_timed_functions(Object* dictionary) {
   static MethodDef timed = {"timed", slot(make_timed), kFastCall, nullptr};
   static MethodDef spent = {"spent_by", slot(spent_by), kFastCall, nullptr};
-  return make_types() && add(dictionary, timed) && add(dictionary, spent);
+  static MethodDef of_batch = {"handles_batch", slot(handles_batch), kFastCall, nullptr};
+  return make_types() && add(dictionary, timed) && add(dictionary, spent) &&
+         add(dictionary, of_batch);
 }
 
 }  // namespace loaderscope::guest::python

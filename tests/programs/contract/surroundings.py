@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 import types
 import warnings
 
@@ -47,6 +48,9 @@ def streams_and_their_state():
 
 def threads():
     _train(1)
+    until = time.monotonic() + 10
+    while threading.active_count() > 1 and time.monotonic() < until:  # the feeder of the worker's tasks may still be ending
+        time.sleep(0.01)
     return [thread.name for thread in threading.enumerate()], threading.active_count()
 
 

@@ -16,7 +16,7 @@ _OBJECTS = 64  # of a batch that are looked at
 _MOST = 1024  # tensors that are known
 
 # Who takes batches is asked only where the trainer is ours.
-_follows = bool(settings.TRAINER.get("loader"))
+FOLLOWS = bool(settings.TRAINER.get("loader"))
 
 
 def tensors_of(data: Any) -> Iterator[Any]:
@@ -53,7 +53,7 @@ class Delivered:
     def add(self, data: Any, waited: int) -> None:
         batch, self.count, self.waited = self.count, self.count + 1, waited
         self.waited_for_all += waited
-        if _follows:
+        if FOLLOWS:
             with messages.never_failing("which batch is whose is"):
                 for tensor in tensors_of(data):
                     self._remember(tensor, batch)
@@ -68,7 +68,7 @@ class Delivered:
         return known[1] if known is not None and known[0]() is tensor else None
 
     def copied(self, tensor: Any, copy: Any) -> None:
-        batch = self._batch_of(tensor) if _follows else None
+        batch = self._batch_of(tensor) if FOLLOWS else None
         if batch is not None:
             self._remember(copy, batch)
 

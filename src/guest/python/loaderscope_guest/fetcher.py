@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict
 
 from loaderscope_guest import counts, inject, library, making, messages, stages, user_code
 from loaderscope_guest.fastai_loader import is_fastai_stand_in
-from loaderscope_guest.padding import padding
+from loaderscope_guest.padding import LOOK_EVERY, padding
 from loaderscope_guest.sizes import length_of
 from loaderscope_guest.streams import Samples, count_alone_in
 
@@ -42,32 +42,23 @@ class _Dataset:
         return getattr(self._loaderscope_dataset, name)
 
 
-def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Callable[[Any], Any]:
-    """Made for each iterator. No reference to `collate` is kept elsewhere, as it may hold all of the program's data."""
-    named = library.timed(collate, stages.COLLATE, False, True, False, False, None, None)
-    name = user_code.quick_name_of(collate)
-    reported = 0  # ns
+def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Any:
+    """Made for each iterator. No reference to `collate` is kept elsewhere, as it may hold all of the program's data: the time of
+    all functions of its name is added up elsewhere."""
 
-    @functools.wraps(collate, updated=())
-    def timed(samples: Any) -> Any:
-        nonlocal reported
-        if not library.enter_behind_samples(stages.COLLATE):
-            return collate(samples)
-        if inject.ANY:
-            inject.apply("collate", maker.worker)
-        try:
-            batch = named(samples)
-        finally:
-            library.leave(0)
-        spent = library.spent_by(named)
-        user_code.spending.add("collate", name, spent - reported)
-        reported = spent
-        if padding.is_due():
-            with messages.never_failing("padding is"):
-                padding.look(samples, batch)
+    def looking(samples: Any) -> Any:
+        batch = collate(samples)
+        padding.keep(samples, batch)
         return batch
 
+    before = functools.partial(_inject_collate, maker.worker) if inject.ANY else None
+    timed = library.timed(collate, stages.COLLATE, False, True, False, False, before, looking)
+    library.handles_batch(timed, user_code.spending.account("collate", user_code.quick_name_of(collate)), LOOK_EVERY)
     return timed
+
+
+def _inject_collate(worker: int) -> None:
+    inject.apply("collate", worker)
 
 
 class Hidden:

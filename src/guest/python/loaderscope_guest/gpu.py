@@ -25,7 +25,15 @@ def _uses_gpu() -> bool:
                for kind in (getattr(torch, "cuda", None), getattr(torch, "xpu", None)))
 
 
+# Of drivers. A machine without any of these has no GPU that works, or a driver that is loaded with its first use.
+_DEVICES = ("/dev/nvidiactl", "/dev/nvhost-ctrl", "/dev/nvgpu", "/dev/dxg", "/dev/kfd", "/dev/dri")
 _LOOK_EVERY = 1_000_000  # ns; whether the program has begun to use a GPU takes 1 us to ask
+_LOOK_SELDOM = 1_000_000_000  # ns; without a driver
+_NEVER = 1 << 62  # ns
+
+
+def _has_driver() -> bool:
+    return any(map(os.path.exists, _DEVICES))
 
 
 class Watch:
@@ -39,12 +47,15 @@ class Watch:
 
     def look(self, at: int = 0) -> None:
         """With a batch, `at` which it was taken."""
-        self.not_before = at + _LOOK_EVERY
         try:
             self._look()
         except Exception as error:
             self._decided = self._is_told = True
             messages.not_seen("whether the program uses a GPU is", error)
+        if self._decided and self._is_told and not self.sees:
+            self.not_before = _NEVER
+        else:
+            self.not_before = at + (_LOOK_EVERY if self.sees or _has_driver() else _LOOK_SELDOM)
 
     def _look(self) -> None:
         if not self._is_told and _uses_gpu():

@@ -4,7 +4,7 @@ that object. If anything else in the program holds the function, it stays in its
 
 import sys
 from types import ModuleType
-from typing import Any, Dict, Iterator
+from typing import Any, Dict, Iterator, Tuple
 
 from loaderscope_guest import library
 from loaderscope_guest.construction import is_of_python
@@ -31,19 +31,58 @@ class _Held:
 _BY_ONE_NAME = _references({"held": _Held()}, "held")
 
 
+class _Replacements:
+    """Functions that are replaced together, by one walk over all modules."""
+
+    def __init__(self) -> None:
+        self._depth = 0  # of `with together`
+        self._timed: Dict[int, Tuple[Any, Any]] = {}  # by the identity of the function: itself, and what replaces it
+        self._counts: Dict[int, int] = {}  # names in modules, by the identity of what they name; empty: not counted yet
+
+    def __enter__(self) -> None:
+        self._depth += 1
+
+    def __exit__(self, *error: Any) -> None:
+        self._depth -= 1
+        if self._depth > 0:
+            return
+        timed, self._timed, self._counts = self._timed, {}, {}
+        if not timed:
+            return
+        for names in _all_names():
+            for name, value in list(names.items()):
+                if id(value) in timed:
+                    names[name] = timed[id(value)][1]
+
+    def add(self, function: Any, timed: Any) -> None:
+        with self:
+            self._timed[id(function)] = function, timed
+
+    def of(self, function: Any) -> Any:
+        """What will replace it; None: it was not added."""
+        return self._timed.get(id(function), (None, None))[1]
+
+    def names_of(self, function: Any) -> int:
+        """The number of names in modules that it has."""
+        if not self._counts:
+            for names in _all_names():
+                for value in list(names.values()):
+                    self._counts[id(value)] = self._counts.get(id(value), 0) + 1
+        count = self._counts.get(id(function), 0)
+        if self._depth == 0:
+            self._counts = {}
+        return count
+
+
+together = _Replacements()  # for `with`: all functions that are replaced within it, by all that `replace` is given
+replacement_of = together.of
+replace = together.add  # (function, timed): in each module that has it by a name
+
+
 def must_stay(module: ModuleType, name: str) -> bool:
     """Returns True if the program holds a function of the standard library by more than the names in modules. Other modules
     are looked into when they are imported, before the program can get a function. A worker pickles no function."""
     names = _names_of(module)
     if name not in names or not is_of_python(module.__name__) or library.flags.is_worker():
         return False
-    held = _references(names, name) - _BY_ONE_NAME
-    return held + 1 > sum(value is names[name] for others in _all_names() for value in list(others.values()))
-
-
-def replace(function: Any, timed: Any) -> None:
-    """In each module that has it by a name."""
-    for names in _all_names():
-        for name, value in list(names.items()):
-            if value is function:
-                names[name] = timed
+    return _references(names, name) - _BY_ONE_NAME + 1 > together.names_of(names[name])

@@ -4,32 +4,35 @@ once it has been measured."""
 import contextlib
 import signal
 import threading
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Union
 
-from loaderscope_guest import gpu, library, making, messages, moving, replay, wrong_data_samples, wrong_data_state
+from loaderscope_guest import gpu, inject, library, making, messages, moving, replay, wrong_data_samples, wrong_data_state
 from loaderscope_guest.counts import counts
-from loaderscope_guest.delivered import delivered
+from loaderscope_guest.delivered import FOLLOWS, delivered
 from loaderscope_guest.library import FACT, now
 from loaderscope_guest.training import training
 
 
+_ASKS_MORE = replay.ANY or inject.ANY or FOLLOWS  # of each batch
 _NO_BATCHES = ("_IterableDatasetStopIteration", "_ResumeIteration", "ExceptionWrapper")
 
 
 class Iteration:
     """One iterator of a DataLoader that is measured: the batches dispatched and not yet taken."""
 
-    def __init__(self, number: int, begun: int, loader: Any, telling: Any = None) -> None:
+    def __init__(self, number: int, begun: int, loader: Any, known: Any = None) -> None:
         self.number = number
         self.workers = getattr(loader, "num_workers", 0)
         self.shuffled = wrong_data_samples.shuffles(loader)
         self.generation = 0
         self.begun = begun
-        self.making = making.Making(number, 0, telling)  # of a loader without workers
+        self.making = making.Making(number, 0, known)  # of a loader without workers
         self.taken = 0
+        self.batch = -1  # that was taken last
         self.is_made = False  # while it is, it may take batches to go on behind those of an earlier run
         self.order = wrong_data_samples.Order(self.shuffled)
-        self._received: Dict[int, List[int]] = {}  # by the identity of the data, which is alive
+        # Batches by the identity of their data, which is alive; a list where one object is the data of several.
+        self._received: Dict[int, Union[int, List[int]]] = {}
 
     def fact(self, kind: int, batch: int = -1, worker: int = 0, begin: int = 0, end: int = 0, cpu: int = 0,
              count: int = 0, size: int = 0) -> None:
@@ -49,45 +52,57 @@ class Iteration:
 
     def received(self, batch: Any, data: Any) -> None:
         if isinstance(batch, int) and type(data).__name__ not in _NO_BATCHES:
-            self._received.setdefault(id(data), []).append(batch)
+            known = self._received.setdefault(id(data), batch)
+            if type(known) is list:
+                known.append(batch)
+            elif known is not batch:
+                self._received[id(data)] = [known, batch]
 
     def batch_of(self, data: Any) -> int:
         """Which batch the trainer has got."""
-        waiting = self._received.get(id(data))
-        if not waiting:
+        waiting = self._received.pop(id(data), None)
+        if waiting is None:
             return self.taken
+        if isinstance(waiting, int):
+            return waiting
         batch = waiting.pop(0)
-        if not waiting:
-            del self._received[id(data)]
+        if waiting:
+            self._received[id(data)] = waiting
         return batch
 
 
 def ask(iteration: Iteration) -> int:
     """When the loop asked, which ends its step."""
-    at: int = library.ask(iteration.number, iteration.generation)
-    if at == 0:
-        gpu.watch.finish()
-        _end_program()
-    moving.step.end()
-    return at
+    return library.ask(iteration.number, iteration.generation) or end_program()
 
 
 def given_again(iteration: Iteration) -> Any:
     """A batch that was delivered before, where it is its turn: see `replay`."""
     number, batch = replay.take()
     iteration.fact(FACT.replayed, number, begin=now())
-    _begin_step(iteration, -1, batch, now(), 0)
+    moving.step.begin(iteration, -1)
+    delivered.add(batch, 0)
+    _seldom.do(now())
     return batch
 
 
 def given(iteration: Iteration, number: int, batch: Any, asked: int, with_gradients: bool = False) -> None:
-    at = library.take(iteration.number, iteration.generation, number, with_gradients | training.waits)
-    if not training.has_begun:
-        training.given(iteration)
+    waited = library.take(iteration.number, iteration.generation, number, with_gradients | training.waits, asked)
     iteration.taken += 1
-    if replay.ANY:
+    if not training.has_begun:
+        training.iteration = iteration
+    if _ASKS_MORE:
+        moving.step.taken(iteration, number)
+        delivered.add(batch, waited)
         replay.taken(batch)
-    _begin_step(iteration, number, batch, at, at - asked)
+    else:  # the same without a call of a function
+        iteration.batch = number
+        moving.step.iteration = iteration
+        delivered.count += 1
+        delivered.waited = waited
+        delivered.waited_for_all += waited
+    if asked >= _seldom.not_before:
+        _seldom.do(asked + waited)
 
 
 @messages.never_failing("what a loader says of itself is")
@@ -95,14 +110,22 @@ def say_counts() -> None:
     counts.say()
 
 
-def _begin_step(iteration: Iteration, number: int, batch: Any, at: int, waited: int) -> None:
-    delivered.add(batch, waited)
-    if at >= gpu.watch.not_before:
-        gpu.watch.look(at)
-    if at >= counts.not_before:
-        say_counts()
-    moving.step.begin(iteration, number)
-    library.took(at)
+class _Seldom:
+    """What is done with some batches only."""
+
+    not_before = 0  # ns
+
+    def do(self, at: int) -> None:
+        begun = now()
+        if at >= gpu.watch.not_before:
+            gpu.watch.look(at)
+        if at >= counts.not_before:
+            say_counts()
+        self.not_before = min(gpu.watch.not_before, counts.not_before)
+        library.took(begun)
+
+
+_seldom = _Seldom()
 
 
 _SIGNAL = signal.SIGRTMAX - 3  # of no known use
@@ -121,12 +144,13 @@ def install_ending() -> None:
         _is_installed = True
 
 
-def _end_program() -> None:
-    """By a SystemExit, so that the script's own clean-up runs. Does not return.
+def end_program() -> Any:
+    """As the host wants it. By a SystemExit, so that the script's own clean-up runs. Does not return.
 
     A loader may run in a thread of its own, where a SystemExit ends that thread alone and the main thread waits for a
     batch for ever. The main thread is then given its SystemExit by a signal, as only a signal wakes a thread that waits
     for another. No class of our own: threads are silent about SystemExit alone."""
+    gpu.watch.finish()
     main = threading.main_thread()
     if threading.current_thread() is not main and main.is_alive() and _is_installed and _is_told.acquire(blocking=False):
         with contextlib.suppress(OSError):  # it has ended meanwhile

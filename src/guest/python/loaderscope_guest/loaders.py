@@ -4,8 +4,8 @@ import multiprocessing
 import sys
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import (construction, fastai_loader, garbage, library, library_threads, messages, user_code, walks,
-                               wrong_data_samples)
+from loaderscope_guest import (construction, fastai_loader, garbage, library, library_threads, making, messages, user_code,
+                               walks, wrong_data_samples)
 from loaderscope_guest.copied import copied
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.library import FACT, MESSAGE, Turn, now
@@ -140,7 +140,7 @@ class Loaders:
         self._made: List[_Made] = []
         self._numbers: Dict[int, int] = {}  # by identity
         self._said: Dict[int, _Said] = {}  # by number
-        self._telling: Dict[int, walks.Budget] = {}  # by number
+        self._known: Dict[int, making.Known] = {}  # by number
         self._iterators = 0
         self.given = 0  # batches, by all of them together
         self._turn = Turn()
@@ -220,14 +220,17 @@ class Loaders:
         if loader.num_workers > 0:
             copied.note(loader.dataset)
         library.say_spelled(said)
-        telling = self._telling.setdefault(self.number_of(loader), walks.Budget())
-        iteration = self._iteration(begun, loader, telling)
+        number = self.number_of(loader)
+        known = self._known.get(number)
+        if known is None:
+            known = self._known[number] = making.Known()
+        iteration = self._iteration(begun, loader, known)
         if getattr(loader, "persistent_workers", False):
             iteration.say_settings(loader.dataset)
         return iteration
 
-    def _iteration(self, begun: int, loader: Any, telling: Optional[walks.Budget] = None) -> Iteration:
-        iteration = Iteration(self._iterators, begun, loader, telling)
+    def _iteration(self, begun: int, loader: Any, known: Optional[making.Known] = None) -> Iteration:
+        iteration = Iteration(self._iterators, begun, loader, known)
         self._iterators += 1
         iteration.fact(FACT.epoch, begin=begun)
         return iteration

@@ -6,18 +6,28 @@ from typing import Any, Callable, Dict, Optional
 
 from loaderscope_guest import inject, library, messages, walks, wrong_data_state
 from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
-from loaderscope_guest.sizes import length_of, samples_of, sizes
+from loaderscope_guest.padding import padding
+from loaderscope_guest.sizes import Sizes, length_of, samples_of
 from loaderscope_guest.user_code import spending
 
 _TINY = 50_000  # ns of a sample
 _TOLD_IN = 600  # ns, to measure a sample on its own
 
 
+class Known:
+    """What all iterators of a loader have together: the budget for measuring each sample on its own again after that was given
+    up, and the bytes of its batches."""
+
+    def __init__(self) -> None:
+        self.telling = walks.Budget()
+        self.sizes = Sizes()
+
+
 class Making:
     """The batch that this process makes."""
 
-    def __init__(self, iterator: int, worker: int, telling: Optional[walks.Budget] = None) -> None:
-        """`telling`: the loader's budget for measuring each sample on its own again after that was given up."""
+    def __init__(self, iterator: int, worker: int, known: Optional[Known] = None) -> None:
+        """`known`: of its loader, where other iterators may have been before."""
         self.iterator = iterator
         self.worker = worker
         self.generation = 0
@@ -31,12 +41,13 @@ class Making:
         self.named = True  # samples have numbers that all processes know them by
         self.goes_on = False  # where an earlier run has stopped, with the random numbers that it had
         self.thread = 0  # that makes it
-        self._telling = telling or walks.Budget()
+        known = known or Known()
+        self._telling, self._sizes = known.telling, known.sizes
         self._stop_telling: Optional[Callable[[], bool]] = None
         self._count: Optional[Callable[[], int]] = None  # of the samples of the batch, where they are not told apart
         self._begun = 0
         self._tells_samples = True
-        self._batches = 0  # of this epoch
+        self._is_new = True  # this epoch: it has no batch yet
         self._draws: Any = None
 
     def is_here(self) -> bool:
@@ -69,25 +80,24 @@ class Making:
         messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
 
     def begin(self, batch: int, rested_since: int, begun: int, keys: Any, is_own: bool = False) -> None:
-        """`is_own`: nobody has dispatched it."""
-        entered = now()
-        if self._batches == 0:
+        """`is_own`: nobody has dispatched it, and it begins once the sampler has chosen."""
+        entered = 0 if self._stop_telling is None else now()
+        if self._is_new:
             self._begin_epoch()
-        self._batches += 1
         self.batch = batch
         self.samples = 0
         self.thread = get_ident()
         library.flags.timing = library.begin_batch(self.iterator, self.generation, self.worker, batch, rested_since,
                                                    begun, is_own, not self._tells_samples) != 0
-        if self._stop_telling is not None:
-            self._begun = begun + now() - entered  # what we did ourselves is none of its time
+        if entered:
+            self._begun = now() if is_own else begun + now() - entered  # what we did ourselves is none of its time
         if not self._tells_samples:
-            self.samples = length_of(keys) or None
+            self.samples = (len(keys) if type(keys) is list else length_of(keys)) or None
             if inject.ANY:
                 self._begin_stages(self.samples or 1)
-        library.took(entered)
 
     def _begin_epoch(self) -> None:
+        self._is_new, entered = False, now()
         if not self.goes_on and walks.epochs_with_draws.begins():
             with messages.never_failing("the random numbers of a worker are"):
                 self._draws = wrong_data_state.FirstDraws(self)
@@ -95,32 +105,48 @@ class Making:
             with messages.never_failing("the data set of a worker is"):
                 wrong_data_state.say_settings(self.dataset, iterator=self.iterator, generation=self.generation,
                                               worker=self.worker)
+        library.took(entered)
 
     def _end_first_batch(self) -> None:
+        entered = now()
         draws, self._draws = self._draws, None
         with messages.never_failing("the random numbers of a worker are"):
             draws.say(self)
         if self.generation == 0:
             messages.say_threads_that_make_batches()
+        library.took(entered)
 
     def finish(self, data: Any, by_trainer: bool) -> None:
         self.thread = 0
-        entered = now()
-        if self._tells_samples and self.samples:
-            entered -= _TOLD_IN * self.samples
-        if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.ANY:
+        if self._stop_telling is not None or self._count is not None:
+            self._count_samples()
+        samples = self.samples
+        if samples is None:
+            at = -library.end_work(by_trainer)
+        else:
+            at = library.finish(self.iterator, self.generation, self.worker, self.batch, by_trainer, samples, data)
+        if at < 0:  # its bytes are not known yet
+            at = -at
+            self._say_finished(at, data)
+        if self._draws is not None:
+            self._end_first_batch()
+        if padding.samples is not None:
+            padding.look_at_kept()
+        if at >= spending.not_before:
+            spending.say(at)
+            library.took(at)
+
+    def _count_samples(self) -> None:
+        if self._stop_telling is not None and now() - self._begun < _TINY * (self.samples or 0) and not inject.ANY:
             self._stop_telling_samples_apart()
         elif self._count is not None:
             self.samples = self._count()
-        at = library.end_work(by_trainer)
+
+    def _say_finished(self, at: int, data: Any) -> None:
         count = samples_of(data) if self.samples is None else self.samples
         library.fact(FACT.finished, self.iterator, self.generation, self.worker, self.batch, at, 0, 0, count,
-                     sizes.bytes_of(data, count))
-        if self._draws is not None:
-            self._end_first_batch()
-        if at >= spending.not_before:
-            spending.say(at)
-        library.took(entered)
+                     self._sizes.bytes_of(data, count))
+        library.took(at)
 
     def whole_batch(self, samples: Optional[int] = None) -> None:
         messages.degraded("the data set gives whole batches: their samples are not told apart")
@@ -146,7 +172,7 @@ class Making:
     def next_epoch(self) -> None:
         self.generation += 1
         self.has_fetcher = False
-        self._batches = 0
+        self._is_new = True
 
     def next_sample(self, key: Any, is_name: bool = True) -> None:
         number = key

@@ -22,14 +22,19 @@ class Step(threading.local):
     copied = 0  # ns, of all steps and threads
 
     def __init__(self) -> None:
-        self.iteration: Any = None  # None: there is no such step
-        self._batch = -1
+        self.iteration: Any = None  # whose batch was taken last; None: no more is to come
         self._injects = False  # once per batch
         self._copies = False  # now: a tensor of a kind of its own comes back to the method from within
 
     def begin(self, iteration: Any, batch: int) -> None:
-        self.iteration, self._batch, self._injects = iteration, batch, True
+        self.taken(iteration, batch)
         library.step(True)
+
+    def taken(self, iteration: Any, batch: int) -> None:
+        """The library has begun the step."""
+        iteration.batch = batch
+        self.iteration = iteration
+        self._injects = True
 
     def end(self) -> None:
         self.iteration = None
@@ -53,7 +58,7 @@ class Step(threading.local):
         ended = now()
         try:
             Step.copied += ended - begun
-            self.iteration.fact(FACT.moved, self._batch, begin=begun, end=ended)
+            self.iteration.fact(FACT.moved, self.iteration.batch, begin=begun, end=ended)
             delivered.copied(tensor, result)
         except Exception as error:
             messages.not_seen(_COPY, error)

@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import Any, Callable, Dict, Iterable, Iterator, Optional
 
-from loaderscope_guest import inject, library, making, messages, replay, settings
+from loaderscope_guest import inject, library, making, messages, moving, replay, settings
 from loaderscope_guest.iteration import Iteration, ask, given, given_again
 from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
 from loaderscope_guest.loaders import loaders
@@ -156,6 +156,7 @@ class Opaque:
         self._making.thread = 0
         library.end_work(True)
         is_over = isinstance(error, StopIteration)
+        moving.step.end()
         iteration.fact(FACT.ended if is_over else FACT.failed, begin=asked, end=now())
         self._begun = 0
         if self._is_program and isinstance(error, Exception) and not is_over:

@@ -2,11 +2,11 @@
 
 from typing import Any, Dict, List, Optional, Tuple
 
-from loaderscope_guest import library, walks
+from loaderscope_guest import library, messages, walks
 from loaderscope_guest.library import MESSAGE, now
 from loaderscope_guest.sizes import is_mapping
 
-_LOOK_EVERY = 8  # batches of a worker, at most
+LOOK_EVERY = 8  # batches of a loader, at most
 _DEEPEST = 3
 _SAMPLES = 256  # of a batch with more samples nothing is claimed
 _PARTS = 32  # a list with more parts is not looked into
@@ -72,13 +72,19 @@ class Padding:
     """The padding of all batches of this process that were looked at."""
 
     def __init__(self) -> None:
-        self._batches = 0
         self._real = self._padded = 0
+        self.samples: Any = None  # of a batch that is to be looked at once it is finished
+        self._batch: Any = None
 
-    def is_due(self) -> bool:
-        """Asked once per batch."""
-        self._batches += 1
-        return self._batches % _LOOK_EVERY == 1 and walks.budget.is_due()
+    def keep(self, samples: Any, batch: Any) -> None:
+        """If there is time to look at them."""
+        if walks.budget.is_due():
+            self.samples, self._batch = samples, batch
+
+    @messages.never_failing("padding is")
+    def look_at_kept(self) -> None:
+        samples, batch, self.samples, self._batch = self.samples, self._batch, None, None
+        self.look(samples, batch)
 
     def look(self, samples: Any, batch: Any) -> None:
         begun = now()

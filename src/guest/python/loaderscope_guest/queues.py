@@ -206,7 +206,8 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
 
     def timed_receive(*arguments: Any) -> Any:
         begun[0], begun[1] = now(), library.thread_cpu_ns()
-        _answers.begin()
+        if _answers.count:
+            _answers.begin()
         return receive(*arguments)
 
     def timed_get(*arguments: Any, **named: Any) -> Any:

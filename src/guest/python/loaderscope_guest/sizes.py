@@ -140,7 +140,7 @@ def _bytes_of_small(batch: Any) -> int:
 
 
 class Sizes:
-    """Bytes of the batches of this process. The first large batch is walked, and later ones as often as there is time for.
+    """Bytes of the batches of a loader in this process. The first large batch is walked, and later ones as often as there is time for.
     All others are taken to have as many bytes per sample as the last batch that was walked."""
 
     def __init__(self) -> None:
@@ -169,8 +169,6 @@ class Sizes:
                 messages.degraded(f"batches have more than {walks.MOST} objects: their bytes are estimated by some of them")
         return int(self._per_sample * samples)
 
-
-sizes = Sizes()
 
 
 def _samples_of(batch: Any, depth: int) -> int:

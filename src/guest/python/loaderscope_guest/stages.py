@@ -87,6 +87,15 @@ def _timed_by(row: Row, name: str, function: Callable[..., Any]) -> Callable[...
                  instead=_instead(function, row, called), injects=not row.called)
 
 
+def _patch_all(module: ModuleType, rows: List[Row]) -> None:
+    with held.together:
+        for row in rows:
+            try:
+                _patch(module, row)
+            except Exception as error:
+                messages.degraded(f"{module.__name__} is not looked into: {error!r}")
+
+
 def _patch(module: ModuleType, row: Row) -> None:
     for name in row.names.split():
         *classes, attribute = name.split(".")
@@ -105,7 +114,7 @@ def _patch(module: ModuleType, row: Row) -> None:
             if isinstance(function, (classmethod, staticmethod)):
                 _set(owner, attribute, type(function)(_timed_by(row, name, function.__func__)))
             else:
-                timed = _timed_by(row, name, function)
+                timed = held.replacement_of(function) or _timed_by(row, name, function)
                 _set(owner, attribute, timed)
                 if owner is module:
                     held.replace(function, timed)
@@ -117,6 +126,6 @@ def install() -> None:
     by_module: Dict[str, List[Row]] = {}
     for row in TABLE:
         by_module.setdefault(row.module, []).append(row)
-    for module, rows in by_module.items():
-        for row in rows:
-            hooks.after_import(module, functools.partial(_patch, row=row))
+    with held.together:
+        for module, rows in by_module.items():
+            hooks.after_import(module, functools.partial(_patch_all, rows=rows))

@@ -6,9 +6,9 @@ import sys
 from types import ModuleType
 from typing import Any, Callable
 
-from loaderscope_guest import construction, fetcher, hooks, library, messages, queues, replay, worker
+from loaderscope_guest import construction, fetcher, hooks, library, messages, moving, queues, replay, worker
 from loaderscope_guest.delivered import delivered, device_of
-from loaderscope_guest.iteration import Iteration, ask, given, given_again
+from loaderscope_guest.iteration import Iteration, end_program, given, given_again
 from loaderscope_guest.library import FACT, now
 from loaderscope_guest.loaders import loaders
 from loaderscope_guest.worker import InTrainer
@@ -21,16 +21,18 @@ _LOOKED_AT = 64  # iterators whose first batch is looked at
 def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     with_gradients = getattr(sys.modules.get("torch"), "is_grad_enabled", lambda: True)
 
+    ask = library.ask
+
     @functools.wraps(original)
     def __next__(self: Any) -> Any:
-        iteration = self.__dict__.get("_loaderscope")
+        iteration = self._loaderscope
         if iteration is None:
             return original(self)
         if not iteration.is_made:
             data = original(self)
             iteration.batch_of(data)
             return data
-        asked = ask(iteration)
+        asked = ask(iteration.number, iteration.generation) or end_program()
         if replay.ANY and replay.is_next():
             return given_again(iteration)
         try:
@@ -43,9 +45,9 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             raise
         try:
             loaders.given += 1
-            is_first = iteration.taken == 0 and iteration.number < _LOOKED_AT
-            given(iteration, iteration.batch_of(data), data, asked, with_gradients())
-            if is_first:
+            batch = iteration.batch_of(data) if iteration.workers else iteration.taken
+            given(iteration, batch, data, asked, with_gradients())
+            if iteration.taken == 1 and iteration.number < _LOOKED_AT:
                 _look_at_first(data)
         except Exception as error:
             messages.not_seen(_GIVEN, error)
@@ -60,6 +62,7 @@ _of_batches = messages.never_failing(_GIVEN)  # at its end; what is done for eac
 @_of_batches
 def _ended(iteration: Iteration, asked: int) -> None:
     at = now()
+    moving.step.end()
     iteration.fact(FACT.ended, begin=asked, end=at)
     delivered.waited_for_all += at - asked
     iteration.order.say(iteration)
@@ -67,6 +70,7 @@ def _ended(iteration: Iteration, asked: int) -> None:
 
 @_of_batches
 def _failed(iteration: Iteration, asked: int, error: BaseException, iterator: Any) -> None:
+    moving.step.end()
     iteration.fact(FACT.failed, begin=asked, end=now())
     if isinstance(error, Exception):
         messages.failed(error, iterator)
@@ -167,27 +171,32 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
     return _try_put_index
 
 
+def _add_to_order(iteration: Iteration, index: Any) -> None:
+    begun = now()
+    iteration.order.add(iteration, index)
+    library.took(begun)
+
+
 def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    choosing, chosen = library.choosing, library.chosen
+
     @functools.wraps(original)
     def _next_index(self: Any) -> Any:
-        iteration = self.__dict__.get("_loaderscope")
+        iteration = self._loaderscope
         if iteration is None:
             return original(self)
-        maker = self.__dict__.get("_dataset_fetcher")
-        begun, cpu = now(), library.thread_cpu_ns()
+        begun = choosing()
         try:
             index = original(self)
         except BaseException:
+            maker = self.__dict__.get("_dataset_fetcher")
             if isinstance(maker, InTrainer):
                 maker.end()
             raise
         try:
-            at = library.chosen(iteration.number, iteration.generation, begun, cpu)
-            if type(maker) is InTrainer:
-                maker.begin(at)
+            chosen(iteration.number, iteration.generation, begun, iteration.workers == 0)
             if not iteration.order.is_said:
-                iteration.order.add(iteration, index)
-            library.took(at)
+                _add_to_order(iteration, index)
         except Exception as error:
             messages.not_seen("which samples are in a batch is", error)
         return index
@@ -218,6 +227,7 @@ def install_iterators(module: ModuleType, single: str, several: str, home: worke
 def install(module: ModuleType, begin_in_worker: Callable[[], None]) -> None:
     worker.install(begin_in_worker)
     construction.install(module.DataLoader)
+    module._BaseDataLoaderIter._loaderscope = None  # of those that are not measured
     _wrap(module, "_BaseDataLoaderIter", "__next__", _next)
     _wrap(module, "_BaseDataLoaderIter", "_next_index", _next_index)
     install_iterators(module, "_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter", worker.TORCH)

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict
 from loaderscope_guest import foreign, inject, interpreter, library, measuring, messages, settings
 from loaderscope_guest.delivered import Handed, delivered, iterable, tensors_of
 from loaderscope_guest.library import functions
-from loaderscope_guest.sizes import samples_of, sizes
+from loaderscope_guest.sizes import Sizes, samples_of
 
 
 # Without the interpreter's lock: these wait, and the threads of the loader must go on.
@@ -171,7 +171,7 @@ def main() -> None:
 
 def _train(loader: Any, seen: Handed) -> None:
     """On a device of ours."""
-    on = _open_device(settings.TRAINER)
+    on, sizes = _open_device(settings.TRAINER), Sizes()
     try:
         _epochs(loader, lambda batch: on.train(batch, sizes.bytes_of(batch, samples_of(batch))), on.wait_for_room, seen)
     finally:

@@ -10,11 +10,7 @@ class Training:
     def __init__(self) -> None:
         self.waits = 0  # 2: an optimizer is made, and none has made a step; else 0
         self.has_begun = False
-        self._iteration: Any = None  # whose batch was taken last
-
-    def given(self, iteration: Any) -> None:
-        """As long as it has not begun."""
-        self._iteration = iteration
+        self.iteration: Any = None  # whose batch was taken last
 
     def has_optimizer(self) -> None:
         if not self.has_begun:
@@ -22,7 +18,7 @@ class Training:
 
     def begins(self) -> None:
         """With an optimizer's first step."""
-        iteration, self._iteration = self._iteration, None
+        iteration, self.iteration = self.iteration, None
         self.has_begun, self.waits = True, 0
         if iteration is not None and library.flags.is_joined():
             iteration.fact(FACT.trained, begin=now())

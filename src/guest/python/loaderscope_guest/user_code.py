@@ -82,12 +82,17 @@ def names_of(loader: Any) -> Dict[str, str]:
     return names
 
 
+def _nothing() -> None:
+    pass
+
+
 class Spending:
     """Of this process: time by stage and name. The host is told now and then."""
 
     def __init__(self) -> None:
         self._spent: Dict[Tuple[str, str], int] = {}
         self._timed: List[Tuple[str, str, Any]] = []  # by stage and name
+        self._accounts: Dict[Tuple[str, str], Any] = {}  # by stage and name
         self.lines: Dict[str, int] = {}  # lines of the program, in `opaque`; a sample may be added between any two instructions
         self.not_before = 0  # ns: when it is to be said again
         self.also: List[Callable[[], None]] = []  # is called when this is said, first behind the first batch
@@ -96,6 +101,17 @@ class Spending:
     def watch(self, stage: str, name: str, timed: Any) -> None:
         """What `library.spent_by` says of it is told as the time of `name`, too."""
         self._timed.append((stage, name, timed))
+
+    def account(self, stage: str, name: str) -> Any:
+        """An object of `library.timed` that has the time of all functions of that name. Beyond the most names it is nobody's."""
+        key = (stage, name)
+        account = self._accounts.get(key)
+        if account is None:
+            account = library.timed(_nothing, library.STAGES[stage], False, True, False, False, None, None)
+            if len(self._accounts) < _MOST:
+                self._accounts[key] = account
+                self.watch(stage, name, account)
+        return account
 
     def add(self, stage: str, name: str, duration: int) -> None:
         """Beyond the most names it is nobody's."""

@@ -31,12 +31,6 @@ class InTrainer:
         self._pins = pins
         self._making = maker
         self._batch = 0
-        self._begun = 0
-
-    def begin(self, at: int) -> None:
-        """Once the sampler has said which samples are next."""
-        self._begun = at
-        library.rest(at, at)
 
     def end(self) -> None:
         """The sampler has none left."""
@@ -49,9 +43,8 @@ class InTrainer:
         maker = self._making
         before, making.current = making.current, maker
         batch, self._batch = self._batch, self._batch + 1
-        at, self._begun = self._begun or now(), 0
         try:
-            maker.begin(batch, at, at, index, is_own=True)
+            maker.begin(batch, 0, 0, index, True)
         except Exception as error:
             messages.not_seen(_MAKING, error)
         data = None
@@ -59,7 +52,7 @@ class InTrainer:
             data = self._fetcher.fetch(index)
         finally:
             try:
-                maker.finish(data, by_trainer=True)
+                maker.finish(data, True)
             except Exception as error:
                 messages.not_seen(_MAKING, error)
             making.current = before

@@ -1,0 +1,108 @@
+// The end of a batch, with the bytes of what was made. A batch of a few tensors or arrays is sized
+// here. Python walks any other.
+#include <array>
+
+#include "guest/library/api.h"
+#include "guest/library/python_abi.h"
+#include "guest/library/this_thread.h"
+#include "guest/library/timed_call.h"
+
+namespace loaderscope::guest::python {
+namespace finished_batch {
+namespace {
+
+constexpr Size kMostParts = 16;  // of a batch that is sized here: walks.FEW
+constexpr Bytes kUnknown = -1, kRaised = -2;
+
+// kUnknown: it has no bytes of its own. kRaised: with an exception that no one may swallow.
+Bytes failed() {
+  if (api().PyErr_ExceptionMatches(*api().PyExc_Exception) == 0) return kRaised;
+  api().PyErr_Clear();
+  return kUnknown;
+}
+
+Bytes bytes_of_part(Object* part) {
+  static Object* const name = api().PyUnicode_InternFromString("nbytes");
+  if (name == nullptr) return failed();
+  Object* size = api().PyObject_GetAttr(part, name);
+  if (size == nullptr) return failed();
+  const bool is_number = is_exactly(size, api().PyLong_Type);
+  const Bytes bytes = is_number ? api().PyLong_AsLongLong(size) : kUnknown;
+  let_go(size);
+  if (bytes < 0 && api().PyErr_Occurred() != nullptr) return failed();
+  return bytes < 0 ? kUnknown : bytes;
+}
+
+// Its property may change the container: the part is held, and the container asked again.
+Bytes bytes_of_held(Object* part) {
+  api().Py_IncRef(part);
+  const Bytes bytes = bytes_of_part(part);
+  let_go(part);
+  return bytes;
+}
+
+// `part_at`: null behind the last part, with an exception raised.
+template <class PartAt>
+Bytes sum_of_parts(Size count, const PartAt& part_at) {
+  if (count > kMostParts) return kUnknown;
+  Bytes sum = 0;
+  for (Size index = 0; index < count; ++index) {
+    Object* part = part_at(index);
+    const Bytes bytes = part != nullptr ? bytes_of_held(part) : failed();
+    if (bytes < 0) return bytes;
+    sum += bytes;
+  }
+  return sum;
+}
+
+Bytes bytes_of_values(Object* dictionary) {
+  const Size count = api().PyObject_Size(dictionary);
+  Size place = 0;
+  return sum_of_parts(count, [&](Size) -> Object* {
+    Object *key = nullptr, *value = nullptr;
+    if (api().PyDict_Next(dictionary, &place, &key, &value) != 0) return value;
+    return refuse("the batch has changed");
+  });
+}
+
+Bytes bytes_of(Object* batch) {
+  if (is_exactly(batch, api().PyList_Type))
+    return sum_of_parts(api().PyObject_Size(batch),
+                        [&](Size index) { return api().PyList_GetItem(batch, index); });
+  if (is_exactly(batch, api().PyTuple_Type))
+    return sum_of_parts(api().PyObject_Size(batch),
+                        [&](Size index) { return api().PyTuple_GetItem(batch, index); });
+  if (is_exactly(batch, api().PyDict_Type)) return bytes_of_values(batch);
+  return bytes_of_part(batch);
+}
+
+// (iterator, generation, worker, batch, goes_on_elsewhere, samples, data). When the work ended;
+// less than 0: the bytes are unknown, and FactKind::finished must be told by the caller.
+Object* finish(Object*, Object* const* given, Size count) {
+  constexpr Size kNumbers = 6;
+  if (count != kNumbers + 1) return refuse("finish takes 7 arguments");
+  std::array<std::int64_t, kNumbers> numbers{};
+  for (std::size_t index = 0; index < kNumbers; ++index)
+    numbers[index] = api().PyLong_AsLongLong(given[index]);
+  if (api().PyErr_Occurred() != nullptr) return nullptr;
+  const Nanos at = lsg_end_work(numbers[4] != 0);
+  const Bytes bytes = bytes_of(given[kNumbers]);
+  if (bytes == kRaised) return nullptr;
+  if (bytes == kUnknown) return api().PyLong_FromLongLong(-at);
+  lsg_fact(static_cast<int>(FactKind::finished), static_cast<std::int32_t>(numbers[0]),
+           static_cast<std::int32_t>(numbers[1]), static_cast<std::int32_t>(numbers[2]), numbers[3],
+           at, 0, 0, numbers[5], bytes);
+  lsg_took(at);
+  return api().PyLong_FromLongLong(at);
+}
+
+}  // namespace
+}  // namespace finished_batch
+
+bool add_finish(Object* dictionary) {
+  static MethodDef def = {"finish", reinterpret_cast<void*>(finished_batch::finish), kFastCall,
+                          nullptr};
+  return add(dictionary, def);
+}
+
+}  // namespace loaderscope::guest::python
