@@ -2,13 +2,15 @@
 // exact virtual time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/fit/fitted_model.h"
 #include "engine/model/model_engine.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/settings.h"
 
-namespace loaderscope {
+namespace loaderscope::short_epochs {
 namespace {
 
 constexpr Nanos kTurn = 3 * kMillisecond;
@@ -122,4 +124,4 @@ TEST(ShortEpochs, TakesNoLengthFromOneEpoch) {
 }
 
 }  // namespace
-}  // namespace loaderscope
+}  // namespace loaderscope::short_epochs
