@@ -87,8 +87,7 @@ void say_turns(RunRecord& record, const std::vector<LoaderHistory*>& histories) 
   for (const LoaderHistory* history : histories) all.merge(history->window().turns());
   if (all.batches() == 0) return;
   record.metrics.push_back({"transport.turn_s", "s",
-                            "of a worker that is free and has its next task, until it begins with "
-                            "that batch",
+                            "from when a worker is free and has its next task, until it begins it",
                             seconds(all.time()) / static_cast<double>(all.batches())});
 }
 
