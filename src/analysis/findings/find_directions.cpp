@@ -131,8 +131,9 @@ void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) 
                       (!is_supposed(*rewriting) || kEnough * weight(*rewriting) > weight(*fix)))))
     fix = rewriting;
   // A change for an administrator is no fix while a setting helps.
-  const bool may_be = fix == end || fix == hardware || weight(*setting) >= kEnough * weight(*fix);
-  if (setting != end && may_be) fix = setting;
+  if (setting != end &&
+      (fix == end || fix == hardware || weight(*setting) >= kEnough * weight(*fix)))
+    fix = setting;
   if (fix == end) return;
   // The order of the table decides between findings that save about as much of the window.
   const auto saved = [&](const Finding& finding) { return 1 - 1 / (1 + weight(finding)); };
