@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace loaderscope {
 namespace {
@@ -70,8 +71,10 @@ std::string without_values(std::string_view text, IsSecret is_secret, Otherwise 
   return shown;
 }
 
+std::string hide_once(std::string_view text);
+
 std::string without_signature(std::string_view text) {
-  return without_values(text, is_secret_name, without_secrets);
+  return without_values(text, is_secret_name, hide_once);
 }
 
 // A message may name the path and the query alone: "with url: /a?X-Amz-Signature=1 (Caused by".
@@ -88,9 +91,7 @@ std::string without_lone_signature(std::string_view text) {
   }
 }
 
-}  // namespace
-
-std::string without_secrets(std::string_view text) {
+std::string hide_once(std::string_view text) {
   constexpr std::string_view kBehindScheme = "://";
   std::string shown;
   for (;;) {
@@ -100,12 +101,27 @@ std::string without_secrets(std::string_view text) {
     const auto slash = std::min(text.find_first_of("/?# \n", server), text.size());
     const auto end = std::min(text.find_first_of(" \n", slash), text.size());
     const auto query = std::min(text.find_first_of("?#", slash), end);
-    shown += without_lone_signature(text.substr(0, server));
+    shown += without_lone_signature(text.substr(0, scheme));
+    shown += kBehindScheme;
     shown += without_password(text.substr(server, slash - server), slash == text.size());
     shown += text.substr(slash, query - slash);
     shown += without_signature(text.substr(query, end - query));
     text.remove_prefix(end);
   }
+}
+
+}  // namespace
+
+// Where a part is hidden, what is left of it may read as the name of a secret: so it looks again.
+std::string without_secrets(std::string_view text) {
+  constexpr int kMaxPasses = 16;
+  std::string shown(text);
+  for (int pass = 0; pass < kMaxPasses; ++pass) {
+    std::string next = hide_once(shown);
+    if (next == shown) break;
+    shown = std::move(next);
+  }
+  return shown;
 }
 
 bool holds_secret(std::string_view text) { return without_secrets(text) != text; }

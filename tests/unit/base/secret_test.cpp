@@ -74,6 +74,12 @@ TEST(SecretTest, HidesAPasswordThatIsCutOff) {
     EXPECT_EQ(without_secrets(text), text);
 }
 
+TEST(SecretTest, NoSecretIsLeftBehindAnotherOne) {
+  EXPECT_EQ(without_secrets("?x-signature=1s://me:pw@host/a"), "?x-signature=***://***@host/a");
+  // Without its password the value has the name of a secret.
+  EXPECT_EQ(without_secrets("a://b?c://x=pw@h-signature=1"), "a://b?c://***@h-signature=***");
+}
+
 TEST(SecretTest, WhatHoldsNoneStaysAsItIs) {
   for (const std::string text :
        {"", "://", "/a@b?sig=1", "https://host/a@b?x=1&signal=2", "s3://bucket/key?", "a://b?&=&"})
