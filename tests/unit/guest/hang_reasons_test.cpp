@@ -103,6 +103,7 @@ TEST(HangReasons, ALockThatSomebodyMayLetGoOfIsNotAForks) {
   }
   HangFacts facts = made_hang();
   maker_of(facts).threads.push_back(kFeeder);
+  maker_of(facts).threads.emplace_back();  // ours, which runs no Python
   EXPECT_EQ(name_of_reason(facts), "lock-held-at-fork");
 }
 

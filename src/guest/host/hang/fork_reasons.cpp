@@ -9,9 +9,10 @@
 namespace loaderscope::guest {
 namespace {
 
-// A thread of Python's own multiprocessing, as one that sends batches.
-bool hands_over(const PythonThread& thread) {
-  return thread.own() == nullptr && thread.is_in("/multiprocessing/");
+// True for a thread that runs no Python of the program: our own, or one of Python's multiprocessing,
+// such as the thread that sends batches.
+bool runs_nothing(const PythonThread& thread) {
+  return thread.frames.empty() || (thread.own() == nullptr && thread.is_in("/multiprocessing/"));
 }
 
 // In a process that was forked, beside which no thread runs that could let go of it.
@@ -21,7 +22,7 @@ bool waits_for_nobody(const HangFacts& facts) {
       maker->waits_for_interpreter || facts.rank().loader.mp_context != "fork")
     return false;
   const auto& threads = maker->threads;
-  return !threads.empty() && std::all_of(threads.begin() + 1, threads.end(), hands_over);
+  return !threads.empty() && std::all_of(threads.begin() + 1, threads.end(), runs_nothing);
 }
 
 std::string orphaned_lock(const HangFacts& facts) {
