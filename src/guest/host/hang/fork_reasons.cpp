@@ -9,8 +9,8 @@
 namespace loaderscope::guest {
 namespace {
 
-// True for a thread that runs no Python of the program: our own, or one of Python's multiprocessing,
-// such as the thread that sends batches.
+// True for a thread that runs no Python of the program: our own, or one of multiprocessing, such as
+// the thread that sends batches.
 bool runs_nothing(const PythonThread& thread) {
   return thread.frames.empty() || (thread.own() == nullptr && thread.is_in("/multiprocessing/"));
 }
