@@ -59,7 +59,7 @@ TEST_F(LineOfDescriptors, OneDescriptorArrives) {
 
 TEST_F(LineOfDescriptors, SeveralDescriptorsInOneMessageAreClosed) {
   const std::ptrdiff_t before = open_files();
-  for (const std::size_t count : {2, 3, 8}) {
+  for (const std::size_t count : {2U, 3U, 8U}) {
     send(std::vector<int>(count, here_));
     EXPECT_EQ(receive().length, 5);
     EXPECT_EQ(open_files(), before) << count;
