@@ -169,6 +169,7 @@ TEST(Streams, AreNullWhereTheyAreClosed) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     EXPECT_TRUE(is_null()) << stream;
   }
+  running.wait_until_it_catches(SIGINT);  // the program itself
   running.send(SIGINT);
   EXPECT_EQ(running.wait().exit_code, 130);
 }
