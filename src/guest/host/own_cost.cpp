@@ -1,6 +1,7 @@
 #include "guest/host/own_cost.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace loaderscope::guest {
@@ -9,7 +10,8 @@ namespace loaderscope::guest {
 void OwnCost::look(Member& member, Nanos at, bool counts) {
   if (member.page() == nullptr) return;
   const Nanos own = member.page()->own.load(std::memory_order_relaxed);
-  const Nanos more = own - std::exchange(member.own_seen, own);
+  const auto before = static_cast<std::uint64_t>(std::exchange(member.own_seen, own));
+  const auto more = static_cast<Nanos>(static_cast<std::uint64_t>(own) - before);  // may wrap
   const Nanos since = std::exchange(member.own_seen_at, at);
   if (!begun_ || !counts || since == 0 || member.is_distrusted()) return;
   Sum& sum = member.is_worker ? workers_ : trainers_;
