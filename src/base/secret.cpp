@@ -112,7 +112,7 @@ std::string hide_once(std::string_view text) {
 
 }  // namespace
 
-// Where a part is hidden, what is left of it may read as the name of a secret: so it looks again.
+// Hiding one secret may leave the name of another: it reads again until nothing changes.
 std::string without_secrets(std::string_view text) {
   constexpr int kMaxPasses = 16;
   std::string shown(text);
