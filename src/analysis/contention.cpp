@@ -55,8 +55,8 @@ Nanos cpu_of_stages(const RunRecord& record) {
   return cpu;
 }
 
-// The most that it can be if nobody counted it: all cores, while a stage that computes is blocked.
-// Without workers the caller is the trainer, so no training computes.
+// Returns the largest possible CPU time in s of threads of libraries: all cores, while a stage that
+// computes is blocked. Without workers the caller is the trainer, so no training computes.
 static double most_of_libraries(const RunRecord& record) {
   if (record.config.loader.num_workers > 0) return 0;
   double blocked = 0;

@@ -46,7 +46,7 @@ std::optional<double> counted(const RunRecord& record, const Total& total) {
 
 }  // namespace
 
-// Stages that compute come first: whoever is blocked in a read mostly waits for a storage.
+// Stages that compute come first: a thread that is blocked in a read mostly waits for a storage.
 PerStage<LibraryTime> library_threads(const RunRecord& record) {
   PerStage<LibraryTime> threads;
   const Total total = total_of(record);

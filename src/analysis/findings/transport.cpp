@@ -134,7 +134,7 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
   if (made >= sent.wall + received.wall) return std::nullopt;
   const Pieces pieces = pieces_of(facts);
   const Packed packed = packed_by(facts);
-  // Of all waits for batches, the trainer would keep the time that it takes to make them.
+  // The trainer would make the batches itself: the time for that stays, all other waits end.
   const auto ranks = static_cast<double>(std::max<std::size_t>(1, facts.record.ranks.size()));
   const double waits =
       facts.share(Cause::transport) + waits_for_workers(facts) - facts.share(made) / ranks;

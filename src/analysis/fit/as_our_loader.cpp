@@ -11,8 +11,8 @@ namespace loaderscope::model {
 
 namespace {
 
-// Of data without a length, such as an iterable data set: that of the epochs that were seen, where
-// their batches are whole. The workers start again in each of them.
+// Gives data without a length, such as an iterable data set, the length of the epochs that were
+// seen, if their batches are whole. The workers start again in each of them.
 void put_seen_epoch(const RunRecord& seen, RunConfig& config) {
   if (config.data.samples > 0 || seen.ranks.empty()) return;
   const RankRecord& rank = seen.ranks.front();

@@ -20,7 +20,7 @@ std::optional<Span> FirstCalls::take_start_of(std::int32_t worker, Span& span) {
   if (!is_of_making(span)) return std::nullopt;
   const auto its_calls = called_.find(worker);  // of a process whose start was seen
   Usual& usual = usual_[span.stage];
-  // How long a call waits for a core is no property of first calls.
+  // Waits for a core are no property of first calls.
   const Nanos length = span.end - span.begin - span.queued;
   const bool is_first = its_calls != called_.end() && !its_calls->second[span.stage];
   if (!is_first) {
