@@ -127,7 +127,7 @@ std::string beyond_words(const JobPlan& plan) {
   const std::string cause = largest_cause(account);
   const std::string waits = cause.empty() ? "" : ", and wait most for " + cause;
   if (busy > kAsNow * busy_of(plan.job().account))
-    return fmt::format("; with enough of all that is shared GPUs are busy {} at most{}",
+    return fmt::format("; with twice what is needed of all that is shared GPUs are busy {}{}",
                        show_percent(busy), waits);
   return fmt::format(
       "; but that does not help here: with twice what is needed of all that is shared GPUs are "

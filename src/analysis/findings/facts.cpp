@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analysis/library_threads.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
@@ -16,6 +15,7 @@ Facts::Facts(const RunRecord& the_record, const Analysis& the_analysis)
     : record(the_record),
       analysis(the_analysis),
       config(the_record.config),
+      libraries(library_threads(the_record)),
       reads(line_through_reads(the_record)) {
   for (const RankRecord& rank : record.ranks) {
     for (std::size_t s = 0; s < kStages; ++s) stages.at(s).merge(rank.stages.at(s));
@@ -81,7 +81,6 @@ std::string Facts::named(std::string_view about) const {
 }
 
 double Facts::cpu_share() const {
-  const PerStage<LibraryTime> libraries = library_threads(record);
   double wall = 0, blocked = 0;
   for (Stage stage : kSampleStages) {
     wall += static_cast<double>(stages[stage].wall);
@@ -91,7 +90,6 @@ double Facts::cpu_share() const {
 }
 
 double Facts::need_of_core() const {
-  const PerStage<LibraryTime> libraries = library_threads(record);
   double cpu = 0, alone = 0;
   for (Stage stage : kMakingStages) {
     const LibraryTime& library = libraries[stage];

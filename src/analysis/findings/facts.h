@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/findings/frameworks.h"
+#include "analysis/library_threads.h"
 #include "analysis/read_line.h"
 #include "analysis/wording.h"
 #include "loaderscope/findings.h"
@@ -22,6 +23,7 @@ struct Facts {
   const Analysis& analysis;
   const RunConfig& config;
   PerStage<StageStats> stages;  // of all ranks
+  PerStage<LibraryTime> libraries;
   ReadLine reads;
 
   Facts(const RunRecord& record, const Analysis& analysis);

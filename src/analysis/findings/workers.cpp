@@ -96,13 +96,12 @@ bool is_worth_trying(const Facts& facts) {
   if (threads <= 0 || steps <= 0) return true;
   double work = kToSend, waits = 0;
   const bool counted = cpu_of_libraries(facts.record).has_value();
-  const PerStage<LibraryTime> libraries = library_threads(facts.record);
   for (Stage stage : kMakingStages) {
     const double blocked = static_cast<double>(facts.stages[stage].blocked()) / steps;
     const bool computes = !counted && needs_cores(stage);
     work += static_cast<double>(facts.stages[stage].cpu) / steps +
-            (computes ? 1 : libraries[stage].cpu) * blocked;
-    waits += computes ? 0 : libraries[stage].waiting() * blocked;
+            (computes ? 1 : facts.libraries[stage].cpu) * blocked;
+    waits += computes ? 0 : facts.libraries[stage].waiting() * blocked;
   }
   const auto workers = static_cast<double>(kFirstWorkers);
   const double compute = static_cast<double>(facts.stages[Stage::compute].wall) / steps;

@@ -116,7 +116,8 @@ class FittedModel {
   static void change_beyond_settings(const Change& change, Case& of);
   void resolve_for_model(Case& of) const;
   void keep_measured(const Changes& changes, Case& of) const;
-  void add_spread_of_first_workers(const Changes& changes, Prediction& usual) const;
+  void add_spread_of_first_workers(const Changes& changes, const Knockouts& knockouts,
+                                   Prediction& usual) const;
 
   void set_windows(RunConfig& base, RunConfig& changed, const Changes& changes,
                    std::int64_t most_samples) const;
@@ -125,6 +126,7 @@ class FittedModel {
   Prediction run(Prediction prediction, const FittedCosts& costs,
                  const Knockouts& knockouts = {}) const;
   Prediction base_over(const RunConfig& config) const;
+  Prediction set_base(Prediction& prediction, const RunConfig& base) const;
 
   std::vector<std::string> notes_;  // before what may add to them
   std::shared_ptr<model::BaseRuns> base_runs_;

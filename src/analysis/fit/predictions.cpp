@@ -84,6 +84,16 @@ Prediction FittedModel::base_over(const RunConfig& config) const {
   });
 }
 
+// Sets what `prediction` is compared with, and returns it.
+Prediction FittedModel::set_base(Prediction& prediction, const RunConfig& base) const {
+  Prediction unchanged = base_over(base);
+  prediction.base_measure = base.measure;
+  prediction.base_samples_per_s = unchanged.samples_per_s;
+  prediction.base_busy = unchanged.busy();
+  prediction.base_account = unchanged.account;
+  return unchanged;
+}
+
 Prediction FittedModel::fitted(std::int64_t most_samples) const {
   RunConfig config = base_config();
   model::refuse_large_steps(config);
@@ -98,12 +108,8 @@ Prediction FittedModel::predict(const Changes& changes, std::int64_t most_sample
   RunConfig base = base_config();
   set_windows(base, changed.config, changes, most_samples);
   Prediction prediction = run(std::move(changed), costs, knockouts);
-  const Prediction unchanged = base_over(base);
-  prediction.base_measure = base.measure;
-  prediction.base_samples_per_s = unchanged.samples_per_s;
-  prediction.base_busy = unchanged.busy();
-  prediction.base_account = unchanged.account;
-  add_spread_of_first_workers(changes, prediction);
+  const Prediction unchanged = set_base(prediction, base);
+  add_spread_of_first_workers(changes, knockouts, prediction);
   model::note_launching(costs, unchanged, prediction);
   if (costs.compute_threads > 0) model::note_shared_cores(costs, unchanged, prediction);
   return prediction;
@@ -128,22 +134,19 @@ Prediction FittedModel::predict_like_others(const std::vector<std::size_t>& rank
   RunConfig base = base_config();
   set_windows(base, prediction.config, {}, most_samples);
   prediction = run(std::move(prediction), of_others);
-  const Prediction unchanged = base_over(base);
-  prediction.base_samples_per_s = unchanged.samples_per_s;
-  prediction.base_busy = unchanged.busy();
-  prediction.base_account = unchanged.account;
-  prediction.base_measure = base.measure;
+  set_base(prediction, base);
   return std::move(prediction);
 }
 
 // Unmeasured costs are between the least and the most that other programs had.
-void FittedModel::add_spread_of_first_workers(const Changes& changes, Prediction& usual) const {
+void FittedModel::add_spread_of_first_workers(const Changes& changes, const Knockouts& knockouts,
+                                              Prediction& usual) const {
   const bool has_some = config_.loader.num_workers == 0 && usual.config.loader.num_workers > 0;
   if (!measured_ || !has_some || costs_->knows(Stage::transport_recv)) return;
   for (const model::Amount amount : {model::Amount::least, model::Amount::most}) {
     auto [costs, other] = case_of(changes, *costs_, amount);
     other.config.measure = usual.config.measure;
-    add_result(other, simulate(other.config, costs, {}, true));
+    add_result(other, simulate(other.config, costs, knockouts, true));
     const double off = std::abs(other.samples_per_s / usual.samples_per_s - 1);
     usual.may_be_off = std::max(usual.may_be_off, off);
   }

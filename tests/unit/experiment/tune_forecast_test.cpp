@@ -2,32 +2,17 @@
 #include <gtest/gtest.h>
 
 #include "analysis/fit/fitted_model.h"
-#include "engine/model/model_engine.h"
 #include "experiment/tune.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/settings.h"
+#include "unit/what_if/seen_program.h"
 
 namespace loaderscope {
 namespace {
 
 // A program without workers, as it is measured.
 RunRecord seen_without_workers(const std::string& scenario) {
-  RunConfig config;
-  parse_scenario(
-      "engine = model\nworkers = 0\nmemory = pageable\nin-flight = 1\nbatch = 10\nsteps = 100\n" +
-          scenario,
-      "test", config);
-  std::vector<std::string> notes;
-  RunRecord record = run_model(resolve_to_predict(config, MachineLimits{64}, notes), {});
-  record.engine = "torch";
-  record.simulated = false;
-  record.config.engine.value = "torch";
-  record.config.program.command.set({"python", "train.py"});
-  record.config.trainer.device.value = "script";
-  record.config.declared.cost = {};
-  record.config.trainer.in_flight = {};
-  record.config.data.stored_bytes = {};
-  return record;
+  return as_seen(modelled(
+      "workers = 0\nmemory = pageable\nin-flight = 1\nbatch = 10\nsteps = 100\n" + scenario));
 }
 
 const Changes kTwo = {{"num-workers", "2"}};

@@ -7,36 +7,22 @@
 #include "analysis/contention.h"
 #include "analysis/findings/facts.h"
 #include "analysis/fit/fitted_model.h"
-#include "engine/model/model_engine.h"
 #include "loaderscope/findings.h"
-#include "loaderscope/settings.h"
+#include "unit/what_if/seen_program.h"
 
 namespace loaderscope {
 namespace {
 
 RunRecord run_of(const std::string& scenario) {
-  RunConfig config;
-  parse_scenario(
-      "engine = model\nmemory = pageable\nin-flight = 1\nbatch = 10\nsteps = 200\n"
-      "cores = 2\ncompute = 25ms\n" +
+  return modelled(
+      "memory = pageable\nin-flight = 1\nbatch = 10\nsteps = 200\ncores = 2\ncompute = 25ms\n" +
           scenario,
-      "test", config);
-  std::vector<std::string> notes;
-  return run_model(resolve_to_predict(config, MachineLimits{2}, notes), {});
+      2);
 }
 
-// As it is measured: nothing declared. `library`: cores that other threads took while batches were
-// made.
+// `library`: cores that other threads took while batches were made.
 RunRecord as_seen(RunRecord record, double library) {
-  record.engine = "torch";
-  record.simulated = false;
-  RunConfig& config = record.config;
-  config.engine.value = "torch";
-  config.program.command.set({"python", "train.py"});
-  config.trainer.device.value = "script";
-  config.declared.cost = {};
-  config.trainer.in_flight = {};
-  config.data.stored_bytes = {};
+  record = as_seen(std::move(record));
   record.metrics.push_back({"making.library_cores", "1", "", library});
   return record;
 }

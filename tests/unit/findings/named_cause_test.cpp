@@ -3,33 +3,19 @@
 #include <gtest/gtest.h>
 
 #include "analysis/fit/fitted_model.h"
-#include "engine/model/model_engine.h"
 #include "loaderscope/findings.h"
-#include "loaderscope/settings.h"
 #include "report/findings_text.h"
+#include "unit/what_if/seen_program.h"
 
 namespace loaderscope {
 namespace {
 
 // A program with two workers, ten batches an epoch, and steps of 5 ms on its own thread.
 RunRecord short_epochs(const std::string& costs) {
-  RunConfig config;
-  parse_scenario(
-      "engine = model\nexecutor = processes\nmemory = pageable\nin-flight = 1\nworkers = 2\n"
-      "batch = 10\nsamples = 100\nsteps = 200\nwarmup = 10\ncompute = 5ms\n" +
-          costs,
-      "test", config);
-  std::vector<std::string> notes;
-  RunRecord record = run_model(resolve_to_predict(config, MachineLimits{64}, notes), {});
-  record.engine = "torch";
-  record.simulated = false;
-  record.config.engine.value = "torch";
-  record.config.program.command.set({"python", "train.py"});
-  record.config.trainer.device.value = "script";
-  record.config.declared.cost = {};
-  record.config.trainer.in_flight = {};
-  record.config.data.stored_bytes = {};
-  return record;
+  return as_seen(
+      modelled("executor = processes\nmemory = pageable\nin-flight = 1\nworkers = 2\n"
+               "batch = 10\nsamples = 100\nsteps = 200\nwarmup = 10\ncompute = 5ms\n" +
+               costs));
 }
 
 Analysis analysis_of(const RunRecord& record) {

@@ -5,10 +5,9 @@
 #include <algorithm>
 
 #include "analysis/fit/fitted_model.h"
-#include "engine/model/model_engine.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/findings.h"
-#include "loaderscope/settings.h"
+#include "unit/what_if/seen_program.h"
 
 namespace loaderscope::short_epochs {
 namespace {
@@ -62,17 +61,9 @@ RunRecord program(const std::string& scenario, Nanos turn = 0) {
   return run_model(undeclared, context);
 }
 
-// The record as the guest leaves it.
-RunRecord as_seen(RunRecord record, Nanos turn = 0) {
-  record.engine = "torch";
-  record.simulated = false;
-  RunConfig& config = record.config;
-  config.engine.value = "torch";
-  config.program.command.set({"python", "train.py"});
-  config.trainer.device.value = "script";
-  config.declared.cost = {};
-  config.trainer.in_flight = {};
-  config.data.stored_bytes = {};
+// The guest measures the turn of a worker, too.
+RunRecord as_seen(RunRecord record, Nanos turn) {
+  record = loaderscope::as_seen(std::move(record));
   if (turn > 0)
     record.metrics.push_back({"transport.turn_s", "s", "", static_cast<double>(turn) * 1e-9});
   return record;

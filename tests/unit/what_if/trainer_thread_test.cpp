@@ -11,44 +11,19 @@
 #include "loaderscope/findings.h"
 #include "loaderscope/settings.h"
 #include "report/findings_text.h"
+#include "unit/what_if/seen_program.h"
 
 namespace loaderscope {
 namespace {
 
 // A program that trains on its own thread: it asks for a batch when it has computed the one before.
 RunRecord program(const std::string& scenario) {
-  RunConfig config;
-  parse_scenario(
-      "engine = model\nexecutor = processes\nmemory = pageable\nin-flight = 1\n"
-      "batch = 10\n" +
-          scenario,
-      "test", config);
-  std::vector<std::string> notes;
-  return run_model(resolve_to_predict(config, MachineLimits{64}, notes), {});
+  return modelled("executor = processes\nmemory = pageable\nin-flight = 1\nbatch = 10\n" +
+                  scenario);
 }
 
 RunRecord program_without_workers(const std::string& scenario) {
-  RunConfig config;
-  parse_scenario(
-      "engine = model\nworkers = 0\nmemory = pageable\nin-flight = 1\nbatch = 10\n" + scenario,
-      "test", config);
-  std::vector<std::string> notes;
-  return run_model(resolve_to_predict(config, MachineLimits{64}, notes), {});
-}
-
-// As it is measured: nothing declared, nobody says how many steps are in flight.
-RunRecord as_seen(RunRecord record) {
-  record.engine = "torch";
-  record.simulated = false;
-  RunConfig& config = record.config;
-  config.engine.value = "torch";
-  config.program.command.set({"python", "train.py"});
-  config.trainer.device.value = "script";
-  config.declared.cost = {};
-  config.declared.inject = {};
-  config.trainer.in_flight = {};
-  config.data.stored_bytes = {};
-  return record;
+  return modelled("workers = 0\nmemory = pageable\nin-flight = 1\nbatch = 10\n" + scenario);
 }
 
 // A program on a GPU: batches of ten samples of 1 ms, 2 ms until kernels run and 6 ms more until

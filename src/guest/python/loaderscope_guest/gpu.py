@@ -43,6 +43,7 @@ class Watch:
         self._is_told = self._decided
         self._records = True
         self.sees = False
+        self._has_driver = False
         self.not_before = 0  # ns: when to look again
 
     def look(self, at: int = 0) -> None:
@@ -55,7 +56,8 @@ class Watch:
         if self._decided and self._is_told and not self.sees:
             self.not_before = _NEVER
         else:
-            self.not_before = at + (_LOOK_EVERY if self.sees or _has_driver() else _LOOK_SELDOM)
+            self._has_driver = self._has_driver or _has_driver()  # one is loaded later, and none goes
+            self.not_before = at + (_LOOK_EVERY if self.sees or self._has_driver else _LOOK_SELDOM)
 
     def _look(self) -> None:
         if not self._is_told and _uses_gpu():

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/model/model_engine.h"
+#include "loaderscope/settings.h"
+
+namespace loaderscope {
+
+// What the model makes of a scenario, in exact virtual time.
+inline RunRecord modelled(const std::string& scenario, double cores = 64) {
+  RunConfig config;
+  parse_scenario("engine = model\n" + scenario, "test", config);
+  std::vector<std::string> notes;
+  return run_model(resolve_to_predict(config, MachineLimits{cores}, notes), {});
+}
+
+// A record as the guest leaves it: nothing is declared, and nobody says how many steps are in
+// flight.
+inline RunRecord as_seen(RunRecord record) {
+  record.engine = "torch";
+  record.simulated = false;
+  RunConfig& config = record.config;
+  config.engine.value = "torch";
+  config.program.command.set({"python", "train.py"});
+  config.trainer.device.value = "script";
+  config.declared.cost = {};
+  config.declared.inject = {};
+  config.trainer.in_flight = {};
+  config.data.stored_bytes = {};
+  return record;
+}
+
+}  // namespace loaderscope
