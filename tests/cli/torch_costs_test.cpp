@@ -30,6 +30,7 @@ TEST_F(TorchCosts, StayWithinTheirBounds) {
   EXPECT_LE(value("kept_per_batch"), 0.5);
   EXPECT_LE(value("kept_per_iterator"), 3);
   EXPECT_LE(value("kept_per_batch_in_worker"), 6);
+  EXPECT_EQ(value("full_collections_by_workers"), 0);
 }
 
 }  // namespace

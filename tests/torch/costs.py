@@ -141,9 +141,37 @@ def kept_in_worker() -> float:
     return (counts[-1] - counts[20]) / (len(counts) - 21)
 
 
+class Keeping:
+    """Keeps new objects with each sample."""
+
+    def __init__(self):
+        self.kept = []
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, index):
+        self.kept += [[] for _ in range(100)]
+        return full_collections()
+
+
+def full_collections() -> int:
+    return gc.get_stats()[2]["collections"]
+
+
+def full_collections_by_workers() -> int:
+    """The most that a worker makes beside those of the trainer, which forks just before it would make one."""
+    loader, kept = DataLoader(Keeping(), 4, num_workers=1), []
+    take(loader, 1)  # what only the first iterator imports
+    while gc.get_count()[2] <= gc.get_threshold()[2]:
+        kept.append([])
+    return max(int(batch.max()) for _ in range(3) for batch in loader) - full_collections()
+
+
 def main() -> None:
     made = TensorDataset(torch.zeros(1600, 2), torch.zeros(1600))
     told = {
+        "full_collections_by_workers": full_collections_by_workers(),
         "calls_per_iterator": of_iterators(made),
         "calls_per_batch": of_batches(made, 16),
         "calls_per_sample": (of_batches(Slow(), 12) - of_batches(Slow(), 4)) / 8,

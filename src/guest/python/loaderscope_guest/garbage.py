@@ -4,11 +4,12 @@ object. A full one visits all objects of the process, with those that it was for
 import gc
 from typing import List
 
-from loaderscope_guest import library
+from loaderscope_guest import library, walks
 from loaderscope_guest.counts import counts
 from loaderscope_guest.library import now
 
 _SPENT, _FULL, _SPENT_ON_FULL = range(3)  # totals of the library: ns, how many, ns
+_BY_A_WORKER = 5  # collections of the youngest objects while it makes its first batches
 _LEAST = 1_000_000_000  # ns; the divisor of a share is no smaller, so that one collection at the start is not a large share
 
 
@@ -29,6 +30,29 @@ class Collections:
         counts.put(f"gc.{self._role}_share", spent, max(_LEAST, now() - self._watched_since))
         counts.put(f"gc.{self._role}_full", full)
         counts.put("gc.full_s", spent_on_full * 1e-9, full)
+
+
+_budget = walks.Budget()
+
+
+def _is_near() -> bool:
+    """Returns True if a worker would make a full collection within its first batches."""
+    _, middle, old = gc.get_count()
+    _, most_middle, most_old = gc.get_threshold()
+    if most_old <= 0 or not gc.isenabled():  # since Python 3.14 there is no such count
+        return False
+    return old > most_old or (old == most_old and middle + _BY_A_WORKER > most_middle)
+
+
+def before_fork() -> None:
+    """Makes a full collection in the trainer if one is near. Python makes one after so many objects more, and the child of a fork
+    begins with the count of its parent. Our objects add to that count, so a program may fork just before a collection that
+    alone was over: each worker would then make it anew."""
+    if _is_near() and _budget.is_due():
+        begun = now()
+        gc.collect()
+        _budget.spend(begun)
+        library.took(begun)
 
 
 def watch() -> None:

@@ -155,6 +155,7 @@ class _Workers:
     def start(self, start: Callable[[Any], None], process: Any) -> None:
         """Starts a worker, and reports the time that this takes in the trainer's thread."""
         process._target = self._ours
+        garbage.before_fork()
         self._ours.started, cpu = now(), library.thread_cpu_ns()
         begun = self._ours.started
         start(process)
