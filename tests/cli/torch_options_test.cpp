@@ -34,6 +34,11 @@ TEST_F(TorchOptions, WorkersThatAreSpawnedAreLookedInto) {
   EXPECT_GE(seconds_at(result.at("stages").at("opaque"), "p50_s"), 0.001);
 }
 
+TEST_F(TorchOptions, TensorsOfABatchAreCountedWithoutWorkers) {
+  EXPECT_EQ(measured("samplers", 0).at("transport").at("tensors"), 2);
+  EXPECT_FALSE(measured("samplers", 1).at("transport").contains("tensors"));
+}
+
 // What workers bring that was not measured leaves a direction.
 TEST_F(TorchOptions, ADataSetThatGivesBatchesIsGivenADirection) {
   const json result = measured("many", 0);

@@ -7,6 +7,7 @@
 #include "analysis/contention.h"
 #include "analysis/epochs.h"
 #include "analysis/findings/facts.h"
+#include "analysis/fit/first_workers.h"
 #include "analysis/library_threads.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
@@ -17,10 +18,6 @@ namespace {
 constexpr std::int64_t kMostWorkers = 128;  // per rank, that anybody is advised to have
 constexpr std::int64_t kFirstWorkers = 2;   // at least, to try where there are none
 
-// What a batch of a worker costs that the trainer did not have to make: to send it on the worker's
-// core, to receive it on the trainer's thread. In 20 PyTorch programs on two cores 0.3 to 1.1 ms
-// and 1 to 3 ms.
-constexpr double kToSend = 0.7 * kMillisecond, kToReceive = 2.0 * kMillisecond;
 constexpr double kWorthTrying = 1.1;  // times the rate: less than that may be a loss
 
 // The number of workers that the cores can feed. Workers that always compute are never more than
@@ -94,7 +91,8 @@ bool is_worth_trying(const Facts& facts) {
   const double threads = threads_of_training(facts);
   const auto steps = static_cast<double>(facts.analysis.steps);
   if (threads <= 0 || steps <= 0) return true;
-  double work = kToSend, waits = 0;
+  const FittedCosts::Batch batch = model::batch_of(facts.record);
+  double work = model::brought_by_first_workers(Stage::transport, batch), waits = 0;
   const bool counted = cpu_of_libraries(facts.record).has_value();
   for (Stage stage : kMakingStages) {
     const double blocked = static_cast<double>(facts.stages[stage].blocked()) / steps;
@@ -109,7 +107,8 @@ bool is_worth_trying(const Facts& facts) {
   const double speed = std::pow(has_core, std::clamp(threads, 1.0, 2.0));
   const double together = std::min(compute / speed, work / (workers * has_core));
   const double left = (work - workers * has_core * together) / std::min(workers, cores);
-  const double step = together + compute - speed * together + left + kToReceive;
+  const double step = together + compute - speed * together + left +
+                      model::brought_by_first_workers(Stage::transport_recv, batch);
   const double before = static_cast<double>(facts.analysis.account.window) / steps;
   return before / std::max(step, (work + waits) / workers) >= kWorthTrying;
 }
@@ -175,7 +174,9 @@ bool is_dearer_to_receive(const Facts& facts) {
   Nanos made = 0;
   for (const Stage stage : kMakingStages)
     made += facts.stages[stage].wall - facts.stages[stage].queued;
-  return static_cast<double>(made) / static_cast<double>(facts.analysis.steps) < kToReceive;
+  return static_cast<double>(made) / static_cast<double>(facts.analysis.steps) <
+         model::brought_by_first_workers(Stage::transport_recv, model::batch_of(facts.record),
+                                         model::Amount::most);
 }
 
 // Epochs of a program that are so short that new workers in each of them would take much of it.

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <vector>
 
 #include "analysis/wording.h"
 #include "loaderscope/settings.h"
@@ -10,22 +13,58 @@
 namespace loaderscope::model {
 namespace {
 
-// ms of a batch, or of a start. Seen in 20 PyTorch programs on two cores, whose batches had up to
-// 10 MB: sending took 0.3 to 1.1 ms of the worker, receiving 1 to 3 ms of the trainer. A fork of a
-// trainer took 5 to 30 ms of it.
+using Amounts = std::array<double, 3>;  // ms: least, usual, most
+
+double at(const Amounts& amounts, Amount amount) {
+  return amounts.at(static_cast<std::size_t>(amount));
+}
+
+// Seen in 25 PyTorch programs on two cores. The trainer asks a worker for the descriptor of each
+// tensor. A worker that makes a batch gives it once it has Python's lock. What a worker takes to
+// begin its next batch is in `transport`. A fork of a trainer took 5 to 30 ms of it.
 struct Assumed {
   Stage stage;
-  std::array<double, 3> ms;  // least, usual, most
+  Amounts each, of_tensor, of_tensor_if_busy;
 };
-constexpr Assumed kAssumed[] = {{Stage::transport, {0.3, 0.7, 1.1}},
-                                {Stage::transport_recv, {1, 2, 3}},
-                                {Stage::startup_parent, {5, 10, 30}}};
+constexpr Assumed kAssumed[] = {
+    {Stage::transport, {0.2, 0.5, 1.5}, {0.03, 0.07, 0.15}, {}},
+    {Stage::transport_recv, {0.1, 0.3, 0.5}, {0.18, 0.23, 0.3}, {0, 0.25, 1.0}},
+    {Stage::startup_parent, {5, 10, 30}, {}, {}}};
+// A worker collates into new pages of shared memory. Of a megabyte.
+constexpr Amounts kNewPages = {0.3, 0.6, 1.0};
+
+double ms_of(const Assumed& one, const FittedCosts::Batch& batch, Amount amount) {
+  return at(one.each, amount) + batch.tensors * (at(one.of_tensor, amount) +
+                                                 batch.busy * at(one.of_tensor_if_busy, amount));
+}
 
 bool is_unknown(const FittedCosts& costs, const RunConfig& config, Stage stage) {
   return !costs.knows(stage) && config.cost_of(stage) == nullptr;
 }
 
 }  // namespace
+
+FittedCosts::Batch batch_of(const RunRecord& record) {
+  FittedCosts::Batch batch;
+  batch.tensors = value_of(record.metrics, "transport.tensors").value_or(batch.tensors);
+  double bytes = 0, batches = 0, making = 0, window = 0;
+  for (const RankRecord& rank : record.ranks) {
+    for (const Stage stage : kMakingStages) making += seconds(rank.stages[stage].wall);
+    window += seconds(rank.window());
+    bytes += static_cast<double>(rank.delivered_bytes);
+    batches += static_cast<double>(rank.steps());
+  }
+  if (batches > 0) batch.bytes = bytes / batches;
+  if (making < 0.5 * window) batch.busy = making / (window - making);
+  return batch;
+}
+
+double brought_by_first_workers(Stage stage, const FittedCosts::Batch& batch, Amount amount) {
+  if (stage == Stage::collate) return batch.bytes * 1e-6 * at(kNewPages, amount) * kMillisecond;
+  for (const Assumed& one : kAssumed)
+    if (one.stage == stage) return ms_of(one, batch, amount) * kMillisecond;
+  return 0;
+}
 
 bool has_first_workers(const RunConfig& base, const RunConfig& config, const FittedCosts& costs) {
   return base.loader.num_workers == 0 && config.loader.num_workers > 0 &&
@@ -37,21 +76,27 @@ void declare_first_workers(const FittedCosts& costs, Amount amount, RunConfig& c
   std::vector<Cost> declared = config.declared.cost.value;
   for (const Assumed& one : kAssumed) {
     if (!is_unknown(costs, config, one.stage)) continue;
-    const double ms = one.ms.at(static_cast<std::size_t>(amount));
+    const double ms = ms_of(one, costs.batch, amount);
     declared.push_back(parse_cost(fmt::format("{}={}us:cpu", name_of(one.stage), 1000 * ms)));
   }
   config.declared.cost.set(std::move(declared));
+  const double pages = brought_by_first_workers(Stage::collate, costs.batch, amount);
+  if (const auto us = std::llround(pages / kMicrosecond); us > 0)
+    config.declared.inject.value.push_back(
+        parse_injection(fmt::format("{}=+{}us", name_of(Stage::collate), us)));
 }
 
-std::string first_workers_note() {
-  const auto words = [](const Assumed& one) {
-    return fmt::format("{:g} to {:g} ms", one.ms.front(), one.ms.back());
+std::string first_workers_note(const FittedCosts::Batch& batch) {
+  const auto words = [&](const Assumed& one) {
+    return fmt::format("{:.2g} to {:.2g} ms", ms_of(one, batch, Amount::least),
+                       ms_of(one, batch, Amount::most));
   };
   return fmt::format(
       "handing over batches was not measured without workers: as in other programs it is taken to "
-      "cost a worker {} and the trainer {} a batch, and a start {}; declare it with --set "
-      "cost=transport.recv=2ms",
-      words(kAssumed[0]), words(kAssumed[1]), words(kAssumed[2]));
+      "cost a worker {} and the trainer {} a batch, by its tensors ({:.0f}) and bytes ({}), and a "
+      "start {}; declare it with --set cost=transport.recv=2ms",
+      words(kAssumed[0]), words(kAssumed[1]), batch.tensors, show_size(batch.bytes),
+      words(kAssumed[2]));
 }
 
 }  // namespace loaderscope::model

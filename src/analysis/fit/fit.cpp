@@ -208,6 +208,7 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
     notes.push_back("no sample was told apart: whole batches are drawn again");
   costs.shards = std::llround(value_of(record.metrics, "data.shards").value_or(0));
   fit_storage(costs, record, notes);
+  costs.batch = batch_of(record);
   costs.busy_workers = busy_workers_of(record);
   costs.turn = std::llround(value_of(record.metrics, "transport.turn_s").value_or(0) * 1e9);
   return costs;

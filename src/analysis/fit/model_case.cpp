@@ -105,7 +105,7 @@ FittedModel::Case FittedModel::case_of(const Changes& changes, FittedCosts costs
   if (result.costs.has_samples()) keep_measured(changes, result);
   if (measured_ && model::has_first_workers(config_, config, result.costs)) {
     model::declare_first_workers(result.costs, amount, config);
-    result.prediction.notes.push_back(model::first_workers_note());
+    result.prediction.notes.push_back(model::first_workers_note(result.costs.batch));
   }
   model::note_same_compute(config_, config, result.costs, changes, result.prediction.notes);
   return result;

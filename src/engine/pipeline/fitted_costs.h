@@ -112,12 +112,20 @@ struct FittedCosts {
     bool waits_for_compute = false;  // its trainer, of each step, before it asks again
   };
 
+  // What a first worker would hand over.
+  struct Batch {
+    double tensors = 2;
+    double bytes = 0;
+    double busy = 1;  // of the time until the next batch is wanted, it makes one
+  };
+
   std::vector<Rank> ranks;     // none: the samples' costs are declared; further ranks repeat them
   double storage_streams = 0;  // so many transfers are as fast as measured, more share that speed
   std::optional<Requests> requests;
   std::optional<Line> read_line;  // the samples' reads are split by it
   std::string why_no_storage;     // what keeps a change of the storage from having an answer
   PerStage<double> speed = {};    // 2: twice as fast as measured; 0: as measured
+  Batch batch;
   BusyWorkers busy_workers;
   Nanos turn = 0;            // of a worker that is free and has a task, until it begins with it
   double other_threads = 0;  // of other processes, that wanted a core all of the time

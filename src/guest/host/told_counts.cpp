@@ -34,6 +34,8 @@ constexpr std::array kRows = {
         "had open before"},
     Row{"data.cheap_samples", "1",
         "1: the data set gives samples one by one, each in less than 50 us"},
+    Row{"transport.tensors", "1",
+        "of a batch of a loader without workers: a worker would hand each over by itself"},
     Row{"datasets.row_storage_bytes", "bytes", "fetched from storage for one of its rows"},
 };
 

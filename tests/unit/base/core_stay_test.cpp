@@ -30,7 +30,8 @@ TEST(CoreStayCheck, RejectsAKernelThatKeepsTheSequenceThroughASleep) {
   int sleeps = 0;
   EXPECT_FALSE(ends_with_sleeps([&] { return number; }, [&] { ++sleeps; }));
   // One sleep of ten that goes unseen is enough.
-  EXPECT_FALSE(ends_with_sleeps([&] { return number; }, [&] { number += ++sleeps == 5 ? 0 : 1; }));
+  EXPECT_FALSE(
+      ends_with_sleeps([&] { return number; }, [&] { number += ++sleeps == 5 ? 0U : 1U; }));
   sleeps = 0;
   EXPECT_TRUE(ends_with_sleeps([&] { return number; },
                                [&] {

@@ -373,7 +373,9 @@ TEST(Findings, LeadWithTheRankThatAllWaitFor) {
   EXPECT_THAT(fix->pytorch, HasSubstr("as fast as the others: "));
   EXPECT_FALSE(fix_of(analysis)->has_setting()) << "workers on every rank would only hide it";
   for (const Finding& finding : analysis.findings) {
-    if (finding.id != fix->id) EXPECT_THAT(finding.evidence, StartsWith("on rank 2: "));
+    if (finding.id != fix->id) {
+      EXPECT_THAT(finding.evidence, StartsWith("on rank 2: "));
+    }
     EXPECT_THAT(finding.evidence, Not(HasSubstr("10.00 ms"))) << "a mean over ranks";
   }
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/fit/first_workers.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/settings.h"
 
@@ -31,6 +32,17 @@ inline RunRecord as_seen(RunRecord record) {
   config.trainer.in_flight = {};
   config.data.stored_bytes = {};
   return record;
+}
+
+// What first workers are taken to bring along, with batches as those of `seen`.
+inline std::string brought(const RunRecord& seen) {
+  const FittedCosts::Batch batch = model::batch_of(seen);
+  const auto us = [&](Stage stage) {
+    return std::to_string(model::brought_by_first_workers(stage, batch) / kMicrosecond) + "us\n";
+  };
+  return "cost = transport=" + us(Stage::transport) +
+         "cost = transport.recv=" + us(Stage::transport_recv) + "inject = collate=+" +
+         us(Stage::collate);
 }
 
 }  // namespace loaderscope

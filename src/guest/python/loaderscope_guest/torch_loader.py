@@ -7,7 +7,8 @@ from types import ModuleType
 from typing import Any, Callable
 
 from loaderscope_guest import construction, fetcher, hooks, library, messages, moving, queues, replay, worker
-from loaderscope_guest.delivered import delivered, device_of
+from loaderscope_guest.counts import counts
+from loaderscope_guest.delivered import delivered, device_of, tensors_of
 from loaderscope_guest.iteration import Iteration, end_program, given, given_again
 from loaderscope_guest.library import FACT, now
 from loaderscope_guest.loaders import loaders
@@ -48,7 +49,7 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             batch = iteration.batch_of(data) if iteration.workers else iteration.taken
             given(iteration, batch, data, asked, with_gradients())
             if iteration.taken == 1 and iteration.number < _LOOKED_AT:
-                _look_at_first(data)
+                _look_at_first(data, iteration.workers > 0)
         except Exception as error:
             messages.not_seen(_GIVEN, error)
         return data
@@ -83,9 +84,11 @@ def _enter(hooked: contextlib.ExitStack, of_iteration: Any, iteration: Iteration
         messages.degraded(f"this PyTorch is not looked into: {error!r}")
 
 
-def _look_at_first(data: Any) -> None:
+def _look_at_first(data: Any, is_of_worker: bool) -> None:
     with messages.never_failing("the device of batches is"):
         device = device_of(data)
+        if not is_of_worker:
+            counts.put("transport.tensors", sum(1 for _ in tensors_of(data)))
         if device != "cpu":
             messages.degraded(f"the DataLoader gives batches that are on {device} already: their copies are not seen")
 
