@@ -18,7 +18,6 @@ TEST_F(TorchCosts, StayWithinTheirBounds) {
   const nlohmann::json counted = said("calls_per_iterator");
   ASSERT_FALSE(counted.empty()) << ended_.err;
   const auto value = [&](const char* name) { return counted.at(name).get<double>(); };
-  // With the looks that there is time for, which a crowded machine has more of.
   EXPECT_GT(value("calls_per_batch"), 0);
   EXPECT_LE(value("calls_per_batch"), 45);
   EXPECT_LE(value("calls_per_iterator"), 500);

@@ -35,8 +35,8 @@ TEST_F(TorchOptions, WorkersThatAreSpawnedAreLookedInto) {
 }
 
 TEST_F(TorchOptions, TensorsOfABatchAreCountedWithoutWorkers) {
-  EXPECT_EQ(measured("samplers", 0).at("transport").at("tensors"), 2);
-  EXPECT_FALSE(measured("samplers", 1).at("transport").contains("tensors"));
+  EXPECT_EQ(measured("three_tensors", 0).at("transport").at("tensors"), 3);
+  EXPECT_FALSE(measured("three_tensors", 1).at("transport").contains("tensors"));
 }
 
 // What workers bring that was not measured leaves a direction.

@@ -68,6 +68,12 @@ def whole_samples(workers):
     count(DataLoader(SAMPLES, batch_size=None, num_workers=workers))
 
 
+def three_tensors(workers):
+    """For longer than half a second, after which a process says what it has counted."""
+    count(DataLoader(Sleeping(160, 0.005), batch_size=4, num_workers=workers,
+                     collate_fn=lambda samples: {name: torch.zeros(4) for name in "abc"}))
+
+
 class Many(Sleeping):
     def __getitems__(self, indices):
         return [super(Many, self).__getitem__(index) for index in indices]

@@ -14,7 +14,7 @@ namespace loaderscope {
 namespace {
 
 constexpr double kAllBusy = 0.999;
-constexpr double kNoMore = 0.001;     // of the gain: a doubling that gives less gives nothing
+constexpr double kNoMore = 0.005;     // of the gain: a doubling that gives less gives nothing
 constexpr int kUselessDoublings = 2;  // in a row, behind which no larger value is tried
 
 // No larger change can give back more.
