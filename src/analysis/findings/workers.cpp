@@ -92,7 +92,9 @@ bool is_worth_trying(const Facts& facts) {
   const auto steps = static_cast<double>(facts.analysis.steps);
   if (threads <= 0 || steps <= 0) return true;
   const FittedCosts::Batch batch = model::batch_of(facts.record);
-  double work = model::brought_by_first_workers(Stage::transport, batch), waits = 0;
+  double work = model::brought_by_first_workers(Stage::transport, batch) +
+                model::brought_by_first_workers(Stage::collate, batch);
+  double waits = 0;
   const bool counted = cpu_of_libraries(facts.record).has_value();
   for (Stage stage : kMakingStages) {
     const double blocked = static_cast<double>(facts.stages[stage].blocked()) / steps;
