@@ -145,8 +145,12 @@ class Sizes:
 
     def __init__(self) -> None:
         self._per_sample: Optional[float] = None  # not known before the first large batch
+        self._was_large = False
 
     def bytes_of(self, batch: Any, samples: int) -> int:
+        if self._was_large and self._per_sample is not None and not walks.budget.is_due():
+            return int(self._per_sample * max(samples, 1))  # what a small one costs is saved
+        self._was_large = False
         try:
             return _bytes_of_small(batch)
         except Exception:  # it has no bytes of its own, or one of its parts has none
@@ -158,6 +162,7 @@ class Sizes:
             return 0
 
     def _bytes_of_large(self, batch: Any, samples: int) -> int:
+        self._was_large = True
         if self._per_sample is None or walks.budget.is_due():
             begun, self._per_sample = now(), self._per_sample or 0.0
             try:
