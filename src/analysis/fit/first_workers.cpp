@@ -88,8 +88,13 @@ void declare_first_workers(const FittedCosts& costs, Amount amount, RunConfig& c
 
 std::string first_workers_note(const FittedCosts::Batch& batch) {
   const auto words = [&](const Assumed& one) {
-    return fmt::format("{:.2g} to {:.2g} ms", ms_of(one, batch, Amount::least),
-                       ms_of(one, batch, Amount::most));
+    const auto ms = [&](Amount amount) {
+      const double pages = one.stage == Stage::transport
+                               ? brought_by_first_workers(Stage::collate, batch, amount)
+                               : 0;
+      return ms_of(one, batch, amount) + pages / kMillisecond;
+    };
+    return fmt::format("{:.2g} to {:.2g} ms", ms(Amount::least), ms(Amount::most));
   };
   return fmt::format(
       "handing over batches was not measured without workers: as in other programs it is taken to "
