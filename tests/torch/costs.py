@@ -161,6 +161,8 @@ def full_collections() -> int:
 
 def full_collections_by_workers() -> int:
     """The most that a worker makes beside those of the trainer, which forks just before it would make one."""
+    if gc.get_threshold()[2] == 0:  # since Python 3.14 no count brings one
+        return 0
     loader, kept = DataLoader(Keeping(), 4, num_workers=1), []
     take(loader, 1)  # what only the first iterator imports
     while gc.get_count()[2] <= gc.get_threshold()[2]:
