@@ -43,7 +43,7 @@ TEST_F(LateLink, IsWhatTheRanksWaitFor) {
   ASSERT_EQ(other.exit_code, 0) << other.err;
   EXPECT_THAT(ended.out, HasSubstr("word of other processes"));
   const auto result = nlohmann::json::parse(folder_.read("job.json"));
-  // Of the result: the answer keeps back what it advises where a busy machine left no verdict.
+  // The printed answer has no advice if a busy machine left no verdict. The result has it.
   EXPECT_THAT(result.at("findings").dump(),
               HasSubstr("look at the network between the processes of the job"));
   const double wall_s = result.at("window").at("wall_s").get<double>();

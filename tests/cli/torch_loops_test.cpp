@@ -124,7 +124,7 @@ TEST_F(TorchLoops, ARankWaitsForTheSlowestOne) {
   EXPECT_TRUE(result.at("config").at("sync_ranks"));
   EXPECT_GT(result.at("account").at("waiting_for_ranks_s"),
             0.2 * result.at("window").at("wall_s").get<double>());
-  // What the ranks wait for: a busy machine may leave the window too uneven for a verdict.
+  // A busy machine may make the window too uneven for a verdict, but not this order.
   const json& waits = result.at("account").at("stall_s");
   for (const auto& wait : waits.items())
     EXPECT_LE(wait.value().get<double>(), waits.at("opaque").get<double>()) << wait.key();

@@ -82,8 +82,9 @@ advised setting became slower. The Fix of the programs that wait was a setting f
 
 _OF_WINDOWS = """Rates are samples/s of the measured windows, their mean and each. `in epochs`: if the window before was within one epoch, the rate
 over whole epochs, without the program's work between two epochs, such as a validation. The promise does not include that work."""
-_OF_OWN_CLOCK = """Rates are samples/s by the program's own clock over whole epochs, without loaderscope: their mean and each. `promised` and the advice
-come from one measured run. `measured` is its rate divided by the program's own: a number below 1 includes the overhead."""
+_OF_OWN_CLOCK = """Rates are samples/s by the program's own clock over whole epochs, without loaderscope: their
+mean and each. `promised` and the advice come from one measured run. `measured` is its rate divided by the program's own:
+a number below 1 includes the overhead."""
 
 
 def markdown(result: Dict[str, Any]) -> str:
@@ -98,8 +99,8 @@ def markdown(result: Dict[str, Any]) -> str:
 `{result["command"]}`, windows of {min(windows):.0f} to {max(windows):.0f} s. Each row: the program as it is and with the advised
 setting, in its own words if it has a flag for it. Runs before and after alternate, and each is a new process.
 {_OF_OWN_CLOCK if is_ours else _OF_WINDOWS}
-`Fix`: what the answer puts first. If that is rewriting, the first other setting is followed. `kept`: the ratio got is within
-{_KEPT:.0%} of the ratio promised. `slower`: below {_SLOWER:.0%} of the rate before. The programs are listed in
+`Fix`: what the answer puts first. If that is rewriting, the first other setting is followed. `kept`: the ratio
+got is within {_KEPT:.0%} of the ratio promised. `slower`: below {_SLOWER:.0%} of the rate before. The programs are listed in
 `tests/programs/{"kinds.toml" if is_ours else "programs.toml"}`.
 
 """ + "\n".join([_HEAD, *map(line, rows)]) + "\n"

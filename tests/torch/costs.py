@@ -65,7 +65,7 @@ def of_iterators(made) -> float:
 
 
 def of_batches(made, size: int) -> float:
-    """Of one within an epoch, the least of three: looks that there is time for come beside it now and then."""
+    """Returns the calls of one batch within an epoch. The smallest of three counts: rare looks add to the others."""
     loader = DataLoader(made, size)
     take(loader, 2)
     calls = [[our_calls(lambda: take(loader, count)) for count in (5, 25)] for _ in range(3)]
@@ -160,7 +160,7 @@ def full_collections() -> int:
 
 
 def full_collections_by_workers() -> int:
-    """The most that a worker makes beside those of the trainer, which forks just before it would make one."""
+    """Returns how many a worker makes more than the trainer, which forks shortly before its next one."""
     if gc.get_threshold()[2] == 0:  # since Python 3.14 no count brings one
         return 0
     loader, kept = DataLoader(Keeping(), 4, num_workers=1), []

@@ -112,11 +112,11 @@ struct FittedCosts {
     bool waits_for_compute = false;  // its trainer, of each step, before it asks again
   };
 
-  // What a first worker would hand over.
+  // A batch that a first worker would hand over.
   struct Batch {
     double tensors = 2;
     double bytes = 0;
-    double busy = 1;  // of the time until the next batch is wanted, it makes one
+    double busy = 1;  // share of the time in which the worker makes the next batch
   };
 
   std::vector<Rank> ranks;     // none: the samples' costs are declared; further ranks repeat them

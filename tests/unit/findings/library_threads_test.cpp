@@ -80,7 +80,7 @@ TEST(LibraryThreads, ArePredictedToTakeCores) {
   for (const char* workers : {"1", "2", "4"}) {
     const RunRecord run =
         run_of("executor = processes\ncost = collate=28ms\ncost = read=1us:sleep\nworkers = " +
-               std::string(workers) + "\n" + brought(tokenizing(1)));
+               std::string(workers) + "\n" + first_workers_costs(tokenizing(1)));
     const Prediction predicted = model.predict({{"num-workers", workers}});
     EXPECT_NEAR(predicted.samples_per_s / rate(run), 1, 0.02) << workers;
   }

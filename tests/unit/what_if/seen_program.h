@@ -10,7 +10,7 @@
 
 namespace loaderscope {
 
-// What the model makes of a scenario, in exact virtual time.
+// Runs a scenario in the model, in exact virtual time.
 inline RunRecord modelled(const std::string& scenario, double cores = 64) {
   RunConfig config;
   parse_scenario("engine = model\n" + scenario, "test", config);
@@ -18,8 +18,8 @@ inline RunRecord modelled(const std::string& scenario, double cores = 64) {
   return run_model(resolve_to_predict(config, MachineLimits{cores}, notes), {});
 }
 
-// A record as the guest leaves it: nothing is declared, and nobody says how many steps are in
-// flight.
+// Makes of a record of the model one that the guest could have written: nothing is declared, and
+// the number of steps in flight is unknown.
 inline RunRecord as_seen(RunRecord record) {
   record.engine = "torch";
   record.simulated = false;
@@ -34,8 +34,8 @@ inline RunRecord as_seen(RunRecord record) {
   return record;
 }
 
-// What first workers are taken to bring along, with batches as those of `seen`.
-inline std::string brought(const RunRecord& seen) {
+// Declares the costs that the model assumes of first workers, for batches like those of `seen`.
+inline std::string first_workers_costs(const RunRecord& seen) {
   const FittedCosts::Batch batch = model::batch_of(seen);
   const auto us = [&](Stage stage) {
     return std::to_string(model::brought_by_first_workers(stage, batch) / kMicrosecond) + "us\n";

@@ -84,8 +84,9 @@ TEST(TrainersThread, WithoutWorkersMakesAndTrainsByTurns) {
   EXPECT_NEAR(rate(program_without_workers(costs)), 500, 1);
   expect_kept(program_without_workers(costs), {{"decode.speed", "2"}},
               program_without_workers("cost = decode=500us\ncompute = 10ms\nsteps = 200\n"));
-  expect_kept(program_without_workers(costs), {{"num-workers", "2"}},
-              program(costs + "workers = 2\n" + brought(program_without_workers(costs))));
+  expect_kept(
+      program_without_workers(costs), {{"num-workers", "2"}},
+      program(costs + "workers = 2\n" + first_workers_costs(program_without_workers(costs))));
 }
 
 // Ten batches an epoch: sixteen workers take sixteen times as long to start as one.
@@ -253,7 +254,7 @@ constexpr const char* kOnCores = "cost = decode=1ms\ncompute = 10ms\nsteps = 200
 TEST(TrainersThread, TrainingOnTheCoresIsSlowedByWorkers) {
   const RunRecord seen = as_counted(program_on_cores(kOnCores, "0"), 10e6);
   const Prediction two = FittedModel(seen).predict({{"num-workers", "2"}});
-  const std::string beside = std::string(kOnCores) + brought(seen);
+  const std::string beside = std::string(kOnCores) + first_workers_costs(seen);
   EXPECT_NEAR(two.samples_per_s / rate(program_on_cores(beside, "2")), 1, 0.03);
   EXPECT_LT(two.gain(), 1.3);
 }
@@ -290,7 +291,7 @@ TEST(TrainersThread, LaunchesKernelsWhileOthersRun) {
   const std::string two = "executor = processes\nworkers = 2\ncompute = 10ms\n";
   EXPECT_NEAR(rate(program_on_gpu(alone)), 10 / 0.018, 1);
   expect_predicted(program_on_gpu(alone), {{"num-workers", "2"}},
-                   program_on_gpu(two + brought(program_on_gpu(alone))));
+                   program_on_gpu(two + first_workers_costs(program_on_gpu(alone))));
   expect_predicted(program_on_gpu(two), {{"num-workers", "4"}},
                    program_on_gpu("executor = processes\nworkers = 4\ncompute = 10ms\n"));
 }
@@ -323,7 +324,8 @@ TEST(TrainersThread, OrWaitsForTheGpuInEachStep) {
   const std::string two = "executor = processes\nworkers = 2\n";
   EXPECT_NEAR(rate(program_on_gpu("workers = 0\n" + waits, 0)), 10 / 0.042, 1);
   const RunRecord none = program_on_gpu("workers = 0\n" + waits, 0);
-  expect_predicted(none, {{"num-workers", "2"}}, program_on_gpu(two + waits + brought(none), 0));
+  expect_predicted(none, {{"num-workers", "2"}},
+                   program_on_gpu(two + waits + first_workers_costs(none), 0));
 }
 
 // As the rank that logs the loss does: 36 ms a step, with 4 to receive it and 2 to launch it, and

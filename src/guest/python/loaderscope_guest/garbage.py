@@ -45,9 +45,9 @@ def _is_near() -> bool:
 
 
 def before_fork() -> None:
-    """Makes a full collection in the trainer if one is near. Python makes one after so many objects more, and the child of a fork
-    begins with the count of its parent. Our objects add to that count, so a program may fork just before a collection that
-    alone was over: each worker would then make it anew."""
+    """Makes a full collection in the trainer if the next one is near. Python counts new objects, and the count decides when it
+    collects. The child of a fork begins with the count of its parent. Our objects raise that count. Therefore the program may
+    fork shortly before a collection, and each worker would then repeat it."""
     if _is_near() and _budget.is_due():
         begun = now()
         gc.collect()

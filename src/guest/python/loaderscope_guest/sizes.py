@@ -148,8 +148,8 @@ class Sizes:
         self._was_large = False
 
     def bytes_of(self, batch: Any, samples: int) -> int:
-        if self._was_large and self._per_sample is not None and not walks.budget.is_due():
-            return int(self._per_sample * max(samples, 1))  # what a small one costs is saved
+        if self._was_large and not walks.budget.is_due():  # to look at it as a small one costs time
+            return int((self._per_sample or 0.0) * max(samples, 1))
         self._was_large = False
         try:
             return _bytes_of_small(batch)
