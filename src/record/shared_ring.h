@@ -20,7 +20,7 @@ class SharedRing {
   static constexpr std::size_t kAlignment = 64;
 
   // `capacity` is a power of two.
-  static std::size_t bytes_for(std::size_t capacity) {
+  static constexpr std::size_t bytes_for(std::size_t capacity) {
     return sizeof(Shared) + capacity * sizeof(Entry);
   }
   // In `memory` of zeroes, and once more for the other side. Both give the same capacity: it does
@@ -56,6 +56,13 @@ class SharedRing {
         shared_->tail.store(taken_, std::memory_order_release);
     }
     return true;
+  }
+
+  // The part of it that is written and not yet read. Of memory that is no ring, any number.
+  double filled() const {
+    const std::uint64_t tail = shared_->tail.load(std::memory_order_relaxed);
+    const std::uint64_t head = shared_->head.load(std::memory_order_acquire);
+    return static_cast<double>(head - tail) / static_cast<double>(capacity_);
   }
 
   std::int64_t lost() const { return shared_->lost.load(std::memory_order_relaxed); }

@@ -17,22 +17,6 @@
 namespace loaderscope::guest {
 namespace {
 
-std::string folder_of(const JobProcess& process) { return "/proc/" + std::to_string(process.pid); }
-
-struct Memory {
-  Bytes resident = 0, shared = 0;  // pages that several processes map count in parts
-};
-
-Memory memory_of(const std::vector<JobProcess>& processes) {
-  Memory memory;
-  for (const JobProcess& process : processes) {
-    const auto parts = values_in(folder_of(process) + "/smaps_rollup", {"Pss", "Pss_Shmem"});
-    memory.resident += kKibi * parts[0].value_or(0);
-    memory.shared += kKibi * parts[1].value_or(0);
-  }
-  return memory;
-}
-
 // What a process has used goes over to the one that waits for it, at last to this program.
 EndedProcesses ended_children() {
   rusage usage{};
@@ -118,18 +102,15 @@ void Consumption::window_begins(const std::vector<JobProcess>& processes) {
 }
 
 // PyTorch unlinks a segment as soon as it is mapped: only the folder's fill level shows it.
-void Consumption::look(const std::vector<JobProcess>& processes, bool window_has_ended,
-                       Nanos window_end) {
+void Consumption::look(const std::vector<JobProcess>& processes, const JobMemory& memory,
+                       bool window_has_ended, Nanos window_end) {
   const Nanos begin = monotonic_now();
   if (processes.empty() || (!pace_.is_due(begin) && !window_has_ended)) return;
   ended_ = window_has_ended;
   if (ended_) note_other_programs();
   ProcessCounters now = read(processes);
-  const Memory memory = memory_of(processes);
-  const ProcessCounters& last = behind_.empty() ? before_ : behind_.back();
-  const bool some_has_memory = memory.resident > 0;  // one that has ended has none any more
-  now.resident = some_has_memory ? memory.resident : last.resident;
-  now.shared = some_has_memory ? memory.shared : last.shared;
+  now.resident = memory.resident();
+  now.shared = memory.shared();
   behind_.push_back(now);
   forget_before(window_end);
   shared_ = std::max<Bytes>(0, used_in_shared_folder() - shared_before_);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "guest/host/job_memory.h"
 #include "guest/host/job_process.h"
 #include "machine/other_programs.h"
 #include "machine/process_counters.h"
@@ -22,7 +23,8 @@ class Consumption {
   // With the processes that have not ended: once, then now and then until the window has ended.
   void window_begins(const std::vector<JobProcess>& processes);  // or once more
   // `window_end`: as far as it is known, the end of the last step.
-  void look(const std::vector<JobProcess>& processes, bool window_has_ended, Nanos window_end);
+  void look(const std::vector<JobProcess>& processes, const JobMemory& memory,
+            bool window_has_ended, Nanos window_end);
   // All processes have ended and were waited for: what they used is known to the last.
   void job_ended();
   bool begun() const { return begin_.at != 0; }
@@ -45,7 +47,7 @@ class Consumption {
   std::deque<ProcessCounters> behind_;  // readings since then
   std::optional<OtherPrograms> programs_before_;  // the window
   std::vector<Detail> other_programs_;            // in it
-  LookPace pace_;
+  LookPace pace_{kSecond / 2, 200};
   bool ended_ = false;
   std::set<pid_t> there_;    // at the last look
   bool some_ended_ = false;  // in the window: how often they were switched is not known

@@ -15,7 +15,10 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kLookEvery = 5 * kMillisecond;
+// Each look takes a core from the program for a moment. What it writes between two looks must fit.
+constexpr Nanos kLookEvery = 20 * kMillisecond;
+constexpr Nanos kLookAtFullEvery = 5 * kMillisecond;
+constexpr double kFull = 1.0 / 16;
 
 std::string own_path_list(const GuestFiles& files) {
   const char* before = std::getenv("PYTHONPATH");
@@ -95,7 +98,7 @@ RunRecord Job::run() {
       watch_injections();
     }
     if (!complete_) progress_beat_.look([this] { return training_.progress(account_); });
-    sleep_until(monotonic_now() + kLookEvery);
+    sleep_until(monotonic_now() + (filled_ < kFull ? kLookEvery : kLookAtFullEvery));
   }
   end_or_leave_the_rest();
   measure();
@@ -128,7 +131,10 @@ void Job::look() {
   read_pages();
   training_.advance(false);
   segments_.look(running());
-  if (training_.in_window()) watch_.look(running());
+  if (training_.in_window()) {
+    watch_.look(running());
+    memory_.look(running(), false);
+  }
   host_.let_go([this](const Member& member) {
     return member.page() == nullptr ||
            (member.is_read_to_end && training_.of(member).let_go(*member.page()));
@@ -137,8 +143,10 @@ void Job::look() {
 
 void Job::read_pages() {
   const Nanos at = monotonic_now();
+  filled_ = 0;
   for (const auto& member : host_.members()) {
     if (member->page() == nullptr) continue;
+    filled_ = std::max(filled_, PageRings(*member->page()).filled());
     const bool ended = member->ended();  // before its page is read: what it wrote last is read too
     const Writer writer = member->is_worker ? Writer{member->worker, member->iterator} : Writer{};
     if (!member->is_distrusted() && !training_.of(*member).read(*member->page(), writer)) {
@@ -173,8 +181,9 @@ void Job::watch_consumption() {
     own_cost_.begin();
     windows_begun_anew_ = begun_anew;
   }
-  if (consumption_.begun() && !consumption_.ended())
-    consumption_.look(running(), training_.windows_ended(), training_.window_end());
+  if (!consumption_.begun() || consumption_.ended()) return;
+  if (training_.windows_ended()) memory_.look(running(), true);
+  consumption_.look(running(), memory_, training_.windows_ended(), training_.window_end());
 }
 
 // With the hooks in or out: their cost is measured meanwhile, and behind it.
@@ -220,7 +229,7 @@ RunRecord Job::record() {
   say_which_loader(record, training_);
   say_changes(record);
   say_unmeasured(record);
-  put_beside_account(record, training_.first_measured(), messages_, watch_);
+  put_beside_account(record, training_.first_measured(), messages_, watch_, memory_);
   return record;
 }
 

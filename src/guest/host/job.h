@@ -13,6 +13,7 @@
 #include "guest/host/hang/rank_lengths.h"
 #include "guest/host/hook_cost.h"
 #include "guest/host/host.h"
+#include "guest/host/job_memory.h"
 #include "guest/host/left_segments.h"
 #include "guest/host/messages.h"
 #include "guest/host/own_cost.h"
@@ -81,9 +82,11 @@ class Job {
   std::set<pid_t> processes_;  // all that have joined
   TrainingProcesses training_;
   ProcessWatch watch_;
+  JobMemory memory_;
   Messages messages_;
   Consumption consumption_;
   std::int64_t windows_begun_anew_ = 0;
+  double filled_ = 0;  // of what a process writes into, the fullest at the last look
   HookSeries hooks_;
   OwnCost own_cost_;
   HangWatch hangs_;

@@ -27,7 +27,7 @@ struct Unmeasured {
 class LookPace {
  public:
   // Looks at most once per `every`. One of `parts` parts of the time goes into looking.
-  explicit LookPace(Nanos every = kSecond / 2, Nanos parts = 50) : every_(every), parts_(parts) {}
+  LookPace(Nanos every, Nanos parts) : every_(every), parts_(parts) {}
   bool is_due(Nanos now) const {
     return !has_looked() || now - last_ >= std::max(every_, parts_ * cost_);
   }

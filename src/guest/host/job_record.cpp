@@ -45,14 +45,14 @@ void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
       adds_up({"gpu.h2d_bytes", "bytes", "that these copies had", static_cast<double>(bytes)}));
 }
 
-std::vector<Metric> taken_by_processes(const RunRecord& record, const ProcessWatch& watch) {
+std::vector<Metric> held_by_processes(const RunRecord& record, const JobMemory& memory) {
   Nanos window = 0;
   double batches = 0;
   for (const RankRecord& rank : record.ranks) {
     window = std::max(window, rank.window());
     batches += static_cast<double>(rank.steps());
   }
-  return watch.metrics(batches, seconds(window));
+  return memory.metrics(batches, seconds(window));
 }
 
 double mean_of(const std::vector<LoaderHistory*>& histories, Nanos (LoaderHistory::*part)() const) {
@@ -177,7 +177,7 @@ void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histori
 }
 
 void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
-                        const ProcessWatch& watch) {
+                        const ProcessWatch& watch, const JobMemory& memory) {
   record.program = program_of(measured, messages);
   DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));
@@ -189,7 +189,8 @@ void put_beside_account(RunRecord& record, const LoaderHistory* measured, const 
   move_to(record.metrics, messages.frames());
   move_to(record.metrics, messages.copied().metrics());
   move_to(record.metrics, messages.traffic().metrics(samples_of_batch(record)));
-  move_to(record.metrics, taken_by_processes(record, watch));
+  move_to(record.metrics, watch.metrics());
+  move_to(record.metrics, held_by_processes(record, memory));
   move_to(record.details, std::move(faults.details));
   move_to(record.details, messages.user_code());
   move_to(record.details, messages.worker_starts().details());

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <vector>
 
+#include "guest/host/job_memory.h"
 #include "guest/host/messages.h"
 #include "guest/host/process_watch.h"
 #include "guest/host/training_processes.h"
@@ -21,7 +22,7 @@ void say_which_loader(RunRecord& record, const TrainingProcesses& training);
 
 // What is known of the job beside the times of its batches. The ranks are in the record by now.
 void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
-                        const ProcessWatch& watch);
+                        const ProcessWatch& watch, const JobMemory& memory);
 
 // The settings of the loader that are in force.
 void put_loader(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks);

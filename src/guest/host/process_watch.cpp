@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <optional>
-#include <sstream>
 
 #include "base/thread_meter.h"
 #include "machine/numa_nodes.h"
@@ -23,17 +20,6 @@ constexpr std::size_t kLocksAtOnce = 8;  // processes whose locks one call looks
 constexpr std::size_t kMostPools = 16;   // of threads, that libraries have
 
 std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
-
-// Nothing of a process that is ending: it has no memory any more.
-std::optional<double> private_bytes(pid_t process) {
-  const auto parts = values_in(proc(process) + "/smaps_rollup", {"Private_Clean", "Private_Dirty"});
-  if (!parts[0] || !parts[1]) return std::nullopt;
-  return static_cast<double>(kKibi * (*parts[0] + *parts[1]));
-}
-
-double resident_bytes(pid_t process) {
-  return static_cast<double>(kKibi * value_in(proc(process) + "/status", "VmRSS").value_or(0));
-}
 
 // Of a folder that may be gone at any time.
 std::vector<std::filesystem::path> entries_of(const std::string& folder) {
@@ -68,16 +54,18 @@ void ProcessWatch::look(const std::vector<JobProcess>& processes) {
   worker_looks_ += worker_runs ? 1 : 0;
   look_at_nodes(processes);
   look_at_shared_memory();
-  look_at_memory(processes, now);
   ++looks_;
   pace_.looked(now);
 }
 
 void ProcessWatch::look_at_locks(const std::vector<JobProcess>& processes) {
+  const Nanos begin = monotonic_now();
+  if (!locks_pace_.is_due(begin)) return;
   for (std::size_t i = 0; i < std::min(kLocksAtOnce, processes.size()); ++i) {
     const JobProcess& process = processes[turn_++ % processes.size()];
     locks_.look(process.pid, process.is_worker);
   }
+  locks_pace_.looked(begin);
 }
 
 void ProcessWatch::WorkersTime::add(const ThreadTime& time) {
@@ -140,27 +128,6 @@ void ProcessWatch::look_at_shared_memory() {
       std::max(shared_peak_, static_cast<double>(memory.f_blocks - memory.f_bavail) * block);
 }
 
-void ProcessWatch::look_at_memory(const std::vector<JobProcess>& processes, Nanos now) {
-  double trainers = 0, of_workers = 0;
-  std::set<pid_t> now_there;
-  for (const JobProcess& process : processes) {
-    if (!process.is_worker) {
-      trainers += resident_bytes(process.pid);
-    } else if (const auto own = private_bytes(process.pid)) {
-      of_workers += *own;
-      now_there.insert(process.pid);
-    }
-  }
-  if (now_there.size() < there_.size()) return;  // some have just ended
-  const bool none_stayed = std::none_of(there_.begin(), there_.end(),
-                                        [&](pid_t one) { return now_there.contains(one); });
-  restarted_ = restarted_ || (!there_.empty() && none_stayed);
-  there_ = std::move(now_there);
-  private_of_workers_ = of_workers;
-  memory_.note(now, trainers + of_workers);
-  memory_of_trainers_.note(now, trainers);
-}
-
 void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
   if (times_.empty()) return;
   WorkersTime spent = of_ended_;
@@ -179,31 +146,9 @@ void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
   }
 }
 
-void ProcessWatch::add_memory(std::vector<Metric>& metrics, double batches, double window_s) const {
-  if (!pace_.has_looked()) return;
-  if (!there_.empty()) {
-    metrics.push_back({"memory.worker_private_bytes", "bytes",
-                       "what a worker does not share, the mean at the end of the window",
-                       private_of_workers_ / static_cast<double>(there_.size())});
-  }
-  // What a worker has grown by goes with it.
-  const auto slope = (restarted_ ? memory_of_trainers_ : memory_).bytes_per_second();
-  if (!slope) return;
-  metrics.push_back(
-      adds_up_in_machine({"memory.growth_bytes_per_s", "bytes/s",
-                          restarted_ ? "slope of the trainers' resident memory over the window"
-                                     : "slope of resident memory over the window",
-                          *slope}));
-  if (batches > 0) {
-    metrics.push_back({"memory.growth_bytes_per_batch", "bytes", "likewise per batch",
-                       *slope * window_s / batches});
-  }
-}
-
-std::vector<Metric> ProcessWatch::metrics(double batches, double window_s) const {
+std::vector<Metric> ProcessWatch::metrics() const {
   std::vector<Metric> metrics = locks_.metrics();
   add_threads(metrics);
-  add_memory(metrics, batches, window_s);
   if (most_files_ > 0) {
     metrics.push_back({"files.open", "1", "open files of the process nearest to its limit",
                        static_cast<double>(open_files_)});

@@ -1,5 +1,5 @@
 // What the processes of a job take while they are measured, read from /proc: threads beside those
-// that make batches, memory that workers do not share, open files, and /dev/shm.
+// that make batches, the interpreter lock, open files, and /dev/shm.
 #pragma once
 
 #include <sys/types.h>
@@ -23,11 +23,10 @@ namespace loaderscope::guest {
 class ProcessWatch {
  public:
   void hear(const JobProcess& process, const ThreadsMessage& told);
-  // Locks of a few processes in turn are looked at every time, the rest of all now and then.
+  // Locks of a few processes in turn are looked at often, the rest of all now and then.
   void look(const std::vector<JobProcess>& processes);
 
-  // `batches` were taken in a window of `window_s`.
-  std::vector<Metric> metrics(double batches, double window_s) const;
+  std::vector<Metric> metrics() const;
   std::vector<std::string> notes() const;
   bool waits_for_interpreter(pid_t process) const { return locks_.waits_now(process); }
 
@@ -47,23 +46,18 @@ class ProcessWatch {
   void look_at_files(pid_t process);
   void look_at_nodes(const std::vector<JobProcess>& processes);
   void look_at_shared_memory();
-  void look_at_memory(const std::vector<JobProcess>& processes, Nanos now);
   void add_threads(std::vector<Metric>& metrics) const;
-  void add_memory(std::vector<Metric>& metrics, double batches, double window_s) const;
 
   LockWatch locks_;
   std::size_t turn_ = 0;
-  LookPace pace_;
+  LookPace locks_pace_{20 * kMillisecond, 200};
+  LookPace pace_{kSecond / 2, 200};
   std::int64_t looks_ = 0;                                   // within the window
   std::int64_t worker_looks_ = 0;                            // of them, that saw a worker run
   std::map<std::pair<pid_t, ProcessId>, ThreadTime> times_;  // by worker and its thread
   WorkersTime of_ended_;
   std::int64_t most_threads_ = 0;              // of one worker
   std::map<std::string, std::int64_t> pools_;  // threads that libraries are set to
-  double private_of_workers_ = 0;
-  std::set<pid_t> there_;   // workers at the last look
-  bool restarted_ = false;  // others have taken their place
-  MemoryWatch memory_, memory_of_trainers_;
   std::int64_t open_files_ = 0, most_files_ = 0;  // of the process that is nearest to its limit
   std::int64_t rank_nodes_ = 0;                   // of ranks at the last look, the most
   double shared_peak_ = 0, shared_most_ = 0;      // of /dev/shm

@@ -2,6 +2,7 @@
 // is asked to do. The host makes it, the process gets it when it joins.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -136,6 +137,9 @@ struct PageRings {
         facts(page.at(Page::facts_at()), Page::kFacts),
         spans(page.at(Page::spans_at()), Page::kSpans),
         gpu(page.at(Page::gpu_at()), Page::kGpuRecords) {}
+
+  // Of the fuller one of those that are always read.
+  double filled() const { return std::max(facts.filled(), spans.filled()); }
 
   Doing& doing;
   SharedRing<Fact> facts;

@@ -57,7 +57,7 @@ TEST(Consumption, CountsWhatEndedBeforeTheNextLook) {
   Consumption consumption;
   const BusyJob job(200 * kMillisecond);
   consumption.window_begins(job.processes());
-  consumption.look(job.processes(), false, 0);
+  consumption.look(job.processes(), {}, false, 0);
   job.run_to_its_end();
   const Nanos window_end = monotonic_now();
   consumption.job_ended();
@@ -79,7 +79,7 @@ TEST(Consumption, CountsThreads) {
   const double before = threads_of(job.processes().front());
   consumption.window_begins(job.processes());
   const Nanos window_end = monotonic_now();
-  consumption.look(job.processes(), true, window_end);
+  consumption.look(job.processes(), {}, true, window_end);
   const double after = threads_of(job.processes().front());
   job.run_to_its_end();
   const double counted = value_of(consumption.metrics(window_end), "process.threads").value_or(-1);

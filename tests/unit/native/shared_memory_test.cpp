@@ -25,6 +25,7 @@
 #include "engine/native/worker_failure.h"
 #include "loaderscope/errors.h"
 #include "record/recorder.h"
+#include "record/shared_ring.h"
 
 namespace loaderscope::native {
 namespace {
@@ -229,6 +230,17 @@ struct NotedSpans : FactObserver {
   void deliverable(std::int32_t, std::int64_t, Nanos) override {}
   void step(std::int32_t, const StepEvents&) override {}
 };
+
+TEST(SharedRing, TellsHowFullItIs) {
+  constexpr std::size_t kCapacity = 4;
+  alignas(64) std::array<std::byte, SharedRing<int>::bytes_for(kCapacity)> memory{};
+  SharedRing<int> ring(memory.data(), kCapacity);
+  EXPECT_EQ(ring.filled(), 0);
+  for (int i = 0; i < 3; ++i) ring.push(i);
+  EXPECT_EQ(ring.filled(), 0.75);
+  EXPECT_TRUE(ring.take_all([](int) {}));
+  EXPECT_EQ(ring.filled(), 0);
+}
 
 TEST(SharedRing, BringsTheSpansOfAnotherProcessAndCountsWhatIsLost) {
   NotedSpans noted;

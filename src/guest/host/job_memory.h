@@ -1,0 +1,45 @@
+// What the processes of a measured job hold in memory. For pages that several of them map, the
+// kernel walks over all pages of a process: some 80 ns each, and meanwhile the process may wait for
+// its own memory. So this is done seldom, and once for all who ask.
+#pragma once
+
+#include <sys/types.h>
+
+#include <set>
+#include <vector>
+
+#include "guest/host/job_process.h"
+#include "loaderscope/run_record.h"
+#include "machine/process_counters.h"
+
+namespace loaderscope::guest {
+
+class JobMemory {
+ public:
+  JobMemory() = default;
+  explicit JobMemory(LookPace pace) : pace_(pace) {}
+
+  // `is_last`: the window has ended, and what they hold now counts in any case.
+  void look(const std::vector<JobProcess>& processes, bool is_last);
+  bool has_looked() const { return pace_.has_looked(); }
+
+  // Of all processes at the last look; 0: none was there any more. Pages that several map count in
+  // parts.
+  Bytes resident() const { return resident_; }
+  Bytes shared() const { return shared_; }
+
+  // `batches` were taken in a window of `window_s`.
+  std::vector<Metric> metrics(double batches, double window_s) const;
+
+ private:
+  void note_growth(Nanos at, double trainers, double workers, std::set<pid_t> there);
+
+  LookPace pace_{kSecond / 2, 200};
+  Bytes resident_ = 0, shared_ = 0;
+  double private_of_workers_ = 0;
+  std::set<pid_t> there_;   // workers at the last look
+  bool restarted_ = false;  // others have taken their place
+  MemoryWatch all_, trainers_;
+};
+
+}  // namespace loaderscope::guest
