@@ -1,15 +1,129 @@
 // loaderscope completion: the scripts by which shells ask this program for words.
 #include <CLI/CLI.hpp>
-
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "cli/command.h"
-#include "cli/next_words.h"
 #include "cli/output.h"
+#include "loaderscope/rows.h"
+#include "loaderscope/settings.h"
+#include "report/result_path.h"
 
 namespace loaderscope {
 namespace {
+
+using TypedWords = std::vector<std::string>;
+
+// Of the command that has been typed so far: the words before the one that is being typed.
+struct Typed {
+  const CLI::App* app;
+  std::string name;  // "data make"; "" of the program alone
+  const Command* row = nullptr;
+  bool is_of_program = false;  // behind "--": another program's words
+  std::string previous, current;
+  std::string before;  // of the word that is being typed: "--engine="
+};
+
+const Command* row_of(std::span<const Command> table, const std::string& name) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const Command& command) { return command.row.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+// "--engine=mo", or bash's three words for it, is the flag and what is typed of its value.
+void part_flag_and_value(Typed& typed, const TypedWords& words) {
+  const std::size_t count = words.size();
+  const std::size_t equals = typed.current.find('=');
+  if (typed.current == "=") {
+    typed.current.clear();
+  } else if (typed.previous == "=" && count > 2) {
+    typed.previous = words[count - 3];
+  } else if (typed.current.starts_with("--") && equals != typed.current.npos) {
+    typed.before = typed.current.substr(0, equals + 1);
+    typed.previous = typed.current.substr(0, equals);
+    typed.current.erase(0, equals + 1);
+  }
+}
+
+Typed read_typed(const CLI::App& root, const TypedWords& words) {
+  Typed typed{&root, "", nullptr, false, "", words.empty() ? "" : words.back(), ""};
+  std::span<const Command> table = command_table();
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    typed.previous = words[i];
+    typed.is_of_program |= words[i] == "--";
+    const Command* row = row_of(table, words[i]);
+    if (row == nullptr) continue;
+    typed.app = typed.app->get_subcommand(words[i]);
+    typed.name += (typed.name.empty() ? "" : " ") + words[i];
+    typed.row = row;
+    table = row->parts;
+  }
+  part_flag_and_value(typed, words);
+  return typed;
+}
+
+const CLI::Option* option_named(const CLI::App& app, const std::string& flag) {
+  return flag.starts_with('-') ? app.get_option_no_throw(flag) : nullptr;
+}
+
+// The rows whose names may stand behind the flag; behind the command where `flag` is "".
+TypedWords rows_for(const Typed& typed, const std::string& flag) {
+  TypedWords values;
+  for (const FamilyListing& listing : families()) {
+    const bool is_own = listing.flag == typed.name + (flag.empty() ? "" : " " + flag);
+    if (listing.flag.empty() || (!is_own && (flag.empty() || listing.flag != flag))) continue;
+    for (const Row& row : listing.rows) values.emplace_back(row.name);
+  }
+  return values;
+}
+
+// What a value begins with says the name of its kind.
+TypedWords values_for(const Typed& typed, const CLI::Option& option) {
+  const std::string kind = option.get_type_name();
+  TypedWords values;
+  if (kind == "CONDITION") return paths_of_run();
+  if (!kind.starts_with("KEY=")) return rows_for(typed, typed.previous);
+  for (const Field& field : fields())
+    if (!field.is_about(about::kSaved)) values.push_back(std::string(field.name) + "=");
+  return values;
+}
+
+TypedWords next_words(const Typed& typed) {
+  if (typed.is_of_program) return {};
+  const CLI::Option* option = option_named(*typed.app, typed.previous);
+  const bool takes_value = option != nullptr && option->get_items_expected_max() > 0;
+  if (takes_value && (!typed.before.empty() || !typed.current.starts_with('-')))
+    return values_for(typed, *option);
+  if (typed.current.starts_with('-')) {
+    TypedWords flags;
+    for (const CLI::Option* flag : typed.app->get_options()) {
+      for (const std::string& name : flag->get_lnames()) flags.push_back("--" + name);
+    }
+    return flags;
+  }
+  TypedWords words;
+  for (const CLI::App* part : typed.app->get_subcommands({})) words.push_back(part->get_name());
+  if (typed.row == nullptr) return words;
+  if (typed.row->words != nullptr) return typed.row->words();
+  for (std::string& value : rows_for(typed, "")) words.push_back(std::move(value));
+  return words;
+}
+
+// What may come next on a command line that is being typed.
+// `words`: those behind the program's name, the last one being typed; as a shell has them, which
+// may part "--engine=mo" into three. Each that is given begins with what has been typed of it.
+// None: what the shell knows, such as files.
+std::vector<std::string> words_after(const CLI::App& root, const std::vector<std::string>& words) {
+  const Typed typed = read_typed(root, words);
+  TypedWords fitting;
+  for (const std::string& word : next_words(typed))
+    if (word.starts_with(typed.current)) fitting.push_back(typed.before + word);
+  return fitting;
+}
 
 struct Shell {
   std::string_view name;

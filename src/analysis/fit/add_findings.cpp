@@ -3,13 +3,16 @@
 #include <cmath>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "analysis/findings/conclude.h"
+#include "analysis/findings/subject.h"
 #include "analysis/fit/beside_account.h"
+#include "analysis/fit/figures.h"
 #include "analysis/fit/fitted_model.h"
-#include "analysis/fit/lead_straggler.h"
 #include "analysis/fit/slowest_host.h"
 #include "analysis/removal.h"
+#include "analysis/stragglers.h"
 #include "analysis/verdict.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
@@ -18,6 +21,31 @@
 
 namespace loaderscope {
 namespace {
+
+bool is_about_one(const Finding& finding) {
+  return finding.id == kStragglerRank || finding.id == "straggler-worker";
+}
+
+// A rank that the others wait for is the subject of the answer.
+// Puts the finding of such a rank first, with what the job would give were it like the others,
+// where `model` is there to say so. The other findings are of that rank, or of the slowest one, and
+// say so.
+void lead_with_straggler(const RunRecord& record, const Analysis& analysis,
+                         const FittedModel* model, std::vector<Finding>& findings) {
+  const std::vector<std::size_t> slow = ranks_of_subject(record, analysis);
+  if (slow.empty()) return;
+  for (Finding& finding : findings) {
+    if (!is_about_one(finding))
+      finding.evidence = "on " + words_of_ranks(slow) + ": " + finding.evidence;
+  }
+  const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.id == kStragglerRank;
+  });
+  if (found == findings.end()) return;
+  std::rotate(findings.begin(), found, found + 1);
+  if (model != nullptr)
+    add_figures(findings.front(), analysis, model->predict_like_others(slow, kSamplesOfPrediction));
+}
 
 void add_beside_account(Analysis& analysis, const FittedModel& model, const Prediction& base) {
   if (!analysis.has_busy) return;

@@ -2,13 +2,26 @@
 
 #include <fmt/format.h>
 
-#include "analysis/fit/way_to_measure.h"
+#include <string>
+
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/run_config.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope::model {
 namespace {
+
+// What can be done about a loader that is not seen into.
+// How other settings of it are measured, as a half-sentence for the end of a message.
+std::string way_to_measure(const RunConfig& config) {
+  if (find_pipeline(config.program.loader.value) != nullptr)
+    return "measure it with other settings, as sweep and tune do";
+  if (config.program.loader.given)
+    return "its settings are its own: write a function for each, and measure them with "
+           "'loaderscope sweep --vary loader=FILE.py:ONE,FILE.py:OTHER'";
+  return "its settings are its own: change them in the program, and run that again";
+}
 
 constexpr std::int64_t kLargestStep = 1'000'000;  // samples of all ranks
 constexpr std::int64_t kMostRanksOfHosts = 64;

@@ -46,8 +46,8 @@ void JobMemory::look(const std::vector<JobProcess>& processes, bool is_last) {
 
 void JobMemory::note_growth(Nanos at, double trainers, double workers, std::set<pid_t> there) {
   if (there.size() < there_.size()) return;  // some have just ended
-  const bool none_stayed = std::none_of(there_.begin(), there_.end(),
-                                        [&](pid_t one) { return there.contains(one); });
+  const bool none_stayed =
+      std::none_of(there_.begin(), there_.end(), [&](pid_t one) { return there.contains(one); });
   restarted_ = restarted_ || (!there_.empty() && none_stayed);
   there_ = std::move(there);
   private_of_workers_ = workers;

@@ -56,8 +56,8 @@ class ProcessWatch {
   std::int64_t worker_looks_ = 0;                            // of them, that saw a worker run
   std::map<std::pair<pid_t, ProcessId>, ThreadTime> times_;  // by worker and its thread
   WorkersTime of_ended_;
-  std::int64_t most_threads_ = 0;              // of one worker
-  std::map<std::string, std::int64_t> pools_;  // threads that libraries are set to
+  std::int64_t most_threads_ = 0;                 // of one worker
+  std::map<std::string, std::int64_t> pools_;     // threads that libraries are set to
   std::int64_t open_files_ = 0, most_files_ = 0;  // of the process that is nearest to its limit
   std::int64_t rank_nodes_ = 0;                   // of ranks at the last look, the most
   double shared_peak_ = 0, shared_most_ = 0;      // of /dev/shm
