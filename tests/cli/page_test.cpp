@@ -264,7 +264,9 @@ TEST_F(Page, TenFiguresOfEachKindAreRecomputedInABrowser) {
     words.insert(std::find(words.begin(), words.end(), "--"), {"--html", path, "--force"});
     const Ended made = run_binary(words);
     if (made.err.find("built without") != std::string::npos) continue;
-    ASSERT_EQ(made.exit_code, 0) << made.err;
+    // On a busy machine a selftest cannot tell: its page shows that.
+    const bool cannot_tell = words[0] == "selftest" && made.exit_code == 2;
+    ASSERT_TRUE(made.exit_code == 0 || cannot_tell) << made.err;
     expect_ten_figures(path);
   }
   // There may be no GPU here.

@@ -92,13 +92,15 @@ class TorchJobs : public TorchTest {
     return nlohmann::json::parse(ended.out);
   }
 
-  // A crowded machine bends the run until no gain is known: then the reason is said.
-  void expect_gain_of_two(double gain, double most_off) const {
+  // A busy machine makes the gain smaller. A crowded one bends the run until no gain is known: then
+  // the reason is said.
+  void expect_gain_of_two() const {
     const nlohmann::json predicted = predicted_of_two();
     if (predicted.at("gain").is_null()) {
       EXPECT_NE(predicted.value("why_not", ""), "") << predicted;
     } else {
-      EXPECT_NEAR(predicted.at("gain").get<double>(), gain, most_off);
+      EXPECT_GT(predicted.at("gain").get<double>(), 1.5);
+      EXPECT_LT(predicted.at("gain").get<double>(), 2.1);
     }
   }
 

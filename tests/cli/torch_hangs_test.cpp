@@ -12,6 +12,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -45,7 +46,7 @@ class TorchHangsOfKinds : public TorchHangs, public ::testing::WithParamInterfac
 TEST_P(TorchHangsOfKinds, AreNamedWhileTheyStand) {
   const Hang& hang = GetParam();
   measured(hang.name, hang.workers, {"--stall-after", "1s", "--timeout", "4s"});
-  EXPECT_THAT(ended_.err, AllOf(HasSubstr("standing for 1 s: the trainer (process "),
+  EXPECT_THAT(ended_.err, AllOf(ContainsRegex("standing for [0-9]+ s: the trainer \\(process "),
                                 HasSubstr(hang.said), HasSubstr(hang.cause)));
   EXPECT_THAT(ended_.err, Not(HasSubstr("loaderscope_guest/")));
 }
@@ -70,7 +71,7 @@ TEST_F(TorchHangs, WhatWasMeasuredUntilThenIsKept) {
                                                  {torch_python(), file_, "silent_file", "2"});
   ASSERT_FALSE(result.is_null()) << ended_.err;
   EXPECT_GT(result.at("window").at("steps"), 0);
-  EXPECT_THAT(result.at("notes").dump(), HasSubstr("standing for 1 s: the trainer"));
+  EXPECT_THAT(result.at("notes").dump(), ContainsRegex("standing for [0-9]+ s: the trainer"));
 }
 
 TEST_F(TorchHangs, RanksWithUnequalBatchesAreToldBeforeAndWhenTheyStand) {
@@ -80,7 +81,7 @@ TEST_F(TorchHangs, RanksWithUnequalBatchesAreToldBeforeAndWhenTheyStand) {
                                  "--nproc-per-node", "2", file_, "unequal_ranks", "1"});
   EXPECT_THAT(ended_.err,
               AllOf(HasSubstr("rank 0 has 10 batches in an epoch and rank 1 has 11"),
-                    HasSubstr("standing for 1 s: rank 1"), HasSubstr("calling all_reduce"),
+                    ContainsRegex("standing for [0-9]+ s: rank 1"), HasSubstr("calling all_reduce"),
                     HasSubstr("unequal-ranks: rank 0 had 10 batches in this epoch and rank 1 has "
                               "taken 11")));
 }
@@ -95,7 +96,7 @@ TEST_F(TorchHangs, OneThatGoesOnIsToldAndKept) {
   const json result = measured("stands_for_a_while", 2, {"--stall-after", "1s"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_THAT(ended_.err, HasSubstr("the loader goes on; no batch came for "));
-  EXPECT_THAT(result.at("notes").dump(), HasSubstr("standing for 1 s"));
+  EXPECT_THAT(result.at("notes").dump(), ContainsRegex("standing for [0-9]+ s"));
 }
 
 TEST_F(TorchHangs, NobodyIsToldWhereThatIsNotWanted) {
