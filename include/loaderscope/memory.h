@@ -42,7 +42,7 @@ struct MemoryRow {
 
 // The memory that the device copies from, per mode; with `pin-thread` workers write into `pageable`
 // slots first.
-std::span<const MemoryRow> memory_table();  // src/memory/registry.cpp
+std::span<const MemoryRow> memory_table();  // src/device/memory_modes.cpp
 const MemoryRow& memory_row(MemoryMode mode);
 
 }  // namespace loaderscope

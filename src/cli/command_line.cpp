@@ -77,8 +77,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// The layout of --help.
-// Flags on one line, their sentence below it, wrapped.
+// The layout of --help: flags on one line, their sentence below it, wrapped.
 std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
 
 struct Subcommand {

@@ -26,10 +26,9 @@ bool is_about_one(const Finding& finding) {
   return finding.id == kStragglerRank || finding.id == "straggler-worker";
 }
 
-// A rank that the others wait for is the subject of the answer.
-// Puts the finding of such a rank first, with what the job would give were it like the others,
-// where `model` is there to say so. The other findings are of that rank, or of the slowest one, and
-// say so.
+// A rank that the others wait for is the subject of the answer: its finding comes first, with what
+// the job would give were it like the others, where `model` is there to say so. The other findings
+// are of that rank, or of the slowest one, and say so.
 void lead_with_straggler(const RunRecord& record, const Analysis& analysis,
                          const FittedModel* model, std::vector<Finding>& findings) {
   const std::vector<std::size_t> slow = ranks_of_subject(record, analysis);

@@ -12,7 +12,6 @@
 namespace loaderscope::model {
 namespace {
 
-// What can be done about a loader that is not seen into.
 // How other settings of it are measured, as a half-sentence for the end of a message.
 std::string way_to_measure(const RunConfig& config) {
   if (find_pipeline(config.program.loader.value) != nullptr)

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "device/cuda/errors.h"
-#include "memory/mapped_slots.h"
+#include "device/mapped_slots.h"
 
 namespace loaderscope::cuda {
 namespace {

@@ -12,8 +12,8 @@ namespace {
 
 std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
 
-double resident_bytes(pid_t process) {
-  return static_cast<double>(kKibi * value_in(proc(process) + "/status", "VmRSS").value_or(0));
+Bytes resident_bytes(pid_t process) {
+  return kKibi * value_in(proc(process) + "/status", "VmRSS").value_or(0);
 }
 
 }  // namespace
@@ -23,48 +23,46 @@ void JobMemory::look(const std::vector<JobProcess>& processes, bool is_last) {
   if (!is_last && !pace_.is_due(begin)) return;
   Bytes resident = 0, shared = 0;
   double of_trainers = 0, of_workers = 0;
-  std::set<pid_t> there;
+  std::set<pid_t> trainers, workers;
   for (const JobProcess& process : processes) {
     const auto pages = values_in(proc(process.pid) + "/smaps_rollup",
                                  {"Pss", "Pss_Shmem", "Private_Clean", "Private_Dirty"});
     resident += kKibi * pages[0].value_or(0);
     shared += kKibi * pages[1].value_or(0);
-    if (!process.is_worker) {
-      of_trainers += resident_bytes(process.pid);
-    } else if (pages[2] && pages[3]) {  // one that is ending has no memory any more
-      of_workers += static_cast<double>(kKibi * (*pages[2] + *pages[3]));
-      there.insert(process.pid);
-    }
+    // One that is ending has no memory any more.
+    const Bytes held = process.is_worker ? kKibi * (pages[2].value_or(0) + pages[3].value_or(0))
+                                         : resident_bytes(process.pid);
+    if (held == 0) continue;
+    (process.is_worker ? workers : trainers).insert(process.pid);
+    (process.is_worker ? of_workers : of_trainers) += static_cast<double>(held);
   }
   if (resident > 0) {  // else all have ended
     resident_ = resident;
     shared_ = shared;
   }
-  note_growth(begin, of_trainers, of_workers, std::move(there));
   pace_.looked(begin);
-}
-
-void JobMemory::note_growth(Nanos at, double trainers, double workers, std::set<pid_t> there) {
-  if (there.size() < there_.size()) return;  // some have just ended
-  const bool none_stayed =
-      std::none_of(there_.begin(), there_.end(), [&](pid_t one) { return there.contains(one); });
-  restarted_ = restarted_ || (!there_.empty() && none_stayed);
-  there_ = std::move(there);
-  private_of_workers_ = workers;
-  all_.note(at, trainers + workers);
-  trainers_.note(at, trainers);
+  // Where some have just ended, the others are not what the job holds.
+  if (trainers.size() < trainers_.size() || workers.size() < workers_.size()) return;
+  const bool none_stayed = std::none_of(workers_.begin(), workers_.end(),
+                                        [&](pid_t one) { return workers.contains(one); });
+  restarted_ = restarted_ || (!workers_.empty() && none_stayed);
+  trainers_ = std::move(trainers);
+  workers_ = std::move(workers);
+  private_of_workers_ = of_workers;
+  growth_.note(begin, of_trainers + of_workers);
+  growth_of_trainers_.note(begin, of_trainers);
 }
 
 std::vector<Metric> JobMemory::metrics(double batches, double window_s) const {
   std::vector<Metric> metrics;
   if (!has_looked()) return metrics;
-  if (!there_.empty()) {
+  if (!workers_.empty()) {
     metrics.push_back({"memory.worker_private_bytes", "bytes",
                        "what a worker does not share, the mean at the end of the window",
-                       private_of_workers_ / static_cast<double>(there_.size())});
+                       private_of_workers_ / static_cast<double>(workers_.size())});
   }
   // What a worker has grown by goes with it.
-  const auto slope = (restarted_ ? trainers_ : all_).bytes_per_second();
+  const auto slope = (restarted_ ? growth_of_trainers_ : growth_).bytes_per_second();
   if (!slope) return metrics;
   metrics.push_back(
       adds_up_in_machine({"memory.growth_bytes_per_s", "bytes/s",

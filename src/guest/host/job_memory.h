@@ -23,8 +23,8 @@ class JobMemory {
   void look(const std::vector<JobProcess>& processes, bool is_last);
   bool has_looked() const { return pace_.has_looked(); }
 
-  // Of all processes at the last look; 0: none was there any more. Pages that several map count in
-  // parts.
+  // Of all processes at the last look at which one was there; 0: none ever was. Pages that several
+  // map count in parts.
   Bytes resident() const { return resident_; }
   Bytes shared() const { return shared_; }
 
@@ -32,14 +32,12 @@ class JobMemory {
   std::vector<Metric> metrics(double batches, double window_s) const;
 
  private:
-  void note_growth(Nanos at, double trainers, double workers, std::set<pid_t> there);
-
   LookPace pace_{kSecond / 2, 200};
   Bytes resident_ = 0, shared_ = 0;
   double private_of_workers_ = 0;
-  std::set<pid_t> there_;   // workers at the last look
-  bool restarted_ = false;  // others have taken their place
-  MemoryWatch all_, trainers_;
+  std::set<pid_t> trainers_, workers_;  // at the last look
+  bool restarted_ = false;              // other workers have taken the place of all
+  MemoryWatch growth_, growth_of_trainers_;
 };
 
 }  // namespace loaderscope::guest

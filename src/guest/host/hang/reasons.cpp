@@ -17,7 +17,8 @@ bool runs_nothing(const PythonThread& thread) {
   return thread.frames.empty() || (thread.own() == nullptr && thread.is_in("/multiprocessing/"));
 }
 
-// In a process that was forked, beside which no thread runs that could let go of it.
+// A fork copies locks as they are held, and of the threads only the one that forks. True for a lock
+// that no thread of the process could let go of.
 bool waits_for_nobody(const HangFacts& facts) {
   const WorkerFacts* maker = facts.rank().maker();
   if (maker == nullptr || maker->has_ended || maker->call.kind != CallKind::locks ||
@@ -37,8 +38,6 @@ std::string orphaned_lock(const HangFacts& facts) {
 
 constexpr const char* kWithoutFork = "DataLoader(..., multiprocessing_context='forkserver')";
 
-// Reasons for a hang that lie in how workers were made: a fork copies locks as they are held, and
-// of the threads only the one that forks.
 // PyTorch starts that of a loader behind its workers: it is another loader's.
 std::optional<Explanation> explain_pin_thread_and_fork(const HangFacts& facts) {
   if (!waits_for_nobody(facts)) return std::nullopt;

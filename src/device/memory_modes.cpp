@@ -1,7 +1,7 @@
 #include <array>
 
+#include "device/mapped_slots.h"
 #include "loaderscope/memory.h"
-#include "memory/mapped_slots.h"
 
 namespace loaderscope {
 namespace {

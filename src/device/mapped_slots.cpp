@@ -1,4 +1,4 @@
-#include "memory/mapped_slots.h"
+#include "device/mapped_slots.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
