@@ -107,9 +107,8 @@ class Bisection {
   std::vector<std::string> notes_;
 };
 
-// compare --bisect GOOD BAD
-// The comparison of GOOD with the first commit that is slower, which it names; of GOOD with BAD
-// where that is none. Throws as CompareArms does.
+// compare --bisect GOOD BAD: compares GOOD with the first commit that is slower, and names it; with
+// BAD if no commit is. Throws as CompareArms does.
 compare::Comparison bisect_refs(const CompareFlags& flags, const RunConfig& base,
                                 const compare::Options& options,
                                 const std::function<bool()>& stopped) {

@@ -18,7 +18,7 @@ namespace {
 
 using TypedWords = std::vector<std::string>;
 
-// Of the command that has been typed so far: the words before the one that is being typed.
+// The command that has been typed so far. The last word is still being typed.
 struct Typed {
   const CLI::App* app;
   std::string name;  // "data make"; "" of the program alone
@@ -81,7 +81,7 @@ TypedWords rows_for(const Typed& typed, const std::string& flag) {
   return values;
 }
 
-// What a value begins with says the name of its kind.
+// The name of a value's kind says how the value begins.
 TypedWords values_for(const Typed& typed, const CLI::Option& option) {
   const std::string kind = option.get_type_name();
   TypedWords values;
@@ -113,10 +113,9 @@ TypedWords next_words(const Typed& typed) {
   return words;
 }
 
-// What may come next on a command line that is being typed.
-// `words`: those behind the program's name, the last one being typed; as a shell has them, which
-// may part "--engine=mo" into three. Each that is given begins with what has been typed of it.
-// None: what the shell knows, such as files.
+// Returns the words that may come next on a command line. `words` stand behind the program's name,
+// as the shell parts them: it may make three of "--engine=mo". The last one is still being typed,
+// and each word that is returned begins with it. None: the shell completes it, as names of files.
 std::vector<std::string> words_after(const CLI::App& root, const std::vector<std::string>& words) {
   const Typed typed = read_typed(root, words);
   TypedWords fitting;

@@ -12,7 +12,7 @@
 namespace loaderscope::model {
 namespace {
 
-// How other settings of it are measured, as a half-sentence for the end of a message.
+// Says how other settings of the loader are measured: a half-sentence for the end of a message.
 std::string way_to_measure(const RunConfig& config) {
   if (find_pipeline(config.program.loader.value) != nullptr)
     return "measure it with other settings, as sweep and tune do";

@@ -130,10 +130,11 @@ void Job::look() {
       [this](Member& member, const std::string& message) { messages_.hear(member, message); });
   read_pages();
   training_.advance(false);
-  segments_.look(running());
+  const std::vector<JobProcess> processes = running();
+  segments_.look(processes);
   if (training_.in_window()) {
-    watch_.look(running());
-    memory_.look(running(), false);
+    watch_.look(processes);
+    memory_.look(processes, false);
   }
   host_.let_go([this](const Member& member) {
     return member.page() == nullptr ||
@@ -146,7 +147,8 @@ void Job::read_pages() {
   filled_ = 0;
   for (const auto& member : host_.members()) {
     if (member->page() == nullptr) continue;
-    filled_ = std::max(filled_, PageRings(*member->page()).filled());
+    if (!member->is_distrusted())  // nobody empties the rings of one that is
+      filled_ = std::max(filled_, PageRings(*member->page()).filled());
     const bool ended = member->ended();  // before its page is read: what it wrote last is read too
     const Writer writer = member->is_worker ? Writer{member->worker, member->iterator} : Writer{};
     if (!member->is_distrusted() && !training_.of(*member).read(*member->page(), writer)) {
@@ -182,8 +184,9 @@ void Job::watch_consumption() {
     windows_begun_anew_ = begun_anew;
   }
   if (!consumption_.begun() || consumption_.ended()) return;
-  if (training_.windows_ended()) memory_.look(running(), true);
-  consumption_.look(running(), memory_, training_.windows_ended(), training_.window_end());
+  const std::vector<JobProcess> processes = running();
+  if (training_.windows_ended()) memory_.look(processes, true);
+  consumption_.look(processes, memory_, training_.windows_ended(), training_.window_end());
 }
 
 // With the hooks in or out: their cost is measured meanwhile, and behind it.

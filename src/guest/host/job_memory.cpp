@@ -10,8 +10,6 @@
 namespace loaderscope::guest {
 namespace {
 
-std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
-
 Bytes resident_bytes(pid_t process) {
   return kKibi * value_in(proc(process) + "/status", "VmRSS").value_or(0);
 }
@@ -41,7 +39,7 @@ void JobMemory::look(const std::vector<JobProcess>& processes, bool is_last) {
     shared_ = shared;
   }
   pace_.looked(begin);
-  // Where some have just ended, the others are not what the job holds.
+  // The others are not all that the job holds if some have just ended.
   if (trainers.size() < trainers_.size() || workers.size() < workers_.size()) return;
   const bool none_stayed = std::none_of(workers_.begin(), workers_.end(),
                                         [&](pid_t one) { return workers.contains(one); });
@@ -55,13 +53,12 @@ void JobMemory::look(const std::vector<JobProcess>& processes, bool is_last) {
 
 std::vector<Metric> JobMemory::metrics(double batches, double window_s) const {
   std::vector<Metric> metrics;
-  if (!has_looked()) return metrics;
   if (!workers_.empty()) {
     metrics.push_back({"memory.worker_private_bytes", "bytes",
                        "what a worker does not share, the mean at the end of the window",
                        private_of_workers_ / static_cast<double>(workers_.size())});
   }
-  // What a worker has grown by goes with it.
+  // A worker that ends gives back all that it has grown by.
   const auto slope = (restarted_ ? growth_of_trainers_ : growth_).bytes_per_second();
   if (!slope) return metrics;
   metrics.push_back(

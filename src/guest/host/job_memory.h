@@ -1,6 +1,6 @@
-// What the processes of a measured job hold in memory. For pages that several of them map, the
-// kernel walks over all pages of a process: some 80 ns each, and meanwhile the process may wait for
-// its own memory. So this is done seldom, and once for all who ask.
+// Memory that the processes of a measured job hold. To count the pages that several of them share,
+// the kernel walks over all pages of a process: some 80 ns each, and meanwhile the process may wait
+// for its own memory. JobMemory therefore looks seldom, and once for all who ask.
 #pragma once
 
 #include <sys/types.h>
@@ -21,10 +21,9 @@ class JobMemory {
 
   // `is_last`: the window has ended, and what they hold now counts in any case.
   void look(const std::vector<JobProcess>& processes, bool is_last);
-  bool has_looked() const { return pace_.has_looked(); }
 
-  // Of all processes at the last look at which one was there; 0: none ever was. Pages that several
-  // map count in parts.
+  // The sum over all processes, at the last look that found one; 0: none did. A page that several
+  // processes share counts in parts.
   Bytes resident() const { return resident_; }
   Bytes shared() const { return shared_; }
 

@@ -16,6 +16,9 @@ struct JobProcess {
   bool is_worker = false;
 };
 
+// Its folder of /proc.
+inline std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
+
 // A process that could not report what it does, and why.
 struct Unmeasured {
   pid_t process = 0;

@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t kLocksAtOnce = 8;  // processes whose locks one call looks at
 constexpr std::size_t kMostPools = 16;   // of threads, that libraries have
 
-std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
-
 // Of a folder that may be gone at any time.
 std::vector<std::filesystem::path> entries_of(const std::string& folder) {
   std::vector<std::filesystem::path> entries;

@@ -18,7 +18,7 @@ bool runs_nothing(const PythonThread& thread) {
 }
 
 // A fork copies locks as they are held, and of the threads only the one that forks. True for a lock
-// that no thread of the process could let go of.
+// that no thread of the process can release.
 bool waits_for_nobody(const HangFacts& facts) {
   const WorkerFacts* maker = facts.rank().maker();
   if (maker == nullptr || maker->has_ended || maker->call.kind != CallKind::locks ||
