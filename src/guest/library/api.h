@@ -55,6 +55,16 @@ LOADERSCOPE_API void lsg_fact(int kind, std::int32_t iterator, std::int32_t gene
                               std::int64_t end, std::int64_t cpu, std::int64_t count,
                               std::int64_t bytes);
 
+// The calling thread begins to receive a batch. Returns the time. `is_clocked`: its CPU time is
+// read from a clock. A trainer that has just woken must do without: on some kernels, two threads
+// on two cores then change places all the time, and a step takes a fifth longer.
+LOADERSCOPE_API std::int64_t lsg_begin_receiving(int is_clocked);
+// The thread has received the batch since `begin`. Its worker kept it waiting for `waited` ns of
+// that time. Without a clock, the CPU time is the time less `waited` and the run-queue delay.
+LOADERSCOPE_API void lsg_received(std::int32_t iterator, std::int32_t generation,
+                                  std::int64_t batch, std::int64_t begin, std::int64_t waited,
+                                  int by_pin_thread);
+
 // How much of it Python has opened since `watch_opens` was called, or since this process is one: 0
 // files, 1 modules of its own, 2 folders that it has listed; 3: batches that were begun.
 LOADERSCOPE_API std::int64_t lsg_opened(int what);

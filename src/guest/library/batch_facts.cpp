@@ -19,12 +19,24 @@ struct Choice {
 };
 thread_local Choice choice;
 
-void tell(Fact fact) {
+// The batch that the thread receives.
+struct Receipt {
+  Nanos cpu = 0;  // of the thread at its begin
+  bool is_clocked = false;
+};
+thread_local Receipt receipt;
+
+void push(Fact fact) {
   PageRings* rings = membership().rings();
   if (rings == nullptr) return;
-  if (tells_delay(fact.kind)) fact.queued = delay_of_thread();
   fact.cpu = std::max<Nanos>(fact.cpu, 0);  // a thread may seem to have kept a core that was stolen
   rings->facts.push(fact);
+}
+
+void tell(Fact fact) {
+  if (membership().rings() == nullptr) return;
+  if (tells_delay(fact.kind)) fact.queued = delay_of_thread();
+  push(fact);
 }
 
 }  // namespace
@@ -34,6 +46,33 @@ void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int
               std::int64_t count, std::int64_t bytes) {
   tell({begin, end, cpu, 0, batch, count, bytes, iterator, generation, worker,
         static_cast<FactKind>(kind)});
+}
+
+std::int64_t lsg_begin_receiving(int is_clocked) {
+  delay_of_thread();  // the delay before is not one of receiving
+  if (is_clocked == 0) {
+    receipt = {};
+    return monotonic_now();
+  }
+  const CpuMeter::Reading at = reading_of_thread();
+  receipt = {.cpu = at.cpu, .is_clocked = true};
+  return at.at;
+}
+
+void lsg_received(std::int32_t iterator, std::int32_t generation, std::int64_t batch,
+                  std::int64_t begin, std::int64_t waited, int by_pin_thread) {
+  const Nanos now = monotonic_now(), queued = delay_of_thread();
+  const Nanos cpu =
+      receipt.is_clocked ? cpu_of_thread() - receipt.cpu : now - begin - waited - queued;
+  push({.begin = begin,
+        .end = now,
+        .cpu = cpu,
+        .queued = queued,
+        .batch = batch,
+        .count = by_pin_thread,
+        .iterator = iterator,
+        .generation = generation,
+        .kind = FactKind::received});
 }
 
 void lsg_took(std::int64_t begin) { membership().took(monotonic_now() - begin + kThereAndBack); }

@@ -197,18 +197,25 @@ def _time_answers() -> None:
     handle.detach = timed_detach
 
 
+_PIPE = 65536  # a message of more bytes is waited for: only a clock has the CPU time
+
+
 def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> None:
     """In the trainer: from the first byte of a result until it is an object."""
     _time_answers()
     receive, get = queue._recv_bytes, type(queue).get
     itself = weakref.ref(queue)  # it is to end when nobody has it any more, and not when garbage is collected
-    begun = [0, 0]
+    is_always_clocked = by_pin_thread or bool(inject.ANY)
+    begun, is_clocked = 0, is_always_clocked
 
     def timed_receive(*arguments: Any) -> Any:
-        begun[0], begun[1] = now(), library.thread_cpu_ns()
+        nonlocal begun, is_clocked
+        begun = library.begin_receiving(is_clocked)
         if _answers.count:
             _answers.begin()
-        return receive(*arguments)
+        message = receive(*arguments)
+        is_clocked = is_always_clocked or not isinstance(message, bytes) or len(message) > _PIPE
+        return message
 
     def timed_get(*arguments: Any, **named: Any) -> Any:
         result = get(itself(), *arguments, **named)
@@ -228,8 +235,7 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
         if inject.ANY:
             inject.apply("transport.recv")
             at = now()
-        library.fact(FACT.received, iteration.number, iteration.generation, 0, batch, begun[0], at,
-                     library.thread_cpu_ns() - begun[1], by_pin_thread, 0)
+        library.received(iteration.number, iteration.generation, batch, begun, _answers.waited, by_pin_thread)
         library.took(at)
 
     queue._recv_bytes, queue.get = timed_receive, timed_get
