@@ -9,7 +9,7 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
-#include "engine/trace/gap_kinds.h"
+#include "engine/import/gap_kinds.h"
 #include "loaderscope/device.h"
 #include "settings/engine_table.h"
 

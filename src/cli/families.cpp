@@ -4,13 +4,11 @@
 #include "cli/command.h"
 #include "dataset/options.h"
 #include "dataset/writer.h"
-#include "engine/trace/gap_kinds.h"
-#include "engine/trace/trace_engine.h"
+#include "engine/import/gap_kinds.h"
+#include "engine/import/import_engine.h"
 #include "experiment/compare/comparability.h"
 #include "experiment/compare/counts.h"
 #include "experiment/compare/quantities.h"
-#include "experiment/probe/measurement.h"
-#include "experiment/watch/watch.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/cost.h"
 #include "loaderscope/decode.h"
@@ -21,12 +19,14 @@
 #include "loaderscope/vocabulary.h"
 #include "manual/metrics.h"
 #include "manual/topics.h"
+#include "nvtx/ranges.h"
+#include "probe/measurement.h"
 #include "rendezvous/ways.h"
 #include "report/schemas.h"
 #include "settings/engine_table.h"
 #include "source/compression.h"
 #include "source/registry.h"
-#include "trace/trace.h"
+#include "watch/watch.h"
 
 namespace loaderscope {
 namespace {
@@ -102,7 +102,7 @@ const std::vector<FamilyListing>& families() {
       of_table("threshold", "", watch::thresholds()),
       of_table("report", "--format", report_table()),
       of_table("result", "report --schema", result_kinds()),
-      of_table("trace", "", trace::trace_table()),
+      of_table("trace", "", nvtx::trace_table()),
       of_table("trace-format", "", traces::trace_format_table()),
       of_table("gap", "", traces::gap_table()),
       of_table("shared", "", shared_things()),

@@ -16,9 +16,9 @@
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "cli/interrupt.h"
-#include "experiment/watch/doing.h"
 #include "machine/proc_file.h"
 #include "machine/process_stat.h"
+#include "watch/thread_activity.h"
 
 namespace loaderscope {
 namespace {

@@ -100,7 +100,7 @@ std::vector<probe::Profile> peers_of(const ProbeFlags& flags) {
 void judge(probe::Profile& profile, std::optional<probe::Demand> demand,
            const std::vector<probe::Profile>& peers) {
   if (demand) {
-    const probe::Ceiling* link = profile.ceiling(probe::Supply::link);
+    const probe::Ceiling* link = profile.ceiling(probe::MachineResource::link);
     if (demand->ranks == 0)
       demand->ranks = link != nullptr ? static_cast<std::int64_t>(link->gpus) : 1;
     probe::judge_demand(profile, *demand);

@@ -10,8 +10,8 @@
 #include "analysis/wording.h"
 #include "cli/output.h"
 #include "cli/version_text.h"
-#include "experiment/probe/storage_device.h"
 #include "loaderscope/errors.h"
+#include "probe/storage_device.h"
 #include "report/kinds.h"
 #include "report/schemas.h"
 #include "settings/engine_table.h"
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using probe::Profile;
-using probe::Supply;
+using probe::MachineResource;
 
 // A home folder may be that of many machines.
 std::string file_of_host(std::string host) {
@@ -110,7 +110,7 @@ bool lie_there(const DataConfig& data, const Profile& profile) {
   });
 }
 
-double per_s(const Profile& profile, Supply supply) {
+double per_s(const Profile& profile, MachineResource supply) {
   const probe::Ceiling* ceiling = profile.ceiling(supply);
   return ceiling == nullptr ? 0 : ceiling->per_s;
 }
@@ -145,13 +145,13 @@ ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
         "other programs took {} while this machine was probed: its ceilings are too low; save them "
         "anew when it is at rest",
         show_cores(profile->other_cores)));
-  if (const probe::Ceiling* decoding = profile->ceiling(Supply::decoding)) {
+  if (const probe::Ceiling* decoding = profile->ceiling(MachineResource::decoding)) {
     rates.decodes_per_core_s = decoding->per_core_s;
     rates.decoded_bytes = decoding->sample_bytes;
   }
-  if (lie_there(data, *profile)) rates.storage_bytes_per_s = per_s(*profile, Supply::storage);
-  rates.copied_bytes_per_s = per_s(*profile, Supply::copying);
-  rates.link_bytes_per_s = per_s(*profile, Supply::link);
+  if (lie_there(data, *profile)) rates.storage_bytes_per_s = per_s(*profile, MachineResource::storage);
+  rates.copied_bytes_per_s = per_s(*profile, MachineResource::copying);
+  rates.link_bytes_per_s = per_s(*profile, MachineResource::link);
   return rates;
 }
 

@@ -1,7 +1,7 @@
 // The answer that a trace gives, as a command shows it.
 #pragma once
 
-#include "engine/trace/trace_engine.h"
+#include "engine/import/import_engine.h"
 #include "loaderscope/analysis.h"
 
 namespace loaderscope {

@@ -22,8 +22,8 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
-#include "experiment/watch/roles.h"
 #include "report/results.h"
+#include "watch/roles.h"
 
 namespace loaderscope {
 namespace {

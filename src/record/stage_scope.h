@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/thread_meter.h"
+#include "nvtx/ranges.h"
 #include "record/recorder.h"
-#include "trace/trace.h"
 
 namespace loaderscope {
 
@@ -41,7 +41,7 @@ class SpanWriter {
   // Where the last span ended; 0 after a pause, or where nothing is measured.
   Nanos edge() const { return edge_.at; }
 
-  trace::Payload payload(Stage stage, Bytes bytes) const {
+  nvtx::Payload payload(Stage stage, Bytes bytes) const {
     return {batch_, is_per_sample(stage) ? sample_ : -1, bytes};
   }
 
@@ -74,17 +74,17 @@ class StageScope {
   };
   // `bytes`: to be handled, where that is known beforehand.
   StageScope(SpanWriter& writer, Stage stage, Kind kind, Bytes bytes = 0)
-      : writer_(writer), kind_(kind), shown_(trace::attached()) {
+      : writer_(writer), kind_(kind), shown_(nvtx::attached()) {
     span_.stage = stage;
     span_.bytes = bytes;
     if (shown_) [[unlikely]]
-      trace::push(stage, writer.payload(stage, bytes));
+      nvtx::push(stage, writer.payload(stage, bytes));
     if (writer.measures()) begin();
   }
   ~StageScope() {
     if (writer_.measures()) end();
     if (shown_) [[unlikely]]
-      trace::pop();
+      nvtx::pop();
   }
   StageScope(const StageScope&) = delete;
   StageScope& operator=(const StageScope&) = delete;
@@ -99,12 +99,12 @@ class StageScope {
   void enter(Stage part) {
     part_.stage = part;
     if (shown_) [[unlikely]]
-      trace::push(part, writer_.payload(part, 0));
+      nvtx::push(part, writer_.payload(part, 0));
     if (writer_.measures()) part_.entered = writer_.cpu_.read();
   }
   void leave() {
     if (shown_) [[unlikely]]
-      trace::pop();
+      nvtx::pop();
     if (!writer_.measures()) return;
     const SpanWriter::Edge now = writer_.cpu_.read();
     part_.wall += now.at - part_.entered.at;
@@ -115,7 +115,7 @@ class StageScope {
   void handled(Bytes bytes) {
     span_.bytes = bytes;
     if (shown_) [[unlikely]]
-      trace::mark(trace::Activity::handled, writer_.payload(span_.stage, bytes));
+      nvtx::mark(nvtx::Activity::handled, writer_.payload(span_.stage, bytes));
   }
 
  private:

@@ -22,14 +22,14 @@ page::Bar bar_of(const std::string& label, const Shares& shares) {
   const auto add = [&](const char* name, const char* kind, double share) {
     if (share >= 0.005) bar.parts.push_back(part_of(name, kind, share));
   };
-  add("on a core", "decode", shares.of(Doing::runs));
+  add("on a core", "decode", shares.of(ThreadActivity::runs));
   add("no core", "contention", shares.no_core);
-  add("storage", "read", shares.of(Doing::storage));
-  add("network", "transport", shares.of(Doing::network));
-  add("lock", "launch", shares.of(Doing::lock));
-  add("sleep", "pin", shares.of(Doing::sleep));
-  add("other", "other", shares.of(Doing::other) + shares.of(Doing::stopped));
-  add("queue", "compute", shares.of(Doing::queue));
+  add("storage", "read", shares.of(ThreadActivity::storage));
+  add("network", "transport", shares.of(ThreadActivity::network));
+  add("lock", "launch", shares.of(ThreadActivity::lock));
+  add("sleep", "pin", shares.of(ThreadActivity::sleep));
+  add("other", "other", shares.of(ThreadActivity::other) + shares.of(ThreadActivity::stopped));
+  add("queue", "compute", shares.of(ThreadActivity::queue));
   return bar;
 }
 

@@ -8,14 +8,14 @@
 #include "analysis/scale/job_plan.h"
 #include "dataset/drift.h"
 #include "experiment/compare/compare.h"
-#include "experiment/probe/link.h"
-#include "experiment/probe/profile.h"
 #include "experiment/selftest/selftest.h"
 #include "experiment/tune.h"
-#include "experiment/watch/watch.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/report.h"
+#include "probe/link.h"
+#include "probe/profile.h"
 #include "report/form.h"
+#include "watch/watch.h"
 
 namespace loaderscope {
 

@@ -96,7 +96,7 @@ void describe_against(Form& form, PeersAnswer& answer) {
     form.real("furthest", answer.furthest, "from the median, of the figures that are like them",
               kNotNegative);
     form.list("unlike", answer.unlike, "figures far from what is usual, the furthest first",
-              [&](Unlike& unlike) {
+              [&](Outlier& unlike) {
                 form.object("", "one figure", [&] {
                   form.text("figure", unlike.figure, "measurement and name");
                   form.real("value", unlike.value, "here");

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "analysis/wording.h"
-#include "engine/trace/gap_kinds.h"
+#include "engine/import/gap_kinds.h"
 #include "loaderscope/device.h"
 #include "report/table_parts.h"
 

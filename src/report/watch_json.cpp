@@ -10,7 +10,7 @@ void describe_shares(Form& form, std::string_view name, std::string_view sentenc
     form.real("system", shares.system, "likewise in the kernel", kNotNegative);
     form.real("no_core", shares.no_core, "ready to run, and without a core", kNotNegative);
     for (std::size_t i = 0; i < kDoings; ++i) {
-      const DoingWord& word = word_of(static_cast<Doing>(i));
+      const DoingWord& word = word_of(static_cast<ThreadActivity>(i));
       form.real(word.name, shares.waits[i], word.sentence, kNotNegative);
     }
   });

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "experiment/watch/watch.h"
+#include "watch/watch.h"
 
 namespace loaderscope::watch {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "base/private_folder.h"
-#include "experiment/watch/python_lines.h"
 #include "loaderscope/errors.h"
 #include "source/registry.h"
+#include "watch/python_lines.h"
 
 namespace {
 

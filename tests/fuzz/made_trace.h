@@ -9,7 +9,7 @@
 #include <numeric>
 #include <string>
 
-#include "engine/trace/trace_engine.h"
+#include "engine/import/import_engine.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/errors.h"
 

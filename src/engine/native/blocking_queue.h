@@ -11,7 +11,7 @@
 #include "base/thread_meter.h"
 #include "engine/native/waiting_ring.h"
 #include "engine/pipeline/occupancy.h"
-#include "trace/trace.h"
+#include "nvtx/ranges.h"
 
 namespace loaderscope::native {
 
@@ -21,7 +21,7 @@ class BlockingQueue : public WaitingRing<T> {
   // `depth` shows how full it is, where it is not null; it must outlive the queue.
   explicit BlockingQueue(std::size_t capacity,
                          std::pmr::memory_resource& memory = *std::pmr::get_default_resource(),
-                         const trace::Counter* depth = nullptr)
+                         const nvtx::Counter* depth = nullptr)
       : WaitingRing<T>(capacity, memory), depth_(depth) {}
 
   void push(T item) {
@@ -110,7 +110,7 @@ class BlockingQueue : public WaitingRing<T> {
     if (depth_ != nullptr) depth_->sample(occupancy_.items());
   }
 
-  const trace::Counter* depth_;
+  const nvtx::Counter* depth_;
   Occupancy occupancy_{monotonic_now()};
   Nanos get_wait_ = 0;
 };

@@ -66,7 +66,7 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
     group_ = make_thread_workers(job_, shares_);
   }
   devices_ = make_devices(plan.config, context, job_.stop);
-  trace::connect();
+  nvtx::connect();
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     auto trainer = std::make_unique<Trainer>(job_, *shares_[i], *group_, *devices_[i]);
     ranks_.push_back(std::make_unique<Rank>(shares_[i]->rank, std::move(trainer),

@@ -19,7 +19,7 @@
 #include "engine/pipeline/window_keeper.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "trace/window.h"
+#include "nvtx/window.h"
 
 namespace loaderscope::native {
 
@@ -104,7 +104,7 @@ class JobRunner {
   std::unique_ptr<WorkerGroup> group_;  // before the devices: it may fork
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  trace::Window shown_window_;               // of the first rank
+  nvtx::Window shown_window_;                // of the first rank
   CommonWindow told_window_, asked_window_;  // to other processes, of another's
   ProcessWindow processes_;
   bool interrupted_ = false;

@@ -180,8 +180,8 @@ void Loader::note_arrival(const BlockingQueue<Batch*>::Popped& popped, Nanos sen
 
 void Loader::spend_on_receiving(Batch& batch, const Execution& execution, Sleeper& sleeper,
                                 RunQueueMeter& run_queue) const {
-  const trace::Range range(Stage::transport_recv,
-                           {batch.events.batch, -1, batch.events.delivered_bytes});
+  const nvtx::Range range(Stage::transport_recv,
+                          {batch.events.batch, -1, batch.events.delivered_bytes});
   Interval& receive = batch.events.receive;
   const Interval arrival = receive;  // its delay has been read
   IntervalMeter meter(run_queue);
@@ -231,7 +231,7 @@ void Loader::pin() {
   while (const auto task = share_.to_pin->pop()) {
     Batch& batch = *task->item;
     static_cast<void>(batch.dispatches.load(std::memory_order_acquire));
-    const trace::Payload shown = {batch.events.batch, -1, batch.events.delivered_bytes};
+    const nvtx::Payload shown = {batch.events.batch, -1, batch.events.delivered_bytes};
     Interval& receive = batch.events.receive;
     if (crosses_processes()) {
       note_arrival(*task, batch.events.send.end);
@@ -239,7 +239,7 @@ void Loader::pin() {
     }
     if (plan_.receive.active() && !plan_.made_by_trainer)
       spend_on_receiving(batch, share_.execution(-1, batch), sleeper, run_queue);
-    const trace::Range range(Stage::pin, shown);
+    const nvtx::Range range(Stage::pin, shown);
     IntervalMeter meter(run_queue, task->waited && !receive.ran() ? sent_at(batch) : kNever);
     if (plan_.pin.active()) spend(plan_.pin, share_.execution(-1, batch), sleeper);
     if (batch.written != nullptr) {

@@ -76,7 +76,7 @@ void ProcessWorkers::before_fork(Start& start) {
 void ProcessWorkers::work(const Zygote::Order& order) {
   Start start = order.start;
   start.by_parent.end = monotonic_now();
-  trace::connect();
+  nvtx::connect();
   RankShare& share = *shares_[static_cast<std::size_t>(start.execution.rank)];
   const std::int32_t index = start.execution.worker;
   WorkerFailure& failure = table_->processes[order.process].failure;

@@ -31,8 +31,8 @@ RankShare::RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& 
 }
 
 void RankShare::show_depths() {
-  if (plan.pin_thread) pin_depth = trace::Counter(of_rank("queue to pin"));
-  ready_depth = trace::Counter(of_rank("queue ready"));
+  if (plan.pin_thread) pin_depth = nvtx::Counter(of_rank("queue to pin"));
+  ready_depth = nvtx::Counter(of_rank("queue ready"));
 }
 
 void RankShare::open() {
@@ -87,7 +87,7 @@ std::string RankShare::describe_workers(const SampleNames& name_of) const {
 }
 
 void RankShare::name_thread(const std::string& role) const {
-  trace::name_thread(role, plan.ranks == 1 ? -1 : rank);
+  nvtx::name_thread(role, plan.ranks == 1 ? -1 : rank);
 }
 
 std::string RankShare::of_rank(const std::string& text) const {

@@ -76,7 +76,7 @@ struct RankShare {
   std::byte* shared_slots = nullptr;
 
   // Of the trainer's process.
-  trace::Counter pin_depth, ready_depth;
+  nvtx::Counter pin_depth, ready_depth;
   ThreadLog* pin_log = nullptr;
 
   std::vector<Placed<Batch>> batches;

@@ -17,7 +17,7 @@ Trainer::Trainer(Job& job, RankShare& share, WorkerGroup& group, Device& device)
       sleeper_(job.stop) {}
 
 void Trainer::run() {
-  trace::name_thread("trainer", rank_);
+  nvtx::name_thread("trainer", rank_);
   use_exact_sleeps();
   run_queue_.emplace();
   const Nanos first_ask = monotonic_now();
@@ -47,7 +47,7 @@ void Trainer::run() {
 }
 
 bool Trainer::wait_computed(std::int64_t step) {
-  const trace::Range range(trace::Activity::wait_computed, {step, -1, 0});
+  const nvtx::Range range(nvtx::Activity::wait_computed, {step, -1, 0});
   return device_.wait_computed(step);
 }
 
@@ -106,7 +106,7 @@ Batch* Trainer::take_early() {
 
 // The next batch: with in-order delivery the one whose turn it is, early ones are put aside.
 Batch* Trainer::take() {
-  const trace::Range range(trace::Activity::wait_for_batch, {step_, -1, 0});
+  const nvtx::Range range(nvtx::Activity::wait_for_batch, {step_, -1, 0});
   Batch* batch = take_early();
   if (batch != nullptr) batch->events.take_queued = 0;  // it was received long before
   while (batch == nullptr) {
@@ -183,7 +183,7 @@ bool Trainer::copy_and_launch(Batch& batch) {
 // It may have waited for a core since `told_until`, also where nothing is declared: behind a copy
 // that it waited for.
 void Trainer::launch(StepEvents& events, Nanos told_until) {
-  const trace::Range range(Stage::launch, {step_, -1, events.delivered_bytes});
+  const nvtx::Range range(Stage::launch, {step_, -1, events.delivered_bytes});
   const Nanos woken = run_queue_->read_at_most(monotonic_now() - told_until);
   if (!plan_.launch.active() && woken == 0) return;
   IntervalMeter meter(*run_queue_);
@@ -194,12 +194,12 @@ void Trainer::launch(StepEvents& events, Nanos told_until) {
 }
 
 bool Trainer::submit_copy(const CopyJob& copy) {
-  const trace::Range range(trace::Activity::submit_copy, {copy.step, -1, copy.bytes});
+  const nvtx::Range range(nvtx::Activity::submit_copy, {copy.step, -1, copy.bytes});
   return device_.submit_copy(copy);
 }
 
 bool Trainer::wait_copied(const CopyJob& copy) {
-  const trace::Range range(trace::Activity::wait_copied, {copy.step, -1, copy.bytes});
+  const nvtx::Range range(nvtx::Activity::wait_copied, {copy.step, -1, copy.bytes});
   return device_.wait_copied(copy.step);
 }
 

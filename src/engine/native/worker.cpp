@@ -49,7 +49,7 @@ void Worker::run(const Start& start) {
 }
 
 void Worker::come_up(const Start& start) {
-  const trace::Range range(Stage::startup, {});
+  const nvtx::Range range(Stage::startup, {});
   const Nanos begin = monotonic_now();
   if (start.by_parent.ran()) spans_.started_by_parent(start.by_parent);
   maker_ = job_.make_maker(job_.stop);
@@ -215,7 +215,7 @@ void feed(const Job& job, RankShare& share, std::int32_t index) {
   RunQueueMeter run_queue;
   while (const auto task = queues.to_send.pop()) {
     Batch& batch = *task->item.batch;
-    const trace::Range range(Stage::transport, {batch.events.batch, -1, task->item.bytes});
+    const nvtx::Range range(Stage::transport, {batch.events.batch, -1, task->item.bytes});
     IntervalMeter meter(run_queue, task->waited ? task->item.at : kNever);
     if (job.plan.send.active()) spend(job.plan.send, share.execution(index, batch), sleeper);
     batch.events.send = meter.end(job.plan.send.sleeps());

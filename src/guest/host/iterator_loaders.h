@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "guest/host/loader_facts.h"
+#include "guest/protocol/loader_facts.h"
 
 namespace loaderscope::guest {
 

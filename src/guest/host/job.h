@@ -8,9 +8,9 @@
 
 #include "engine/pipeline/progress_beat.h"
 #include "guest/host/consumption.h"
+#include "guest/host/epoch_lengths.h"
 #include "guest/host/guest_files.h"
-#include "guest/host/hang/hang_watch.h"
-#include "guest/host/hang/rank_lengths.h"
+#include "guest/host/hang_watch.h"
 #include "guest/host/hook_cost.h"
 #include "guest/host/host.h"
 #include "guest/host/job_memory.h"
@@ -90,7 +90,7 @@ class Job {
   HookSeries hooks_;
   OwnCost own_cost_;
   HangWatch hangs_;
-  RankLengths lengths_;
+  EpochLengths lengths_;
   std::string hang_;  // what was said of one last; "": nothing was
   Unseen unseen_;
   ProgressBeat progress_beat_;

@@ -11,11 +11,11 @@
 
 #include "guest/host/batch_numbers.h"
 #include "guest/host/gpu_timeline.h"
-#include "guest/host/loader_facts.h"
 #include "guest/host/loop_time.h"
 #include "guest/host/measured_window.h"
 #include "guest/host/packing.h"
 #include "guest/host/skipped_batches.h"
+#include "guest/protocol/loader_facts.h"
 #include "guest/protocol/page.h"
 #include "settings/resolve_guest.h"
 

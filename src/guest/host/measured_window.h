@@ -7,8 +7,8 @@
 
 #include "engine/pipeline/window_keeper.h"
 #include "guest/host/first_calls.h"
-#include "guest/host/loader_facts.h"
 #include "guest/host/worker_turns.h"
+#include "guest/protocol/loader_facts.h"
 #include "record/account_so_far.h"
 #include "record/recorder.h"
 

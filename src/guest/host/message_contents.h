@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "guest/host/loader_facts.h"
 #include "guest/host/lock_watch.h"
+#include "guest/protocol/loader_facts.h"
 #include "machine/process_stat.h"
 
 namespace loaderscope::guest {

@@ -7,9 +7,9 @@
 #include <map>
 #include <vector>
 
-#include "guest/host/hang/movement.h"
 #include "guest/host/iterator_loaders.h"
 #include "guest/host/loader_history.h"
+#include "hang/progress_tracker.h"
 
 namespace loaderscope::guest {
 
@@ -49,7 +49,7 @@ class TrainingProcess {
   // The number of the loader that `iterator` belongs to; -1: not known.
   std::int32_t loader_of(std::int32_t iterator) const;
   std::int64_t left_out() const { return left_out_; }  // facts and spans that led nowhere
-  const Movement& movement() const { return movement_; }
+  const hang::ProgressTracker& movement() const { return movement_; }
   // What the loader of `iterator` is; null: not known.
   const LoaderFacts* loader_with(std::int32_t iterator) const { return loaders_.of(iterator); }
 
@@ -87,7 +87,7 @@ class TrainingProcess {
   std::int64_t takes_before_ = 0;
   bool watches_gpu_ = false;
   std::vector<GpuRecord> gpu_records_;  // of the trainer's process, before a loader is known
-  Movement movement_;
+  hang::ProgressTracker movement_;
   std::int64_t left_out_ = 0;
 };
 

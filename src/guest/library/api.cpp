@@ -13,7 +13,7 @@
 #include "guest/library/library_threads.h"
 #include "guest/library/opened.h"
 #include "guest/library/this_thread.h"
-#include "trace/trace.h"
+#include "nvtx/ranges.h"
 
 namespace {
 
@@ -29,7 +29,7 @@ int lsg_join(const char* socket_path, const char* hello) {
   static std::once_flag once;
   std::call_once(once, [] {
     ::pthread_atfork(nullptr, nullptr, forget_parent);
-    trace::connect();
+    nvtx::connect();
   });
   return membership().join(socket_path, hello);
 }

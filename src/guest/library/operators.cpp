@@ -13,7 +13,7 @@
 
 #include "base/thread_meter.h"
 #include "guest/library/api.h"
-#include "trace/nvtx_tool.h"
+#include "nvtx/tool.h"
 
 namespace loaderscope::guest::operators {
 namespace {
@@ -170,10 +170,10 @@ void forget() {
 // NVTX_INJECTION64_PATH names this library, which a library that sends ranges then asks here.
 int InitializeInjectionNvtx2(void* export_tables) {
   using namespace loaderscope;
-  static constexpr trace::nvtx::Listener kListener = {"DALI", guest::operators::begin_range,
-                                                      guest::operators::end_range};
+  static constexpr nvtx::library::Listener kListener = {"DALI", guest::operators::begin_range,
+                                                        guest::operators::end_range};
   return guest::operators::is_ours(export_tables) ? 0
-                                                  : trace::nvtx::listen(export_tables, kListener);
+                                                  : nvtx::library::listen(export_tables, kListener);
 }
 
 void lsg_others_did(int stage, std::int64_t begin, std::int64_t end, std::int64_t cpu) {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "experiment/probe/measurement.h"
 #include "loaderscope/errors.h"
+#include "probe/measurement.h"
 #include "unit/device/pretend_runtime.h"
 #include "unit/machine/pretend_root.h"
 

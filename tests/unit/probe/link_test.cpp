@@ -1,5 +1,5 @@
 // The link matrix over a runtime that only pretends.
-#include "experiment/probe/link.h"
+#include "probe/link.h"
 #include "report/results.h"
 #include "report/schemas.h"
 #include "report/writers.h"

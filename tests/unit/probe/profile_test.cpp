@@ -1,6 +1,6 @@
 // The profile of a machine: limits of a root that is handed in, figures beside those of peers, and
 // what they mean for a job.
-#include "experiment/probe/profile.h"
+#include "probe/profile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 
 #include <sstream>
 
-#include "experiment/probe/measurement.h"
-#include "experiment/probe/storage_device.h"
 #include "loaderscope/errors.h"
+#include "probe/measurement.h"
+#include "probe/storage_device.h"
 #include "report/kinds.h"
 #include "report/results.h"
 #include "report/schemas.h"
@@ -203,12 +203,13 @@ Profile made_profile(const std::string& host, double link, double decode = 1000)
   profile.cores = 112;
   Outcome decoding, storage, gpu;
   decoding.figures = {{"per_core", "1/s", decode, 0.01, "110 kB"}};
-  decoding.ceilings = {{.supply = Supply::decoding, .per_s = 112 * 890, .per_core_s = 890}};
+  decoding.ceilings = {
+      {.supply = MachineResource::decoding, .per_s = 112 * 890, .per_core_s = 890}};
   decoding.answer = "112 cores decode 99,680 images/s";
   storage.figures = {{"random_16", "bytes/s", 9e8, 0.02, "110 kB"}};
-  storage.ceilings = {{.supply = Supply::storage, .per_s = 4e9, .sample_bytes = 110e3}};
+  storage.ceilings = {{.supply = MachineResource::storage, .per_s = 4e9, .sample_bytes = 110e3}};
   gpu.figures = {{"pinned_5", "bytes/s", link, 0.001, "64 MiB"}};
-  gpu.ceilings = {{.supply = Supply::link, .per_s = 55e9, .gpus = 8}};
+  gpu.ceilings = {{.supply = MachineResource::link, .per_s = 55e9, .gpus = 8}};
   profile.probes = {{"decode", decoding}, {"storage", storage}, {"gpu", gpu}};
   return profile;
 }

@@ -1,12 +1,12 @@
 // What the readings of a made machine add up to, and what is concluded.
-#include "experiment/watch/job_sampler.h"
+#include "watch/job_sampler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
-#include "experiment/watch/standing.h"
 #include "unit/watch/pretend_job.h"
+#include "watch/hang_lines.h"
 
 namespace loaderscope::watch {
 namespace {
@@ -58,7 +58,7 @@ class WatchedJob : public testing::Test {
     return sampler;
   }
   static Watch judged(const JobSampler& sampler) {
-    Watch watch = sampler.told();
+    Watch watch = sampler.report();
     judge(watch);
     return watch;
   }
@@ -83,7 +83,7 @@ TEST_F(WatchedJob, WorkersThatComputeAreTheLimit) {
   EXPECT_EQ(watch.limit, Limit::cpu) << watch.sentence;
   EXPECT_NEAR(watch.waits.share, 0.9, 0.01);
   EXPECT_NEAR(watch.workers.cpu(), 0.9, 0.01);
-  EXPECT_NEAR(watch.workers.of(Doing::runs), 0.9, 0.01);
+  EXPECT_NEAR(watch.workers.of(ThreadActivity::runs), 0.9, 0.01);
   EXPECT_NEAR(value_of(watch, "page-cache-hit").value_or(0), 0.99, 1e-3);
   EXPECT_NEAR(value_of(watch, "worker-cpu").value_or(0), 0.9, 0.01);
   EXPECT_FALSE(value_of(watch, "map-cache-hit"));
@@ -125,7 +125,7 @@ TEST_F(WatchedJob, WorkersThatWaitForStorageAreNamedWithTheFile) {
                                   .syscall = test::kReadFile,
                                   .wchan = "folio_wait_bit"}));
   EXPECT_EQ(watch.limit, Limit::storage) << watch.sentence;
-  EXPECT_NEAR(watch.workers.of(Doing::storage), 0.9, 0.01);
+  EXPECT_NEAR(watch.workers.of(ThreadActivity::storage), 0.9, 0.01);
   EXPECT_EQ(watch.processes.back().where, "read() of /data/7.jpg");
 }
 
@@ -169,10 +169,10 @@ TEST_F(WatchedJob, WorkersThatEndStillCount) {
     EXPECT_NEAR(there.workers_watched_s, state == 'Z' ? 10 : 11, 0.01);
     job_.end(kWorker);
     sampler.sample_others(12 * kSecond);
-    EXPECT_EQ(sampler.told().workers_watched_s, there.workers_watched_s);
+    EXPECT_EQ(sampler.report().workers_watched_s, there.workers_watched_s);
     for (int s = 12; s < 20; ++s) sampler.sample((s + 1) * kSecond);
-    EXPECT_EQ(sampler.told().workers_watched_s, there.workers_watched_s);
-    EXPECT_EQ(sampler.told().workers_seen, 1);
+    EXPECT_EQ(sampler.report().workers_watched_s, there.workers_watched_s);
+    EXPECT_EQ(sampler.report().workers_seen, 1);
   }
 }
 
@@ -180,7 +180,7 @@ TEST_F(WatchedJob, ATrainerThatNeverWaitsIsTheLimit) {
   const Watch watch = judged(run(10, {.cpu_s = 1, .turns = 25, .state = 'R'},
                                  {.cpu_s = 0.2, .turns = 50, .syscall = test::kReadPipe}));
   EXPECT_EQ(watch.limit, Limit::trainer) << watch.sentence;
-  EXPECT_NEAR(watch.workers.of(Doing::queue), 0.8, 0.01);
+  EXPECT_NEAR(watch.workers.of(ThreadActivity::queue), 0.8, 0.01);
   EXPECT_EQ(watch.waits.waits, 0);
 }
 
@@ -224,7 +224,7 @@ TEST_F(WatchedJob, OnlyItsOwnCpusCount) {
   sampler.sample(kSecond);
   stat(1000);
   sampler.sample(11 * kSecond);
-  const Watch watch = sampler.told();
+  const Watch watch = sampler.report();
   EXPECT_DOUBLE_EQ(watch.machine.cores, 4);
   EXPECT_DOUBLE_EQ(watch.machine.busy_cores, 0);
 }
@@ -246,8 +246,8 @@ TEST_F(WatchedJob, AQuotaThatHoldsBackIsNamed) {
 TEST_F(WatchedJob, AJobThatStandsIsNamedWithWhoKeepsIt) {
   const JobSampler sampler =
       run(12, {.turns = 0, .syscall = test::kReadPipe}, {.turns = 0, .syscall = test::kReadFile});
-  EXPECT_GE(sampler.stands_for(), 10 * kSecond);
-  const std::vector<std::string> lines = lines_of_standing(job_.path(), sampler, {});
+  EXPECT_GE(sampler.hung_for(), 10 * kSecond);
+  const std::vector<std::string> lines = hang_lines(job_.path(), sampler, {});
   ASSERT_FALSE(lines.empty());
   EXPECT_THAT(lines.front(), HasSubstr("waits for worker 0 (process 5000001), which waits in "
                                        "read() of /data/7.jpg"));
@@ -257,9 +257,9 @@ TEST_F(WatchedJob, AJobThatStandsIsNamedWithWhoKeepsIt) {
 TEST_F(WatchedJob, OneThatMovesDoesNotStand) {
   EXPECT_EQ(run(12, {.turns = 0, .syscall = test::kReadPipe},
                 {.cpu_s = 0.5, .turns = 0, .syscall = test::kReadFile})
-                .stands_for(),
+                .hung_for(),
             0);
-  EXPECT_EQ(run(12, {.turns = 0, .syscall = test::kSleep}, {.turns = 0}).stands_for(), 0);
+  EXPECT_EQ(run(12, {.turns = 0, .syscall = test::kSleep}, {.turns = 0}).hung_for(), 0);
 }
 
 // Another process has the number of the worker, and then of the job.
@@ -267,8 +267,8 @@ TEST_F(WatchedJob, ANumberThatIsGivenAgainIsAnother) {
   JobSampler sampler = run(3, {.cpu_s = 0.1, .syscall = test::kReadPipe}, {.cpu_s = 0.5});
   job_.process(kWorker, 1, "editor", "vi\0"s, {.cpu_s = 99}, 700);
   sampler.sample(20 * kSecond);
-  EXPECT_NEAR(sampler.told().workers.cpu(), 0.5, 0.01);
-  EXPECT_EQ(sampler.told().count(Role::worker), 0);
+  EXPECT_NEAR(sampler.report().workers.cpu(), 0.5, 0.01);
+  EXPECT_EQ(sampler.report().count(Role::worker), 0);
   job_.process(kTrainer, 1, "editor", "vi\0"s, {}, 700);
   sampler.sample(40 * kSecond);
   EXPECT_TRUE(sampler.has_ended());

@@ -1,5 +1,5 @@
 // What is told of the cache of `datasets` by the files that a made job has mapped.
-#include "experiment/watch/map_results.h"
+#include "watch/map_results.h"
 
 #include <gtest/gtest.h>
 #include <sys/time.h>
@@ -31,9 +31,9 @@ class MapResultsOfAJob : public testing::Test {
     }
     job_.write("proc/" + std::to_string(kJob) + "/maps", text);
   }
-  std::optional<MapResults> told() {
+  std::optional<MapResults> report() {
     results_.look({kJob}, {kJob, kPool});
-    return results_.told();
+    return results_.report();
   }
 
   test::PretendJob job_;
@@ -58,20 +58,20 @@ TEST_F(MapResultsOfAJob, OlderFilesWereFoundAndYoungerOnesMade) {
   maps(
       "c/cache-0a.arrow c/cache-0a.arrow c/cache-0b_00000_of_00002.arrow "
       "c/cache-0b_00001_of_00002.arrow c/cache-0c.arrow c/photos-train.arrow c/gone-0.arrow");
-  const std::optional<MapResults> results = told();
+  const std::optional<MapResults> results = report();
   ASSERT_TRUE(results);
   EXPECT_EQ(results->found, 2);
   EXPECT_EQ(results->made, 1);
   maps("c/cache-0a.arrow");  // what was used before counts too
-  EXPECT_EQ(told()->made, 1);
+  EXPECT_EQ(report()->made, 1);
 }
 
 TEST_F(MapResultsOfAJob, OneOfWhichAPartWasMissingWasMade) {
   file("c/cache-0b_00000_of_00002.arrow", -50);
   file("c/cache-0b_00001_of_00002.arrow", 5);
   maps("c/cache-0b_00000_of_00002.arrow c/cache-0b_00001_of_00002.arrow");
-  EXPECT_EQ(told()->found, 0);
-  EXPECT_EQ(told()->made, 1);
+  EXPECT_EQ(report()->found, 0);
+  EXPECT_EQ(report()->made, 1);
 }
 
 TEST_F(MapResultsOfAJob, WhatIsBeingWrittenIsBesideAndOpenForWriting) {
@@ -85,11 +85,11 @@ TEST_F(MapResultsOfAJob, WhatIsBeingWrittenIsBesideAndOpenForWriting) {
   open(kJob, 4, "/c/tmpread", "0100000");
   open(kJob, 5, "/elsewhere/tmpwrite", "0100001");
   open(kJob, 6, "/c/log.txt", "0100001");
-  EXPECT_TRUE(told()->being_written.empty());
+  EXPECT_TRUE(report()->being_written.empty());
   open(kPool, 3, "/c/tmp1x2y", "0100001");
-  EXPECT_EQ(told()->being_written, std::vector<std::string>{"/c/tmp1x2y"});
+  EXPECT_EQ(report()->being_written, std::vector<std::string>{"/c/tmp1x2y"});
   job_.end(kPool);
-  EXPECT_TRUE(told()->being_written.empty());
+  EXPECT_TRUE(report()->being_written.empty());
 }
 
 TEST_F(MapResultsOfAJob, LongMapsAreReadToTheirEnd) {
@@ -97,20 +97,20 @@ TEST_F(MapResultsOfAJob, LongMapsAreReadToTheirEnd) {
   for (int i = 0; i < 20'000; ++i) names += "usr/lib/lib" + std::to_string(i) + ".so ";
   file("c/cache-0a.arrow", -50);
   maps(names + "c/cache-0a.arrow");  // behind more than 1 MiB
-  ASSERT_TRUE(told());
-  EXPECT_EQ(told()->found, 1);
+  ASSERT_TRUE(report());
+  EXPECT_EQ(report()->found, 1);
 }
 
 TEST_F(MapResultsOfAJob, WhatMayNotBeReadIsNotNothing) {
-  EXPECT_FALSE(told());
+  EXPECT_FALSE(report());
   maps("c/photos-train.arrow");
-  ASSERT_TRUE(told());
-  EXPECT_EQ(told()->found + told()->made, 0);
+  ASSERT_TRUE(report());
+  EXPECT_EQ(report()->found + report()->made, 0);
   maps("c/cache-hidden.arrow");
-  EXPECT_FALSE(told());
+  EXPECT_FALSE(report());
   file("c/cache-hidden.arrow", -50);
-  ASSERT_TRUE(told());
-  EXPECT_EQ(told()->found, 1);
+  ASSERT_TRUE(report());
+  EXPECT_EQ(report()->found, 1);
 }
 
 }  // namespace

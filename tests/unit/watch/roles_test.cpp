@@ -1,5 +1,5 @@
 // Who is what in a job.
-#include "experiment/watch/roles.h"
+#include "watch/roles.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,9 +4,9 @@
 
 #include <sstream>
 
-#include "experiment/watch/watch.h"
 #include "report/results.h"
 #include "unit/report/screen_rows.h"
+#include "watch/watch.h"
 
 namespace loaderscope::watch {
 namespace {
@@ -42,7 +42,7 @@ Watch node() {
   }
   watch.workers_seen = 64;
   watch.workers_watched_s = 64 * watch.watched_s;
-  watch.workers.waits[static_cast<std::size_t>(Doing::storage)] = 0.91;
+  watch.workers.waits[static_cast<std::size_t>(ThreadActivity::storage)] = 0.91;
   watch.worker_read_per_s = 2e6;
   watch.worker_storage_per_s = 1e6;
   watch.waits = {true, 0.62, 300, 0.12, 0.05, "600 looks"};

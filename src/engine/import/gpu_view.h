@@ -1,0 +1,36 @@
+// When a traced GPU worked, copied and did nothing.
+#pragma once
+
+#include <array>
+
+#include "engine/import/stretches.h"
+#include "engine/import/traced_run.h"
+
+namespace loaderscope::traces {
+
+class GpuView {
+ public:
+  explicit GpuView(TracedGpu& gpu);  // takes its work away
+
+  const Pieces& of(GpuKind kind) const { return work_.at(static_cast<std::size_t>(kind)); }
+  // With anything but copies from the host and to it.
+  struct Busy {
+    Nanos kernels = 0;          // a kernel of any kind ran
+    Nanos only_collective = 0;  // nothing but collectives
+    Stretches collectives;      // likewise
+    Stretches gaps;             // what is left
+  };
+  Busy busy(Stretch within) const;
+
+  struct Next {
+    GpuKind kind{};
+    const GpuPiece* piece = nullptr;  // null: nothing begins any more
+  };
+  Next next_from(Nanos at) const;     // the first that begins then or later
+  Nanos quiet_since(Nanos at) const;  // the end of what ran last, where nothing runs at `at`
+
+ private:
+  std::array<Pieces, kGpuKinds> work_;
+};
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,48 @@
+#include "engine/import/host_view.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loaderscope::traces {
+
+HostView::HostView(TracedProcess& process) : is_sampled_(process.is_sampled) {
+  if (process.threads.empty()) process.threads.emplace_back();
+  choose_main(process.threads);
+  for (TracedThread& thread : process.threads) {
+    Thread& view = threads_.emplace_back();
+    std::transform(thread.of.begin(), thread.of.end(), view.of.begin(),
+                   [](std::vector<Stretch>& set) { return merged(std::move(set)); });
+    view.active = merged(std::move(thread.active));
+    const Stretches& waits = view.of[HostKind::loader_wait];
+    loader_waits_.insert(loader_waits_.end(), waits.begin(), waits.end());
+  }
+  process.threads = {};
+  loader_waits_ = merged(std::move(loader_waits_));
+  overhead_ = merged(std::move(process.overhead));
+  launches_ = std::move(process.launches);
+  std::sort(launches_.begin(), launches_.end(),
+            [](const Launch& a, const Launch& b) { return a.correlation < b.correlation; });
+}
+
+// The thread that waits for batches most often; without any, the one that calls CUDA most.
+void HostView::choose_main(const std::vector<TracedThread>& threads) {
+  const auto most = std::max_element(
+      threads.begin(), threads.end(), [](const TracedThread& a, const TracedThread& b) {
+        constexpr auto kWait = HostKind::loader_wait;
+        return std::pair(a.of[kWait].size(), a.calls) < std::pair(b.of[kWait].size(), b.calls);
+      });
+  main_ = static_cast<std::size_t>(most - threads.begin());
+  loader_calls_ = most->of[HostKind::loader_wait];
+  std::sort(loader_calls_.begin(), loader_calls_.end(),
+            [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
+}
+
+const Launch* HostView::launch_of(std::uint32_t correlation) const {
+  if (correlation == 0) return nullptr;
+  const auto found = std::lower_bound(
+      launches_.begin(), launches_.end(), correlation,
+      [](const Launch& launch, std::uint32_t wanted) { return launch.correlation < wanted; });
+  return found != launches_.end() && found->correlation == correlation ? &*found : nullptr;
+}
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,15 @@
+// In place of the files that need SQLite.
+#include "engine/import/nsys_trace.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::traces {
+
+void read_nsys_trace(const std::string& path, const TraceOptions&, TracedRun&) {
+  throw RunError(path + ": " + no_sqlite().value_or(""));
+}
+
+std::optional<std::string> no_sqlite() {
+  return "built without SQLite; install libsqlite3-dev and build again.";
+}
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,36 @@
+// What the ranks of a traced job waited for one another in collectives.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/import/gpu_view.h"
+#include "engine/import/host_view.h"
+
+namespace loaderscope::traces {
+
+struct RankView {
+  const GpuView* gpu = nullptr;
+  const HostView* host = nullptr;
+  const std::deque<Collective>* collectives = nullptr;
+};
+
+struct RankWait {
+  // It stood in a collective that another rank had not begun ...
+  Nanos for_any = 0;
+  // ... because that one's GPU did nothing and its process waited for its DataLoader.
+  Stretches for_loader;
+  std::int64_t came_last = 0;  // of the collectives in which one was waited for so
+};
+
+struct RankWaits {
+  std::vector<RankWait> ranks;  // as the views
+  bool are_told = false;
+  std::string untold;  // why not, where there are collectives; else ""
+};
+
+// A rank's collective is the same as another's if both have one name, overlap, and end together:
+// no rank is out of it before the last is in. The views are of one clock.
+RankWaits waits_for_ranks(const std::vector<RankView>& views);
+
+}  // namespace loaderscope::traces

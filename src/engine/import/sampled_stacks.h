@@ -1,0 +1,85 @@
+// What samples of Python's stacks tell of a training thread: in what its DataLoader was.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/import/import_engine.h"
+#include "engine/import/traced_run.h"
+
+namespace loaderscope::traces {
+
+// In what a thread was when it was sampled.
+enum class Stand : std::uint8_t {
+  own,        // nothing of the DataLoader's
+  waiting,    // in the DataLoader's next, for its workers
+  making,     // in next, which makes the batch itself: num_workers=0
+  pinning,    // in next, which pins
+  starting,   // in iter: workers, queues
+  importing,  // modules
+  unknown,    // no frame of Python's
+};
+inline constexpr std::size_t kStands = 7;
+
+// What counts of one sample.
+struct SampleKind {
+  Stand stand = Stand::unknown;
+  bool is_of_worker = false;  // of a DataLoader
+  bool is_of_feeder = false;  // a thread of a queue's, which waits nearly always
+  bool waits = false;         // its leaf is one of Python's own functions that wait
+};
+
+using FrameMarks = std::uint16_t;
+// `file`: with its folders or without, as the sampler says it.
+FrameMarks marks_of_frame(std::string_view function, std::string_view file);
+
+// One sample, from the root of its stack to the leaf.
+class SampledStack {
+ public:
+  void clear() { *this = {}; }
+  void add(FrameMarks frame);
+
+  SampleKind kind() const;
+  bool is_of_main_thread() const;  // no thread was started for it
+
+ private:
+  Stand stand() const;
+
+  FrameMarks all_ = 0, leaf_ = 0;
+  bool makes_ = false, is_empty_ = true;
+};
+
+// A file's samples by thread. In bounded memory: throws RunError beyond that.
+class SampleKeeper {
+ public:
+  explicit SampleKeeper(std::string path) : path_(std::move(path)) {}
+
+  void add(const std::string& thread, const SampleKind& kind, Nanos length, std::int64_t samples);
+  // Tells what the thread did that asks the DataLoader most. `in_order`: samples came as they were
+  // taken. Throws RunError where no account can be given, and says why.
+  void finish(TracedRun& run, bool in_order) const;
+
+ private:
+  struct Piece {
+    Stand stand{};
+    Nanos length = 0;
+    std::int64_t samples = 0;
+  };
+  struct Thread {
+    std::vector<Piece> pieces;  // neighbours differ
+    std::int64_t of_loader = 0, of_worker = 0, of_feeder = 0;
+    std::int64_t in_waits = 0;  // for workers, with a leaf that waits
+  };
+  const Thread& training_thread() const;
+  bool tells_waits(const Thread& thread, const SampledShares& shares) const;
+  static std::pair<std::size_t, std::size_t> window_of(const Thread& thread, bool in_order);
+
+  std::string path_;
+  std::map<std::string, Thread> threads_;
+  std::int64_t that_wait_ = 0, pieces_ = 0;
+};
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,28 @@
+// The steps of a traced process.
+#pragma once
+
+#include <vector>
+
+#include "engine/import/host_view.h"
+
+namespace loaderscope::traces {
+
+struct TracedStep {
+  Stretch at;
+  std::int64_t number = 0;  // as whoever marked it counts, else from 0
+};
+
+enum class StepBasis : std::uint8_t { marks, loader, none };
+
+struct TracedSteps {
+  StepBasis basis = StepBasis::none;
+  std::vector<TracedStep> list;  // each begins where the one before it ends
+
+  Nanos median() const;
+  const TracedStep* at(Nanos time) const;  // null: in none
+};
+
+// By marks, else by the asks for batches; without either the whole of `extent` is one.
+TracedSteps steps_of(std::vector<StepMark> marks, const HostView& host, Stretch extent);
+
+}  // namespace loaderscope::traces

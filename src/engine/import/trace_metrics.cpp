@@ -1,0 +1,137 @@
+// The metrics of a trace: its gaps, its DataLoader, its GPUs.
+#include <algorithm>
+
+#include "engine/import/sampled_stacks.h"
+#include "engine/import/walked_run.h"
+
+namespace loaderscope::traces {
+namespace {
+
+using Metrics = std::vector<Metric>;
+
+struct GapSummary {
+  GapTotal total;
+  double mean_s = 0;
+  Nanos origin = 0;
+};
+
+void add_gap(Metrics& metrics, GapKind kind, const GapSummary& summary, bool in_order) {
+  const auto add = [&](GapFact fact, double value) {
+    const GapFactRow& row = row_of(fact);
+    metrics.push_back(
+        {metric_name(kind, fact), std::string(row.unit), std::string(row.help), value});
+  };
+  add(GapFact::seconds, summary.mean_s);
+  if (!in_order) return;
+  add(GapFact::gaps, static_cast<double>(summary.total.gaps));
+  add(GapFact::steps, static_cast<double>(summary.total.steps));
+  if (summary.total.gaps == 0) return;
+  add(GapFact::longest, seconds(summary.total.longest));
+  add(GapFact::at, seconds(summary.total.longest_at - summary.origin));
+  add(GapFact::step, static_cast<double>(summary.total.longest_step));
+}
+
+GapSummary summary_of(const WalkedRun& of, std::size_t kind) {
+  GapSummary summary;
+  for (std::size_t r = 0; r < of.ranks.size(); ++r) {
+    const GapTotal& total = of.ranks[r].gaps.at(kind);
+    summary.mean_s += seconds(total.time) / static_cast<double>(of.ranks.size());
+    summary.total.gaps += total.gaps;
+    summary.total.steps += total.steps;
+    if (total.longest <= summary.total.longest) continue;
+    summary.total.longest = total.longest;
+    summary.total.longest_at = total.longest_at;
+    summary.total.longest_step = total.longest_step;
+    summary.origin = of.run.processes[of.places[r].process].origin.value_or(0);
+  }
+  return summary;
+}
+
+void add_gaps(Metrics& metrics, const WalkedRun& of) {
+  const bool in_order = !of.run.sampled || of.run.sampled->in_order;
+  for (std::size_t k = 0; k < kGapKinds; ++k) {
+    const GapSummary summary = summary_of(of, k);
+    if (summary.mean_s > 0) add_gap(metrics, static_cast<GapKind>(k), summary, in_order);
+  }
+}
+
+double mean_s(const WalkedRun& of, Nanos WalkedRank::*part) {
+  double sum = 0;
+  for (const WalkedRank& rank : of.ranks) sum += seconds(rank.*part);
+  return sum / static_cast<double>(std::max<std::size_t>(of.ranks.size(), 1));
+}
+
+void add_samples(Metrics& metrics, const SampledShares& sampled) {
+  const auto add = [&](const char* name, const char* help, std::int64_t samples) {
+    metrics.push_back({name, "1", help, static_cast<double>(samples)});
+  };
+  const auto of = [&](Stand stand) { return sampled.of.at(static_cast<std::size_t>(stand)); };
+  add("profile.samples", "of the training thread, without its imports", sampled.all);
+  add("profile.own", "of them in nothing of the DataLoader's", of(Stand::own));
+  add("profile.waiting", "of them in its next, for workers", of(Stand::waiting));
+  add("profile.making", "of them in its next, which makes the batch itself", of(Stand::making));
+  add("profile.pinning", "of them in its next, which pins", of(Stand::pinning));
+  add("profile.starting", "of them in its iter", of(Stand::starting));
+}
+
+void add_loader(Metrics& metrics, const WalkedRun& of) {
+  metrics.push_back({"loader.waits_s", "s",
+                     "that the trainer was in its DataLoader's next, whatever the GPU did, mean "
+                     "over ranks",
+                     mean_s(of, &WalkedRank::loader_waits)});
+  if (of.run.sampled) return add_samples(metrics, *of.run.sampled);
+  std::int64_t calls = 0;
+  for (const WalkedRank& rank : of.ranks) calls += rank.loader_calls;
+  metrics.push_back(
+      {"loader.batches", "1", "that were asked for, of all ranks", static_cast<double>(calls)});
+}
+
+void add_kernels(Metrics& metrics, const WalkedRun& of) {
+  metrics.push_back({"gpu.kernels_s", "s",
+                     "in which a kernel ran, mean over ranks; compute also counts what is copied "
+                     "within the GPU and set",
+                     mean_s(of, &WalkedRank::kernels)});
+  if (const double only = mean_s(of, &WalkedRank::only_collective); only > 0)
+    metrics.push_back({"gpu.only_collective_s", "s",
+                       "of compute, in which nothing but collectives ran: they exchange data, or "
+                       "wait for another rank; mean over ranks",
+                       only});
+  if (!of.waits.are_told) return;
+  double waited = 0;
+  for (const RankWait& wait : of.waits.ranks) waited += seconds(wait.for_any);
+  metrics.push_back({"gpu.waits_for_ranks_s", "s",
+                     "in collectives that another rank had not begun, for whatever reason, over "
+                     "all of the trace, mean over ranks",
+                     waited / static_cast<double>(of.ranks.size())});
+}
+
+void add_copies(Metrics& metrics, const TracedRun& run) {
+  double bytes = 0;
+  Nanos copied = 0;
+  for (const TracedGpu& gpu : run.gpus_used) {
+    bytes += gpu.from_pageable.bytes + gpu.from_pinned.bytes;
+    copied += gpu.from_pageable.time + gpu.from_pinned.time;
+  }
+  if (copied == 0) return;
+  metrics.push_back(adds_up(
+      {"gpu.h2d_s", "s", "copies from the host to the GPUs, all together", seconds(copied)}));
+  metrics.push_back(
+      adds_up({"gpu.h2d_bytes", "bytes", "that were copied from the host to the GPUs", bytes}));
+}
+
+}  // namespace
+
+std::vector<Metric> metrics_of(const WalkedRun& walked) {
+  Metrics metrics;
+  add_gaps(metrics, walked);
+  metrics.push_back({"trace.steps_known", "1",
+                     "the trace tells steps apart; else all of it is one (0)",
+                     walked.ranks.front().steps.basis == StepBasis::none ? 0.0 : 1.0});
+  if (walked.run.has_loader) add_loader(metrics, walked);
+  if (!walked.has_gpu() || walked.run.sampled) return metrics;
+  add_kernels(metrics, walked);
+  add_copies(metrics, walked.run);
+  return metrics;
+}
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,14 @@
+// A trace as a record of engine `trace`.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/import/traced_run.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope::traces {
+
+// `batch_size`: samples of a batch, which no trace tells; 0: not known.
+RunRecord record_of(TracedRun run, std::int64_t batch_size);
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,99 @@
+#include "engine/import/trace_stream.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "base/file_kind.h"
+#include "loaderscope/errors.h"
+#include "source/compression.h"
+
+namespace loaderscope::traces {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{256} << 10;
+constexpr std::int64_t kLongestToken = std::int64_t{16} << 20;
+// JSON of traces is packed to a tenth; a file that unpacks to far more was made to.
+constexpr std::int64_t kMostUnpacked = 500;  // times its size
+constexpr std::int64_t kSmall = std::int64_t{64} << 20;
+
+std::unique_ptr<source::Unpacker> unpacker_of(std::string_view beginning, const std::string& path) {
+  for (const CompressionRow& row : compression_table()) {
+    if (!beginning.starts_with(row.magic)) continue;
+    if (row.make == nullptr) throw RunError(fmt::format("{}: {}", path, source::why_not_read(row)));
+    return row.make();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TraceStream::TraceStream(const std::string& path) : path_(path), packed_(kPiece), bytes_(kPiece) {
+  if (const auto kind = kind_unless_file(path); !kind.empty())
+    throw RunError(fmt::format("{}: is {}; give a file that a profiler wrote", path, kind));
+  in_.open(path, std::ios::binary);
+  if (!in_)
+    throw RunError(fmt::format("{}: cannot be read: {}; give a file that a profiler wrote", path,
+                               std::strerror(errno)));
+  fill();
+  unpacker_ = unpacker_of({packed_.data(), packed_end_}, path);
+}
+
+bool TraceStream::fill() {
+  in_.read(packed_.data(), static_cast<std::streamsize>(packed_.size()));
+  if (in_.bad())
+    throw RunError(fmt::format("{}: cannot be read at byte {}; look at its disk", path_, read_));
+  packed_begin_ = 0;
+  packed_end_ = static_cast<std::size_t>(in_.gcount());
+  read_ += in_.gcount();
+  return packed_end_ > 0;
+}
+
+std::size_t TraceStream::unpack() {
+  for (;;) {
+    const auto packed =
+        std::as_bytes(std::span(packed_)).subspan(packed_begin_, packed_end_ - packed_begin_);
+    const auto step = unpacker_->unpack(packed, std::as_writable_bytes(std::span(bytes_)));
+    packed_begin_ += step.taken;
+    if (step.given > 0) return step.given;
+    if (step.taken == 0 && (packed_begin_ < packed_end_ || !fill())) return 0;
+  }
+}
+
+void TraceStream::check_size() const {
+  if (given_ - understood_ > kLongestToken)
+    throw RunError(
+        fmt::format("{}: has a text or a gap of more than 16 MiB before byte {}, as no "
+                    "trace has; give a file that a profiler wrote",
+                    path_, given_));
+  if (unpacker_ != nullptr && given_ > kSmall && given_ / kMostUnpacked > read_)
+    throw RunError(
+        fmt::format("{}: unpacks to more than {} times its size, as no trace does; give "
+                    "a file that a profiler wrote",
+                    path_, kMostUnpacked));
+}
+
+TraceStream::int_type TraceStream::underflow() {
+  std::size_t got = 0;
+  try {
+    if (unpacker_ != nullptr) {
+      got = unpack();
+    } else if (packed_begin_ < packed_end_ || fill()) {
+      std::swap(packed_, bytes_);
+      got = packed_end_;
+      packed_begin_ = packed_end_ = 0;
+    }
+  } catch (const SampleError& error) {
+    throw RunError(fmt::format("{}: {}; fetch or record it again", path_, error.what()));
+  }
+  if (got == 0) return traits_type::eof();
+  given_ += static_cast<std::int64_t>(got);
+  check_size();
+  setg(bytes_.data(), bytes_.data(), bytes_.data() + got);
+  return traits_type::to_int_type(*gptr());
+}
+
+}  // namespace loaderscope::traces

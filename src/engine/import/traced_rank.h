@@ -1,0 +1,42 @@
+// One rank of a trace, walked: what its steps waited for.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "engine/import/gaps.h"
+#include "engine/import/rank_waits.h"
+#include "engine/import/steps.h"
+
+namespace loaderscope::traces {
+
+// One kind of gap over the window of a rank.
+struct GapTotal {
+  Nanos time = 0;
+  std::int64_t gaps = 0, steps = 0;  // of those that are noticeable: 1 % of a step
+  Nanos longest = 0, longest_at = 0;
+  std::int64_t longest_step = -1;
+};
+
+struct WalkedStep {
+  TracedStep step;
+  GapParts parts;
+};
+
+struct WalkedRank {
+  TracedSteps steps;
+  std::vector<WalkedStep> walked;
+  std::array<GapTotal, kGapKinds> gaps;
+  Nanos noticeable = 0;
+  Nanos kernels = 0, only_collective = 0;  // of the window
+  Nanos loader_waits = 0;                  // of the host, whatever the GPU did meanwhile
+  std::int64_t loader_calls = 0;
+  bool has_loader = false;  // waits for one were recorded
+};
+
+// `gpu`: null where the trace has none. `extent`: of all that is known of the rank.
+WalkedRank walk(const HostView& host, const std::vector<StepMark>& marks, const GpuView* gpu,
+                const Stretches& another_ranks_loader, Stretch extent);
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,33 @@
+// A traced run whose ranks have been walked, and what is said of it beside its steps.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "engine/import/rank_waits.h"
+#include "engine/import/traced_rank.h"
+#include "engine/import/traced_run.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope::traces {
+
+// A rank is a GPU that a process used; where no GPU was traced, a process.
+struct Place {
+  std::size_t process = 0;
+  TracedGpu* gpu = nullptr;
+};
+
+struct WalkedRun {
+  TracedRun run;
+  std::vector<Place> places;
+  RankWaits waits;
+  std::vector<WalkedRank> ranks;
+
+  bool has_gpu() const { return !run.gpus_used.empty(); }
+};
+
+std::vector<Metric> metrics_of(const WalkedRun& walked);
+std::vector<std::string> notes_of(const WalkedRun& walked);
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,33 @@
+// A look at one process from outside: where it stands, and whether it goes on.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+
+#include "guest/protocol/page.h"
+#include "hang/hang_facts.h"
+
+namespace loaderscope::hang {
+
+// All but what only the process itself or others know. `doing`: null where it makes no batches.
+// `root` is "/", or a folder with its own proc for tests.
+ProcessFacts take_process_snapshot(pid_t process, const guest::Doing* doing,
+                                   const std::filesystem::path& root = "/");
+
+// What grows while a process goes on, and stays while it hangs.
+struct Signs {
+  double cpu_s = 0;        // also of what it has started, as a decoder of its own
+  std::int64_t wakes = 0;  // of its main thread, by others than us
+  std::int64_t read = 0;   // bytes, by calls
+  std::int64_t batch = -1, sample = -1;
+
+  // It makes something else than it did.
+  bool has_moved_since(const Signs& before) const;
+  // It does more in `time` than to look now and then whether something has come.
+  bool was_busy_since(const Signs& before, Nanos time) const;
+};
+Signs signs_of(pid_t process, const guest::Doing* doing);
+
+}  // namespace loaderscope::hang

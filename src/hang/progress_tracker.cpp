@@ -1,0 +1,115 @@
+#include "hang/progress_tracker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loaderscope::hang {
+namespace {
+
+constexpr std::size_t kMostAwaited = std::size_t{1} << 14;  // far more than any loader has
+
+}  // namespace
+
+void ProgressTracker::note(const guest::Fact& fact) {
+  switch (fact.kind) {
+    case guest::FactKind::epoch:
+      begin_epoch(fact);
+      break;
+    case guest::FactKind::ask:
+      ask(fact);
+      break;
+    case guest::FactKind::take:
+    case guest::FactKind::replayed:
+      take(fact);
+      break;
+    case guest::FactKind::ended:
+      finished_ = std::exchange(current_, Epoch());
+      [[fallthrough]];
+    case guest::FactKind::failed:
+      asking_since_ = 0;
+      last_ = fact.end;
+      break;
+    default:
+      of_batch(fact);
+  }
+}
+
+void ProgressTracker::ask(const guest::Fact& fact) {
+  asking_since_ = last_ = fact.begin;
+  Epoch asked{fact.iterator, fact.generation};
+  if (!asked.is_same(current_)) current_ = asked;
+}
+
+void ProgressTracker::take(const guest::Fact& fact) {
+  asking_since_ = 0;
+  if (taken_at_ != 0) steps_.add(fact.begin - taken_at_);
+  last_ = taken_at_ = fact.begin;
+  ++current_.taken;
+  under_way_.erase({fact.iterator, fact.generation, fact.batch});
+}
+
+void ProgressTracker::of_batch(const guest::Fact& fact) {
+  if (fact.batch < 0 || fact.kind == guest::FactKind::moved) return;
+  UnderWay* one = under_way(fact);
+  if (one == nullptr) return;
+  AwaitedBatch& batch = one->batch;
+  batch.number = fact.batch;
+  if (fact.kind == guest::FactKind::dispatched || fact.kind == guest::FactKind::begun)
+    batch.worker = fact.worker;
+  one->dispatched |= fact.kind == guest::FactKind::dispatched;
+  batch.begun |= fact.kind == guest::FactKind::begun;
+  batch.finished |= fact.kind == guest::FactKind::finished;
+  batch.sent |= fact.kind == guest::FactKind::sent;
+  batch.received |= fact.kind == guest::FactKind::received;
+}
+
+// A worker may begin one before it is heard that it was to. What else it tells of one that is not
+// known comes behind the take.
+ProgressTracker::UnderWay* ProgressTracker::under_way(const guest::Fact& fact) {
+  const Name name{fact.iterator, fact.generation, fact.batch};
+  const auto found = under_way_.find(name);
+  if (found != under_way_.end()) return &found->second;
+  if (fact.kind != guest::FactKind::dispatched && fact.kind != guest::FactKind::begun)
+    return nullptr;
+  if (under_way_.size() >= kMostAwaited) forget_strays();
+  return under_way_.size() >= kMostAwaited ? nullptr : &under_way_[name];
+}
+
+void ProgressTracker::forget_strays() {
+  std::erase_if(under_way_, [](const auto& entry) { return !entry.second.dispatched; });
+}
+
+// An epoch that was cut short has left batches behind.
+void ProgressTracker::begin_epoch(const guest::Fact& fact) {
+  last_ = fact.begin;
+  forget_strays();
+  std::erase_if(under_way_, [&](const auto& entry) {
+    const auto& [iterator, generation, batch] = entry.first;
+    const bool is_before = iterator == fact.iterator && generation < fact.generation;
+    return is_before || under_way_.size() >= kMostAwaited;
+  });
+}
+
+Nanos ProgressTracker::patience(Nanos least) const {
+  constexpr Nanos kTimes = 10;
+  constexpr double kNearlyAll = 0.99;
+  return std::max(least, kTimes * steps_.quantile(kNearlyAll));
+}
+
+bool is_left_alone(const ProgressTracker::Epoch& current,
+                   const ProgressTracker::Epoch& others_finished) {
+  return current.iterator >= 0 && others_finished.is_same(current) &&
+         others_finished.taken < current.taken;
+}
+
+std::vector<AwaitedBatch> ProgressTracker::awaited() const {
+  std::vector<AwaitedBatch> batches;
+  for (const auto& [name, one] : under_way_) {
+    const auto& [iterator, generation, batch] = name;
+    if (one.dispatched && iterator == current_.iterator && generation == current_.generation)
+      batches.push_back(one.batch);
+  }
+  return batches;
+}
+
+}  // namespace loaderscope::hang

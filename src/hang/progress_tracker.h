@@ -1,0 +1,71 @@
+// How one process that trains goes on: when it last asked for a batch or got one, how long its
+// steps take, and which batches it has asked its workers for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "guest/protocol/page.h"
+#include "record/histogram.h"
+
+namespace loaderscope::hang {
+
+// A batch that a worker was asked for, and that was not taken.
+struct AwaitedBatch {
+  std::int64_t number = 0;  // within its epoch
+  std::int32_t worker = 0;
+  bool begun = false, finished = false, sent = false, received = false;
+};
+
+class ProgressTracker {
+ public:
+  // What the process or one of its workers tells, each in order.
+  void note(const guest::Fact& fact);
+
+  // For a batch, also before it is known of which loader (iterator -1); 0: it does not.
+  Nanos asking_since() const { return asking_since_; }
+  // When a batch was last asked for, taken or refused; 0: never.
+  Nanos last() const { return last_; }
+  // For how long no batch is no wonder: `least`, or ten times what nearly all steps took.
+  Nanos patience(Nanos least) const;
+
+  struct Epoch {
+    std::int32_t iterator = -1, generation = 0;
+    std::int64_t taken = 0;
+
+    bool is_same(const Epoch& other) const {
+      return iterator == other.iterator && generation == other.generation;
+    }
+  };
+  const Epoch& current() const { return current_; }    // that it is in
+  const Epoch& finished() const { return finished_; }  // that had no batch left, the last of them
+  // Of the current epoch, the first one first.
+  std::vector<AwaitedBatch> awaited() const;
+
+ private:
+  using Name = std::tuple<std::int32_t, std::int32_t, std::int64_t>;  // epoch, batch
+  struct UnderWay {
+    AwaitedBatch batch;
+    bool dispatched = false;  // told by the trainer; else a stray, which was taken before
+  };
+
+  void ask(const guest::Fact& fact);
+  void take(const guest::Fact& fact);
+  void of_batch(const guest::Fact& fact);
+  UnderWay* under_way(const guest::Fact& fact);  // null: it was taken, or they are too many
+  void begin_epoch(const guest::Fact& fact);
+  void forget_strays();
+
+  Nanos asking_since_ = 0, last_ = 0, taken_at_ = 0;
+  Epoch current_, finished_;
+  Histogram steps_;
+  std::map<Name, UnderWay> under_way_;
+};
+
+// Has another rank ended the epoch that one is in, with fewer batches than this one has taken?
+bool is_left_alone(const ProgressTracker::Epoch& current,
+                   const ProgressTracker::Epoch& others_finished);
+
+}  // namespace loaderscope::hang

@@ -1,0 +1,62 @@
+#include "nvtx/ranges.h"
+
+#include <pthread.h>
+
+#include <mutex>
+
+#include "nvtx/library.h"
+
+namespace loaderscope::nvtx {
+namespace {
+
+constexpr std::array<const char*, kActivities> kActivityNames = {
+    "wait for batch", "submit copy", "wait copied", "wait computed", "handled", "window"};
+constexpr std::size_t kLongestThreadName = 15;  // that Linux keeps
+
+}  // namespace
+
+void connect() {
+  static std::once_flag once;
+  std::call_once(once, [] { detail::attached.store(library::connect()); });
+}
+
+std::string name_of_label(std::size_t index) {
+  if (index >= kStages) return kActivityNames[index - kStages];
+  return std::string(name_of(static_cast<Stage>(index)));
+}
+
+void push(Label label, const Payload& payload) {
+  if (attached()) library::push(label.index(), payload);
+}
+
+void pop() {
+  if (attached()) library::pop();
+}
+
+void mark(Label label, const Payload& payload) {
+  if (attached()) library::mark(label.index(), payload);
+}
+
+Counter::Counter(const std::string& name) : known_(attached()) {
+  if (!known_) return;
+  id_ = library::register_counter(name.c_str());
+  if (id_ == 0) mark_name_ = library::register_name(name.c_str());
+}
+
+void Counter::show(std::int64_t value) const {
+  if (id_ != 0) {
+    library::sample_counter(id_, value);
+  } else {
+    library::mark_value(mark_name_, value);
+  }
+}
+
+void name_thread(const std::string& role, std::int32_t rank) {
+  const std::string number = std::to_string(rank);
+  const std::string name = rank < 0 ? role : role + " rank " + number;
+  const std::string short_name = name.size() <= kLongestThreadName ? name : role + " r" + number;
+  ::pthread_setname_np(::pthread_self(), short_name.substr(0, kLongestThreadName).c_str());
+  if (attached()) library::name_thread(name.c_str());
+}
+
+}  // namespace loaderscope::nvtx

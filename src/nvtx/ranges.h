@@ -1,0 +1,107 @@
+// For tools that watch from outside (Nsight Systems and whatever else speaks NVTX): what each
+// thread does, with the batch, the sample and the bytes; queue depths; thread names. Without a tool
+// each use costs one predictable branch.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "loaderscope/rows.h"
+#include "loaderscope/units.h"
+#include "loaderscope/vocabulary.h"
+
+namespace loaderscope::nvtx {
+
+struct TraceRow {
+  Row row;
+};
+std::span<const TraceRow> trace_table();  // src/trace/registry.cpp
+
+// Looks for a tool, once per process. Before the threads that it is to see are started.
+void connect();
+
+namespace detail {
+inline std::atomic<bool> attached{false};
+}
+inline bool attached() { return detail::attached.load(std::memory_order_relaxed); }
+
+// What is shown beside the stages.
+enum class Activity : std::uint8_t {
+  wait_for_batch,
+  submit_copy,
+  wait_copied,
+  wait_computed,
+  handled,  // a mark: how many bytes a stage turned out to handle
+  window,   // the measured steps
+};
+inline constexpr std::size_t kActivities = 6;
+
+// The registered name of a range or mark: a word of the stages, or of the activities.
+class Label {
+ public:
+  Label(Stage stage) : index_(index_of(stage)) {}                     // NOLINT: reads like the word
+  Label(Activity activity) : index_(kStages + index_of(activity)) {}  // NOLINT
+  std::size_t index() const { return index_; }
+  static constexpr std::size_t kCount = kStages + kActivities;
+
+ private:
+  std::size_t index_;
+};
+std::string name_of_label(std::size_t index);
+
+// The layout is told to the tool.
+struct Payload {
+  std::int64_t batch = -1;   // dispatch index within the rank; of the trainer's ranges the step
+  std::int64_t sample = -1;  // index in the data set; -1: no single sample
+  Bytes bytes = 0;           // to be handled; 0 where it is known only at the end
+};
+
+// Do nothing without a tool; from the calling thread.
+void push(Label label, const Payload& payload);
+void pop();
+void mark(Label label, const Payload& payload);
+
+// While it lives, the calling thread is shown to do `label`.
+class Range {
+ public:
+  Range(Label label, const Payload& payload) : shown_(attached()) {
+    if (shown_) [[unlikely]]
+      push(label, payload);
+  }
+  ~Range() {
+    if (shown_) [[unlikely]]
+      pop();
+  }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+
+ private:
+  bool shown_;
+};
+
+// A number over time, such as the depth of a queue. Made after connect().
+class Counter {
+ public:
+  Counter() = default;  // shows nothing
+  explicit Counter(const std::string& name);
+  void sample(std::int64_t value) const {
+    if (known_) [[unlikely]]
+      show(value);
+  }
+
+ private:
+  void show(std::int64_t value) const;
+
+  bool known_ = false;
+  std::uint64_t id_ = 0;       // 0: the tool knows no counters, the values are marks
+  void* mark_name_ = nullptr;  // the tool's handle
+};
+
+// The calling thread's name for this and all other tools: "worker 3", with `rank` >= 0
+// "worker 3 rank 1".
+void name_thread(const std::string& role, std::int32_t rank = -1);
+
+}  // namespace loaderscope::nvtx

@@ -1,0 +1,58 @@
+#include "nvtx/tool.h"
+
+#include <nvtx3/nvToolsExt.h>
+
+#include <cstring>
+
+namespace loaderscope::nvtx::library {
+namespace {
+
+const Listener* told = nullptr;
+char domain;  // its address is the handle of the one that is listened to
+
+nvtxDomainHandle_t handle() { return reinterpret_cast<nvtxDomainHandle_t>(&domain); }
+
+// Others are no domains of their own: of the one without a name nothing is told.
+nvtxDomainHandle_t NVTX_API make_domain(const char* name) {
+  return name != nullptr && std::strcmp(name, told->domain) == 0 ? handle() : nullptr;
+}
+
+const char* name_of(const nvtxEventAttributes_t* event) {
+  const bool is_text = event != nullptr && event->messageType == NVTX_MESSAGE_TYPE_ASCII &&
+                       event->message.ascii != nullptr;
+  return is_text ? event->message.ascii : "";
+}
+
+int NVTX_API push_range(nvtxDomainHandle_t of, const nvtxEventAttributes_t* event) {
+  if (of == handle()) told->push(name_of(event));
+  return NVTX_NO_PUSH_POP_TRACKING;
+}
+
+int NVTX_API pop_range(nvtxDomainHandle_t of) {
+  if (of == handle()) told->pop();
+  return NVTX_NO_PUSH_POP_TRACKING;
+}
+
+template <class Function>
+void set(NvtxFunctionTable table, unsigned int size, unsigned int number, Function function) {
+  if (number < size) *table[number] = reinterpret_cast<NvtxFunctionPointer>(function);
+}
+
+}  // namespace
+
+int listen(void* export_tables, const Listener& listener) {
+  const auto table_of = reinterpret_cast<NvtxGetExportTableFunc_t>(export_tables);
+  const auto* callbacks =
+      static_cast<const NvtxExportTableCallbacks*>(table_of(NVTX_ETID_CALLBACKS));
+  if (callbacks == nullptr || callbacks->struct_size < sizeof(*callbacks)) return 0;
+  NvtxFunctionTable table = nullptr;
+  unsigned int size = 0;
+  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0) return 0;
+  told = &listener;
+  set(table, size, NVTX_CBID_CORE2_DomainCreateA, make_domain);
+  set(table, size, NVTX_CBID_CORE2_DomainRangePushEx, push_range);
+  set(table, size, NVTX_CBID_CORE2_DomainRangePop, pop_range);
+  return 1;
+}
+
+}  // namespace loaderscope::nvtx::library

@@ -1,0 +1,83 @@
+#include "probe/profile.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "analysis/wording.h"
+
+namespace loaderscope::probe {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::string (*show)(double value);
+};
+
+std::string show_seconds(double value) {
+  return show_duration(static_cast<Nanos>(std::llround(std::min(value, 1e9) * 1e9)));
+}
+std::string show_number(double value) {
+  return value < 1e15 && value == std::floor(value) ? show_count(static_cast<std::int64_t>(value))
+                                                    : show_rate(value);
+}
+
+constexpr Unit kUnits[] = {
+    {"1/s", [](double value) { return show_rate(value) + "/s"; }},
+    {"bytes/s", show_byte_rate},
+    {"bytes", show_size},
+    {"s", show_seconds},
+    {"cores", show_cores},
+    {"count", show_number},
+    {"share", show_percent},
+};
+
+constexpr std::string_view kSupplies[] = {"decoding", "storage", "copying", "link"};
+
+}  // namespace
+
+const std::vector<std::string_view>& unit_words() {
+  static const std::vector<std::string_view> words = [] {
+    std::vector<std::string_view> names;
+    for (const Unit& unit : kUnits) names.push_back(unit.name);
+    return names;
+  }();
+  return words;
+}
+
+std::string shown(const Figure& figure) {
+  for (const Unit& unit : kUnits) {
+    if (unit.name == figure.unit) return unit.show(figure.value);
+  }
+  return show_number(figure.value);
+}
+
+std::string_view name_of(MachineResource supply) {
+  return kSupplies[static_cast<std::size_t>(supply)];
+}
+
+const std::vector<std::string_view>& supply_names() {
+  static const std::vector<std::string_view> names(std::begin(kSupplies), std::end(kSupplies));
+  return names;
+}
+
+const Ceiling* Profile::ceiling(MachineResource supply) const {
+  for (const auto& [name, outcome] : probes) {
+    for (const Ceiling& ceiling : outcome.ceilings) {
+      if (ceiling.supply == supply) return &ceiling;
+    }
+  }
+  return nullptr;
+}
+
+std::string Profile::sentence() const {
+  std::string text;
+  for (const auto& [name, outcome] : probes) {
+    if (!outcome.answer.empty()) text += (text.empty() ? "" : "; ") + outcome.answer;
+  }
+  if (interrupted)
+    text += text.empty() ? "stopped before anything was measured" : "; stopped early";
+  return text.empty() ? "nothing could be measured here" : text;
+}
+
+}  // namespace loaderscope::probe

@@ -1,0 +1,194 @@
+#include "watch/process_samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <system_error>
+#include <utility>
+
+#include "base/printable.h"
+#include "machine/proc_file.h"
+#include "machine/process_stat.h"
+
+namespace loaderscope::watch {
+
+namespace {
+
+constexpr std::size_t kRuns = static_cast<std::size_t>(ThreadActivity::runs);
+
+std::string place_of(std::string_view call, const std::string& object) {
+  constexpr std::size_t kMost = 80;
+  const std::string words = fmt::format("{}()", call);
+  if (object.starts_with("pipe:")) return words + " of a pipe";
+  if (object.starts_with("socket:")) return words + " of a connection";
+  if (!object.starts_with('/')) return words;
+  const std::string shown = printable(object);
+  return shown.size() <= kMost ? words + " of " + shown
+                               : words + " of ..." + shown.substr(shown.size() - kMost);
+}
+
+}  // namespace
+
+void Totals::add(const Totals& other) {
+  watched_s += other.watched_s;
+  user_s += other.user_s;
+  system_s += other.system_s;
+  no_core_s += other.no_core_s;
+  for (std::size_t i = 0; i < kDoings; ++i) waits_s[i] += other.waits_s[i];
+  looks += other.looks;
+  major_faults += other.major_faults;
+  read += other.read;
+  storage += other.storage;
+}
+
+Shares Totals::shares() const {
+  Shares shares;
+  if (watched_s <= 0) return shares;
+  shares.user = user_s / watched_s;
+  shares.system = system_s / watched_s;
+  shares.no_core = no_core_s / watched_s;
+  for (std::size_t i = 0; i < kDoings; ++i) shares.waits[i] = waits_s[i] / watched_s;
+  return shares;
+}
+
+ProcessSamples::ProcessSamples(const std::filesystem::path& root, const JobProcess& process)
+    : root_(root), folder_(root / "proc" / std::to_string(process.pid)), process_(process) {}
+
+// Who is ending shows no command that tells what it was.
+void ProcessSamples::know(const JobProcess& process) {
+  if (process.role != Role::other || process.has_command) process_ = process;
+}
+
+std::optional<ProcessSamples::Counters> ProcessSamples::read(Nanos at) {
+  const auto stat = read_process_stat(folder_);
+  if (!stat || stat->has_ended() || stat->started != process_.started) return std::nullopt;
+  Counters counters;
+  counters.at = at;
+  counters.user_s = stat->own.user_s;
+  counters.system_s = stat->own.system_s;
+  counters.major_faults = stat->own.major_faults;
+  const std::string schedstat = text_of(folder_ + "/schedstat");  // of the main thread
+  NumbersIn times(schedstat);
+  counters.main_cpu = times.next().value_or(0);
+  counters.no_core = times.next().value_or(0);
+  counters.turns = times.next().value_or(0);
+  const auto io = values_in(folder_ + "/io", {"rchar", "read_bytes"});
+  is_io_known_ = io[0] && io[1];
+  counters.read = static_cast<double>(io[0].value_or(0));
+  counters.storage = static_cast<double>(io[1].value_or(0));
+  return counters;
+}
+
+void ProcessSamples::sample(Nanos at) {
+  if (has_ended_) return;
+  const std::optional<Counters> counters = read(at);
+  has_ended_ = !counters;
+  if (!counters) return;
+  before_ = latest_.at == 0 ? *counters : latest_;
+  latest_ = *counters;
+  if (first_.at == 0) first_ = *counters;
+}
+
+void ProcessSamples::look(double every_s) {
+  if (has_ended_) return;
+  const ThreadLook before = std::exchange(look_, look_at_thread(root_, process_.pid, process_.pid));
+  if (look_.has_ended) return;
+  every_s_ = every_s;
+  ++looks_[static_cast<std::size_t>(look_.doing)];
+  if (!look_.is_call_known) ++unknown_looks_;
+  const bool goes_on = before.doing == ThreadActivity::queue && before.turns == look_.turns;
+  if (look_.doing == ThreadActivity::queue && !goes_on) ++waits_;
+  if (look_.call.empty()) return;
+  Place& place = places_[std::string(look_.call)];
+  ++place.looks;
+  place.object = look_.object;
+}
+
+void ProcessSamples::look_at_memory(Nanos at) {
+  const auto own = value_in(folder_ + "/status", "RssAnon");
+  if (has_ended_ || !own) return;
+  private_bytes_ = static_cast<double>(*own * kKibi);
+  memory_.note(at, private_bytes_);
+}
+
+void ProcessSamples::look_at_files() {
+  std::error_code refused;
+  const std::filesystem::directory_iterator first(folder_ + "/fd", refused), end;
+  if (refused) return;
+  open_files_ = std::distance(first, end);
+  if (most_files_ == 0) most_files_ = value_in(folder_ + "/limits", "Max open files").value_or(0);
+}
+
+void ProcessSamples::restart() {
+  first_ = before_ = latest_;
+  looks_ = {};
+  unknown_looks_ = waits_ = 0;
+  places_.clear();
+  memory_.restart();
+}
+
+double ProcessSamples::cpu_s() const { return latest_.cpu_s() - first_.cpu_s(); }
+
+Totals ProcessSamples::totals() const {
+  Totals totals;
+  totals.looks = std::accumulate(looks_.begin(), looks_.end(), std::int64_t{0});
+  totals.watched_s = seconds(latest_.at - first_.at);
+  totals.user_s = latest_.user_s - first_.user_s;
+  totals.system_s = latest_.system_s - first_.system_s;
+  totals.no_core_s = std::min(seconds(latest_.no_core - first_.no_core), totals.watched_s);
+  totals.major_faults = latest_.major_faults - first_.major_faults;
+  totals.read = latest_.read - first_.read;
+  totals.storage = latest_.storage - first_.storage;
+  if (totals.looks == 0 || totals.watched_s <= 0) return totals;
+  const auto waiting = static_cast<double>(totals.looks - looks_[kRuns]);
+  const auto all = static_cast<double>(totals.looks);
+  if (latest_.turns == 0) {  // a kernel without schedstat: only the looks tell
+    for (std::size_t i = 0; i < kDoings; ++i)
+      totals.waits_s[i] = totals.watched_s * static_cast<double>(looks_[i]) / all;
+    return totals;
+  }
+  const double left = totals.watched_s - totals.no_core_s;
+  totals.waits_s[kRuns] = std::min(seconds(latest_.main_cpu - first_.main_cpu), left);
+  for (std::size_t i = 0; i < kDoings && waiting > 0; ++i) {
+    if (i != kRuns)
+      totals.waits_s[i] = (left - totals.waits_s[kRuns]) * static_cast<double>(looks_[i]) / waiting;
+  }
+  return totals;
+}
+
+std::string ProcessSamples::where() const {
+  const auto most = std::max_element(
+      places_.begin(), places_.end(),
+      [](const auto& a, const auto& b) { return a.second.looks < b.second.looks; });
+  return most == places_.end() ? "" : place_of(most->first, most->second.object);
+}
+
+WatchedProcess ProcessSamples::report() const {
+  const Totals totals = this->totals();
+  WatchedProcess told;
+  told.pid = process_.pid;
+  told.role = process_.role;
+  told.rank = process_.rank;
+  told.number = process_.number;
+  told.name = process_.name;
+  told.has_ended = has_ended_;
+  told.watched_s = totals.watched_s;
+  told.looks = totals.looks;
+  told.shares = totals.shares();
+  told.where = where();
+  if (totals.watched_s > 0) {
+    told.read_per_s = totals.read / totals.watched_s;
+    told.storage_per_s = totals.storage / totals.watched_s;
+    told.major_faults_per_s = static_cast<double>(totals.major_faults) / totals.watched_s;
+  }
+  told.private_bytes = private_bytes_;
+  told.growth_per_s = memory_.bytes_per_second();
+  told.open_files = open_files_;
+  told.most_files = most_files_;
+  return told;
+}
+
+}  // namespace loaderscope::watch

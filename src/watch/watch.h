@@ -1,0 +1,190 @@
+// A running job, watched from outside: what its processes do, against thresholds, and what limits
+// it, as far as that can be told without being part of it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loaderscope/rows.h"
+#include "loaderscope/units.h"
+#include "machine/child.h"
+#include "watch/thread_activity.h"
+
+namespace loaderscope::watch {
+
+enum class Role : std::uint8_t { trainer, worker, other };
+std::string_view name_of(Role role);
+
+// What a process, or several alike, did on average while watched. Shares are of the time watched;
+// what the looks found is scaled to the time in which its main thread did not run.
+struct Shares {
+  double user = 0, system = 0;  // CPU time of all its threads: above 1 with several
+  double no_core = 0;           // its main thread was ready to run, and had none
+  std::array<double, kDoings>
+      waits{};  // of its main thread, by ThreadActivity; `runs` is that on a core
+
+  double cpu() const { return user + system; }
+  double of(ThreadActivity doing) const { return waits[static_cast<std::size_t>(doing)]; }
+};
+
+struct WatchedProcess {
+  pid_t pid = 0;
+  Role role = Role::other;
+  std::int64_t rank = 0;    // that it is or works for, by torchrun's number, else counted
+  std::int64_t number = 0;  // of the worker, counted from 0 in the order of their start
+  std::string name;
+  bool has_ended = false;
+  double watched_s = 0;
+  std::int64_t looks = 0;
+  Shares shares;
+  std::string where;                         // it waits most: "read() of /data/7.jpg"
+  double read_per_s = 0, storage_per_s = 0;  // bytes by calls, and of them from storage
+  double major_faults_per_s = 0;
+  double private_bytes = 0;
+  std::optional<double> growth_per_s;           // of it
+  std::int64_t open_files = 0, most_files = 0;  // 0: not known
+  std::string line;                             // of Python; "": not known
+};
+
+struct WatchedGpu {
+  std::string name;
+  double busy = 0, memory_used = 0, memory = 0;  // means; bytes
+  bool is_of_job = false;
+};
+
+struct OtherProgram {
+  std::string name;
+  double cores = 0;
+};
+
+struct WatchedMachine {
+  double cores = 0, busy_cores = 0, other_cores = 0;
+  std::vector<OtherProgram> others;  // the largest first
+  std::optional<double> quota;       // cores, of the job's cgroup
+  std::optional<double> throttled;   // share of the time
+  std::string disk;                  // the busiest; "": none is known
+  double disk_busy = 0, disk_read_per_s = 0;
+  double shm_used = 0, shm_size = 0;  // bytes of /dev/shm, the most
+};
+
+// What the trainers' main threads do for batches, all ranks together.
+struct BatchWaits {
+  bool is_known = false;
+  double share = 0;        // of the time, waiting for a batch
+  std::int64_t waits = 0;  // that the looks met
+  double mean_s = 0;       // of those, at least one distance of looks
+  double every_s = 0;      // distance of looks
+  std::string basis;       // what it is read from, or why it is not known
+};
+
+// What the job's processes use of datasets.map() and the like, as files in the cache of `datasets`.
+struct MapResults {
+  std::int64_t found = 0;                  // older than the job: they were in the cache
+  std::int64_t made = 0;                   // since it began
+  std::vector<std::string> being_written;  // now: files
+};
+
+enum class Limit : std::uint8_t {
+  unknown,
+  trainer,  // the training itself
+  cpu,      // workers never rest, and compute
+  storage,  // likewise, and wait for it
+  network,
+  waits,       // likewise, and sleep or wait for locks
+  contention,  // they are ready and have no core: of others, or of their own
+  quota,
+  handover,  // workers rest, and the trainer waits all the same
+  standing,  // nothing goes on
+};
+std::string_view name_of(Limit limit);
+const std::vector<std::string_view>& limit_names();
+
+struct Told {
+  std::optional<double> value;
+  std::string why_not{};  // there is none
+};
+
+struct ThresholdOutcome {
+  std::string_view name;
+  Told told;
+  std::optional<bool> is_met{};  // where there is a value
+};
+
+struct Watch {
+  pid_t pid = 0;
+  std::string program;
+  double watched_s = 0;
+  std::int64_t samples = 0, looks = 0;
+  double own_cpu = 0;  // share of a core that watching took
+  bool job_ended = false, interrupted = false;
+  std::string end;  // how the program ended that was started; "": it goes on, or is not ours
+  std::vector<WatchedProcess> processes;
+  std::int64_t workers_seen = 0;  // also of earlier epochs
+  Shares workers;                 // all of them together, of those that have ended too
+  double workers_watched_s = 0;   // likewise, the time of which that are shares
+  double worker_read_per_s = 0, worker_storage_per_s = 0;  // of each
+  double worker_private_bytes = 0;                         // mean of those that are there
+  std::optional<double> worker_growth_per_s;               // of each
+  BatchWaits waits;
+  std::vector<WatchedGpu> gpus;
+  WatchedMachine machine;
+  std::optional<MapResults> map_results;  // nothing: what files are mapped may not be read
+  std::vector<ThresholdOutcome> thresholds;
+  Limit limit = Limit::unknown;
+  std::string sentence;             // the verdict
+  std::string advice;               // "": none
+  std::vector<std::string> stands;  // where the processes stand of a job that does not go on
+  std::vector<std::string> unseen;
+  std::vector<std::string> notes;
+
+  std::int64_t count(Role role) const;
+};
+
+// --- thresholds: one row each ---
+
+struct Threshold {
+  Row row;
+  std::string_view unit;  // "%", "ms"
+  double limit;           // a share, or seconds
+  bool is_least;          // else it is the most
+  Told (*tell)(const Watch& watch);
+};
+std::span<const Threshold> thresholds();
+std::vector<ThresholdOutcome> judge_thresholds(const Watch& watch);
+
+// Fills limit, sentence and advice.
+void judge(Watch& watch);
+
+// --- watching ---
+
+struct WatchOptions {
+  std::filesystem::path root = "/";  // or a folder with its own proc for tests
+  pid_t pid = 0;
+  Child* child = nullptr;  // that was started for it; null: it is somebody else's
+  Nanos interval = kSecond;
+  Nanos duration = 0;                // 0: until the job ends
+  Nanos stall_after = 10 * kSecond;  // nothing went on for so long: the job stands
+};
+
+// Throws RunError: there is no such process, or /proc does not show it.
+void check_process(const std::filesystem::path& root, pid_t pid);
+
+// The trainers of this machine that have PyTorch's workers, for who names none.
+std::vector<pid_t> trainers_here(const std::filesystem::path& root);
+
+// Until the job ends, the duration is over, `stop` is set or `on_interval` says false; that is
+// called every interval with what is known.
+Watch watch_job(const WatchOptions& options, const std::atomic<int>& stop,
+                const std::function<bool(const Watch&)>& on_interval);
+
+}  // namespace loaderscope::watch

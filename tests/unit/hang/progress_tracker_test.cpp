@@ -1,0 +1,98 @@
+// How one process that trains goes on, from what it tells.
+#include "hang/progress_tracker.h"
+
+#include <gtest/gtest.h>
+
+#include "guest/host/epoch_lengths.h"
+
+namespace loaderscope::hang {
+namespace {
+
+guest::Fact made(guest::FactKind kind, Nanos at, std::int64_t batch = -1, std::int32_t worker = 0) {
+  guest::Fact fact;
+  fact.kind = kind;
+  fact.begin = fact.end = at;
+  fact.batch = batch;
+  fact.worker = worker;
+  return fact;
+}
+
+TEST(ProgressTracker, ItsPatienceFollowsItsSteps) {
+  ProgressTracker movement;
+  EXPECT_EQ(movement.patience(10 * kSecond), 10 * kSecond);
+  for (int step = 0; step < 100; ++step) {
+    movement.note(made(guest::FactKind::ask, 3 * step * kSecond));
+    movement.note(made(guest::FactKind::take, 3 * step * kSecond + 1, step));
+  }
+  EXPECT_NEAR(seconds(movement.patience(10 * kSecond)), 30, 1);
+  EXPECT_EQ(movement.current().taken, 100);
+}
+
+TEST(ProgressTracker, WhatItWaitsForIsWhatItHasAskedForAndNotTaken) {
+  ProgressTracker movement;
+  movement.note(made(guest::FactKind::epoch, 1));
+  for (int batch = 0; batch < 3; ++batch)
+    movement.note(made(guest::FactKind::dispatched, 2, batch, batch % 2));
+  movement.note(made(guest::FactKind::ask, 3));
+  movement.note(made(guest::FactKind::take, 4, 0));
+  movement.note(made(guest::FactKind::sent, 5, 0));  // told behind the take
+  movement.note(made(guest::FactKind::begun, 5, 1, 1));
+  movement.note(made(guest::FactKind::ask, 6));
+  const std::vector<AwaitedBatch> awaited = movement.awaited();
+  ASSERT_EQ(awaited.size(), 2U);
+  EXPECT_EQ(awaited[0].number, 1);
+  EXPECT_EQ(awaited[0].worker, 1);
+  EXPECT_TRUE(awaited[0].begun);
+  EXPECT_FALSE(awaited[1].begun);
+  EXPECT_EQ(movement.asking_since(), 6);
+}
+
+TEST(ProgressTracker, AnEpochThatIsCutShortLeavesNothing) {
+  ProgressTracker movement;
+  movement.note(made(guest::FactKind::epoch, 1));
+  movement.note(made(guest::FactKind::dispatched, 2, 0));
+  movement.note(made(guest::FactKind::ask, 3));
+  guest::Fact next = made(guest::FactKind::epoch, 4);
+  next.generation = 1;
+  movement.note(next);
+  next.kind = guest::FactKind::ask;
+  movement.note(next);
+  EXPECT_TRUE(movement.awaited().empty());
+}
+
+TEST(ProgressTracker, WhoGoesOnBehindTheEndOfAnotherIsLeftAlone) {
+  ProgressTracker shorter, longer;
+  for (ProgressTracker* movement : {&shorter, &longer}) {
+    movement->note(made(guest::FactKind::epoch, 1));
+    movement->note(made(guest::FactKind::ask, 2));
+    movement->note(made(guest::FactKind::take, 3, 0));
+  }
+  shorter.note(made(guest::FactKind::ask, 4));
+  shorter.note(made(guest::FactKind::ended, 4));
+  EXPECT_FALSE(is_left_alone(longer.current(), shorter.finished()));
+  longer.note(made(guest::FactKind::ask, 4));
+  longer.note(made(guest::FactKind::take, 5, 1));
+  EXPECT_TRUE(is_left_alone(longer.current(), shorter.finished()));
+  EXPECT_FALSE(is_left_alone(shorter.current(), longer.finished()));
+}
+
+TEST(EpochLengths, CountWhatAnEpochGives) {
+  guest::LoaderFacts loader;
+  EXPECT_EQ(batches_in(loader), 0);
+  loader.samples = 41;
+  loader.batch_size = 4;
+  EXPECT_EQ(batches_in(loader), 11);
+  loader.drop_last = true;
+  EXPECT_EQ(batches_in(loader), 10);
+  loader.batches = 7;
+  EXPECT_EQ(batches_in(loader), 7);
+}
+
+TEST(EpochLengths, EqualOnesAreNotTold) {
+  EXPECT_EQ(guest::sentence_of({}), "");
+  EXPECT_EQ(guest::sentence_of({{0, 10}, {1, 10}}), "");
+  EXPECT_EQ(guest::sentence_of({{0, 11}, {1, 10}, {2, 11}}).find("rank 1 has 10 batches"), 0U);
+}
+
+}  // namespace
+}  // namespace loaderscope::hang
