@@ -10,7 +10,7 @@
 #include "base/printable.h"
 #include "base/shortage.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
+#include "job/interrupt.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/version_text.h"
+#include "job/version_text.h"
 #include "manual/topics.h"
 
 namespace loaderscope {

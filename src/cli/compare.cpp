@@ -16,18 +16,18 @@
 #include "cli/compare_arms.h"
 #include "cli/compare_flags.h"
 #include "cli/experiments.h"
-#include "cli/interrupt.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/ref_arms.h"
-#include "cli/saved_machine.h"
 #include "cli/terminal.h"
-#include "cli/version_text.h"
 #include "experiment/case_run.h"
 #include "experiment/compare/bisect.h"
 #include "experiment/compare/compare.h"
 #include "experiment/compare/spread_history.h"
+#include "job/commit_sides.h"
+#include "job/interrupt.h"
+#include "job/machine_profile.h"
+#include "job/version_text.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
 #include "machine/machine.h"
@@ -38,13 +38,21 @@
 namespace loaderscope {
 namespace {
 
+// Shows progress on standard error.
+compare::Comparison compare_with_progress(const CompareArm& a, const CompareArm& b,
+                                          PairContext context) {
+  ProgressPrinter progress("runs");
+  context.progress = [&](std::int64_t runs, double share) { progress.show(runs, share); };
+  return compare_pair(a, b, context);
+}
+
 // Compares GOOD with one commit after another, and keeps what was found of each.
 class Bisection {
  public:
   Bisection(const CompareFlags& flags, const RunConfig& base, const compare::Options& options,
             const std::function<bool()>& stopped)
       : refs_(base, flags.own.text("build"), stopped),
-        context_{base, options, stopped},
+        context_{.base = base, .options = options, .stopped = stopped},
         commits_(commits_between(refs_.repository(), flags.results[0], flags.results[1])),
         good_(refs_.add_watched("A", flags.results[0])) {
     compare::give_share(context_.options,
@@ -68,7 +76,7 @@ class Bisection {
 
   compare::Comparison measure(std::int64_t commit) {
     const auto i = static_cast<std::size_t>(commit);
-    return compare_pair(good_, refs_.add("B", commits_[i].commit), context_);
+    return compare_with_progress(good_, refs_.add("B", commits_[i].commit), context_);
   }
 
   // One that nothing can have reached is as the last good one; one that does not run says nothing.
@@ -99,7 +107,7 @@ class Bisection {
     return result;
   }
 
-  RefArms refs_;
+  CommitSides refs_;
   PairContext context_;
   const std::vector<compare::Commit> commits_;
   const CompareArm good_;
@@ -175,14 +183,17 @@ compare::Comparison compare_arms(const CompareFlags& flags, const RunConfig& giv
                                  const compare::Options& options,
                                  const std::function<bool()>& stopped) {
   const CompareArms arms(flags.own, given, stopped);
-  PairContext context{given, options, stopped, [&] { return arms.same_by_construction(); }};
+  PairContext context{
+      .base = given, .options = options, .stopped = stopped, .same_by_construction = [&] {
+        return arms.same_by_construction();
+      }};
   Reached reached(flags.own.text(kMachineFlag.name));
   context.look = [&](std::int64_t arm, RunRecord& record) {
     reached.look(static_cast<std::size_t>(arm), record);
   };
   constexpr double kOfAnchor = 1.0 / 3;
   if (arms.anchor) compare::give_share(context.options, 1 - kOfAnchor);
-  compare::Comparison comparison = compare_pair(arms.two[0], arms.two[1], context);
+  compare::Comparison comparison = compare_with_progress(arms.two[0], arms.two[1], context);
   comparison.same_flags = arms.same_flags;
   comparison.notes.insert(comparison.notes.end(), arms.notes.begin(), arms.notes.end());
   reached.add_to(comparison.notes);
@@ -191,7 +202,7 @@ compare::Comparison compare_arms(const CompareFlags& flags, const RunConfig& giv
   compare::give_share(context.options, kOfAnchor);
   context.same_by_construction = {};
   context.look = {};
-  const compare::Comparison since = compare_pair(*arms.anchor, arms.two[1], context);
+  const compare::Comparison since = compare_with_progress(*arms.anchor, arms.two[1], context);
   comparison.interrupted = since.interrupted;
   comparison.anchor = anchor_of(since, options.anchor_limit);
   return comparison;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/compare_pair.h"
 #include "cli/own_flags.h"
-#include "cli/ref_arms.h"
+#include "job/commit_sides.h"
+#include "job/compare_pair.h"
 
 namespace loaderscope {
 
@@ -21,7 +21,7 @@ struct CompareArms {
   // See compare::Context; "" of what are no refs.
   std::string same_by_construction() const;
 
-  std::optional<RefArms> refs;  // of those that are
+  std::optional<CommitSides> refs;  // of those that are
   std::array<CompareArm, 2> two;
   std::optional<CompareArm> anchor;
   bool same_flags = true;

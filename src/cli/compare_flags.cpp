@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "cli/experiments.h"
-#include "cli/saved_machine.h"
+#include "job/machine_profile.h"
 #include "settings/flag_words.h"
 #include "settings/key_lines.h"
 

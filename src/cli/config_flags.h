@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/output_rules.h"
 #include "loaderscope/settings.h"
+#include "report/output_rules.h"
 #include "settings/scenario.h"
 
 namespace CLI {

@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "cli/version_text.h"
 #include "dataset/drift.h"
 #include "dataset/info.h"
+#include "job/interrupt.h"
+#include "job/version_text.h"
 #include "report/results.h"
 
 namespace loaderscope {

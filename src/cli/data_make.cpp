@@ -7,12 +7,12 @@
 
 #include "cli/command.h"
 #include "cli/data_make_flags.h"
-#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "dataset/make.h"
 #include "dataset/make_tokens.h"
 #include "dataset/twin.h"
+#include "job/interrupt.h"
 
 namespace loaderscope {
 namespace {

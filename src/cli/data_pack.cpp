@@ -7,10 +7,10 @@
 
 #include "cli/command.h"
 #include "cli/data_flags.h"
-#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "dataset/pack.h"
+#include "job/interrupt.h"
 
 namespace loaderscope {
 namespace {

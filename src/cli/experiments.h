@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "cli/own_flags.h"
-#include "cli/saved_machine.h"
+#include "job/machine_profile.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/experiment.h"
 #include "machine/machine_load.h"

@@ -4,12 +4,12 @@
 #include <optional>
 
 #include "base/cpu_set.h"
-#include "cli/hang_watch.h"
-#include "cli/job_of_processes.h"
 #include "cli/live_account.h"
 #include "cli/progress.h"
-#include "cli/version_text.h"
 #include "device/cuda/gpu_link.h"
+#include "job/exit_watchdog.h"
+#include "job/job_of_processes.h"
+#include "job/version_text.h"
 #include "loaderscope/device.h"
 #include "loaderscope/engine.h"
 #include "machine/gpu_watch.h"

@@ -22,6 +22,12 @@ struct OwnFlag {
 inline constexpr OwnFlag kVerbose = {"verbose", "v", "",
                                      "Show all that is known, not only what fits a screen."};
 
+// Of every command that compares its figures with ceilings.
+inline constexpr OwnFlag kMachineFlag = {
+    "machine", "", "FILE",
+    "Take this machine's ceilings of this profile, saved by 'probe --json', instead of that of "
+    "'probe --save'; none: of no profile."};
+
 void add_verbose(CLI::App& app, bool& verbose);  // for a command that reads no scenario
 
 class OwnFlags {

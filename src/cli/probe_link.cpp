@@ -5,10 +5,10 @@
 
 #include "cli/answer_files.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "cli/version_text.h"
+#include "job/interrupt.h"
+#include "job/version_text.h"
 #include "report/results.h"
 
 namespace loaderscope {

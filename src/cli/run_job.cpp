@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "cli/analysed.h"
-#include "cli/interrupt.h"
-#include "cli/job_of_processes.h"
-#include "cli/job_of_programs.h"
 #include "cli/measure.h"
 #include "cli/requirements.h"
+#include "job/interrupt.h"
+#include "job/job_of_processes.h"
+#include "job/job_of_programs.h"
 #include "loaderscope/errors.h"
 #include "record/broken_off.h"
 #include "rendezvous/job_token.h"

@@ -1,6 +1,6 @@
 #include "cli/trace_answer.h"
 
-#include "cli/version_text.h"
+#include "job/version_text.h"
 #include "loaderscope/findings.h"
 
 namespace loaderscope {

@@ -80,9 +80,11 @@ std::vector<std::string> cells_of(const std::string& name, const Shares& shares,
   std::vector<std::string> cells = {name, share_or_blank(shares.cpu()),
                                     share_or_blank(shares.no_core)};
   for (const ThreadActivity doing :
-       {ThreadActivity::queue, ThreadActivity::storage, ThreadActivity::network, ThreadActivity::lock, ThreadActivity::sleep})
+       {ThreadActivity::queue, ThreadActivity::storage, ThreadActivity::network,
+        ThreadActivity::lock, ThreadActivity::sleep})
     cells.push_back(share_or_blank(shares.of(doing)));
-  cells.push_back(share_or_blank(shares.of(ThreadActivity::other) + shares.of(ThreadActivity::stopped)));
+  cells.push_back(
+      share_or_blank(shares.of(ThreadActivity::other) + shares.of(ThreadActivity::stopped)));
   cells.push_back(bytes > 0 ? show_size(bytes) : "");
   cells.push_back(growth ? fmt::format("{:+.1f} MB/min", *growth * 60 / 1e6) : "");
   cells.push_back(where);

@@ -46,6 +46,7 @@ const std::vector<std::vector<Folder>>& floors() {
       {{"experiment", "experiment"}, {"probe", ""}, {"watch", ""}},
       {{"page", ""}, {"manual", ""}},
       {{"report", "report"}},
+      {{"job", ""}},
       {{"cli", ""}},
       {{"", ""}},  // src/main.cpp
   };

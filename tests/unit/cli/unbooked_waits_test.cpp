@@ -1,5 +1,5 @@
 // What is said of the waits that a job's hosts had for each other.
-#include "cli/job_records.h"
+#include "job/job_records.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

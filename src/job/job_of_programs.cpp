@@ -1,4 +1,4 @@
-#include "cli/job_of_programs.h"
+#include "job/job_of_programs.h"
 
 #include <fmt/format.h>
 

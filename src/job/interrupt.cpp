@@ -1,4 +1,4 @@
-#include "cli/interrupt.h"
+#include "job/interrupt.h"
 
 #include <csignal>
 

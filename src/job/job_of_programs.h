@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/job_records.h"
+#include "job/job_records.h"
 
 namespace loaderscope {
 

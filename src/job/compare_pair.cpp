@@ -1,4 +1,4 @@
-#include "cli/compare_pair.h"
+#include "job/compare_pair.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,6 @@
 #include "base/private_folder.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
-#include "cli/progress.h"
 #include "experiment/case_run.h"
 #include "settings/flag_words.h"
 
@@ -73,7 +72,6 @@ compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
   comparison.options = context.options;
   comparison.arms = {a.arm, b.arm};
   comparison.command = command_of(context.base);
-  ProgressPrinter progress("runs");
   const Nanos patience = context.options.budget + kPatience;
   const auto fresh = [&](std::int64_t arm, const compare::RunLength& length) {
     return with_length(arms.at(static_cast<std::size_t>(arm))->run, length,
@@ -102,8 +100,8 @@ compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
              .after_run =
                  [&](const compare::Comparison& so_far) {
                    const auto planned = static_cast<double>(2 * so_far.planned_pairs);
-                   progress.show(std::ssize(so_far.runs),
-                                 static_cast<double>(so_far.runs.size()) / planned);
+                   context.progress(std::ssize(so_far.runs),
+                                    static_cast<double>(so_far.runs.size()) / planned);
                  },
              .has_length = has_length(context.base),
              .same_by_construction = context.same_by_construction});

@@ -7,17 +7,18 @@
 #include <vector>
 
 #include "base/private_folder.h"
-#include "cli/compare_pair.h"
 #include "experiment/compare/work_tree.h"
+#include "job/compare_pair.h"
 
 namespace loaderscope {
 
 // With a work tree for each, for as long as this lives.
-class RefArms {
+class CommitSides {
  public:
   // `build`: run in each; "": nothing. Throws UsageError where nothing of a commit would be run,
   // RunError where there is no repository.
-  RefArms(const RunConfig& base, const std::string& build, const std::function<bool()>& stopped);
+  CommitSides(const RunConfig& base, const std::string& build,
+              const std::function<bool()>& stopped);
 
   // Throws RunError where `ref` cannot be had or built.
   CompareArm add(const std::string& name, const std::string& ref);

@@ -1,4 +1,4 @@
-#include "cli/output_rules.h"
+#include "report/output_rules.h"
 
 #include <sys/stat.h>
 

@@ -15,7 +15,7 @@
 
 namespace loaderscope {
 
-class HangWatch {
+class ExitWatchdog {
  public:
   struct Job {
     std::function<std::string()> failure;  // why it has ended; "": it has not
@@ -23,10 +23,10 @@ class HangWatch {
     Nanos timeout = 0;  // with threads that do not run; 0: for ever
   };
   // Watches the calling thread, and all that are started from now on.
-  HangWatch(Job job, const std::atomic<int>& stop_signal);
-  ~HangWatch();  // it has come back
-  HangWatch(const HangWatch&) = delete;
-  HangWatch& operator=(const HangWatch&) = delete;
+  ExitWatchdog(Job job, const std::atomic<int>& stop_signal);
+  ~ExitWatchdog();  // it has come back
+  ExitWatchdog(const ExitWatchdog&) = delete;
+  ExitWatchdog& operator=(const ExitWatchdog&) = delete;
 
  private:
   void watch();

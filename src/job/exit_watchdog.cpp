@@ -1,4 +1,4 @@
-#include "cli/hang_watch.h"
+#include "job/exit_watchdog.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include "base/printable.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
-#include "cli/interrupt.h"
+#include "job/interrupt.h"
 #include "machine/proc_file.h"
 #include "machine/process_stat.h"
 #include "watch/thread_activity.h"
@@ -83,26 +83,26 @@ void close_output_where_threads_are_held() {
   [[maybe_unused]] static const int once = std::atexit(let_go_of_output);
 }
 
-HangWatch::HangWatch(Job job, const std::atomic<int>& stop_signal)
+ExitWatchdog::ExitWatchdog(Job job, const std::atomic<int>& stop_signal)
     : job_(std::move(job)),
       stop_signal_(stop_signal),
       watched_(::gettid()),
       others_(own_threads()),
       thread_([this] { watch(); }) {}
 
-HangWatch::~HangWatch() {
+ExitWatchdog::~ExitWatchdog() {
   is_over_.store(true);
   thread_.join();
 }
 
-std::int64_t HangWatch::turns() const {
+std::int64_t ExitWatchdog::turns() const {
   std::int64_t turns = turns_of(watched_);
   for (const pid_t thread : own_threads())
     if (thread != ::gettid() && !others_.contains(thread)) turns += turns_of(thread);
   return turns;
 }
 
-void HangWatch::watch() {
+void ExitWatchdog::watch() {
   std::optional<Nanos> ended_at;
   std::int64_t last_turns = -1;
   Nanos ran_at = monotonic_now();
@@ -129,7 +129,7 @@ void HangWatch::watch() {
   }
 }
 
-void HangWatch::end(const std::string& why) const {
+void ExitWatchdog::end(const std::string& why) const {
   if (is_over_.load()) return;
   std::fprintf(stderr, "loaderscope: %s\n", why.c_str());
   let_go_of_output();

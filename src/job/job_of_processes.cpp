@@ -1,11 +1,11 @@
-#include "cli/job_of_processes.h"
+#include "job/job_of_processes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "cli/hang_watch.h"
+#include "job/exit_watchdog.h"
 #include "loaderscope/errors.h"
 #include "record/broken_off.h"
 #include "record/process_waits.h"
@@ -104,7 +104,7 @@ std::string JobOfProcesses::with_awaited(const std::string& failure) {
 
 // With what was measured until a failure, of which the others are told.
 RunRecord JobOfProcesses::own_record(const Measure& measure, std::string& failure) {
-  const HangWatch watch(
+  const ExitWatchdog watch(
       {[this] { return meeting_->failure(); },
        [this](const std::string& why) { meeting_->give_up(why); }, config_.measure.timeout},
       stop_signal_);

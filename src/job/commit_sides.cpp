@@ -1,4 +1,4 @@
-#include "cli/ref_arms.h"
+#include "job/commit_sides.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -46,15 +46,15 @@ RunConfig checked(const RunConfig& base) {
 
 }  // namespace
 
-RefArms::RefArms(const RunConfig& base, const std::string& build,
-                 const std::function<bool()>& stopped)
+CommitSides::CommitSides(const RunConfig& base, const std::string& build,
+                         const std::function<bool()>& stopped)
     : base_(checked(base)),
       build_(build),
       stopped_(stopped),
       repository_(compare::find_repository()),
       place_(fs::temp_directory_path().string(), compare::kWorkTreesPrefix) {}
 
-CompareArm RefArms::add(const std::string& name, const std::string& ref) {
+CompareArm CommitSides::add(const std::string& name, const std::string& ref) {
   const std::string path = place_.path() + "/" + std::to_string(trees_.size());
   trees_.push_back(std::make_unique<compare::WorkTree>(repository_, ref, path, stopped_));
   const compare::WorkTree& tree = *trees_.back();
@@ -66,7 +66,7 @@ CompareArm RefArms::add(const std::string& name, const std::string& ref) {
   return made;
 }
 
-CompareArm RefArms::add_watched(const std::string& name, const std::string& ref) {
+CompareArm CommitSides::add_watched(const std::string& name, const std::string& ref) {
   CompareArm made = add(name, ref);
   if (!build_.empty()) return made;
   made.run.variables = {
@@ -75,7 +75,7 @@ CompareArm RefArms::add_watched(const std::string& name, const std::string& ref)
   return made;
 }
 
-std::string RefArms::out_of_reach(const std::string& from, const std::string& to) const {
+std::string CommitSides::out_of_reach(const std::string& from, const std::string& to) const {
   if (!build_.empty()) return "";
   return compare::out_of_reach(compare::read_changes(changes_between(repository_, from, to)),
                                compare::read_touched(readable_text(touched_file())));

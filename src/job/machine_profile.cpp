@@ -1,4 +1,4 @@
-#include "cli/saved_machine.h"
+#include "job/machine_profile.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <system_error>
 
 #include "analysis/wording.h"
-#include "cli/output.h"
-#include "cli/version_text.h"
+#include "job/version_text.h"
 #include "loaderscope/errors.h"
 #include "probe/storage_device.h"
 #include "report/kinds.h"
+#include "report/output_file.h"
 #include "report/schemas.h"
 #include "settings/engine_table.h"
 #include "source/cache_folder.h"
@@ -22,8 +22,8 @@ namespace loaderscope {
 namespace {
 
 namespace fs = std::filesystem;
-using probe::Profile;
 using probe::MachineResource;
+using probe::Profile;
 
 // A home folder may be that of many machines.
 std::string file_of_host(std::string host) {
@@ -149,7 +149,8 @@ ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
     rates.decodes_per_core_s = decoding->per_core_s;
     rates.decoded_bytes = decoding->sample_bytes;
   }
-  if (lie_there(data, *profile)) rates.storage_bytes_per_s = per_s(*profile, MachineResource::storage);
+  if (lie_there(data, *profile))
+    rates.storage_bytes_per_s = per_s(*profile, MachineResource::storage);
   rates.copied_bytes_per_s = per_s(*profile, MachineResource::copying);
   rates.link_bytes_per_s = per_s(*profile, MachineResource::link);
   return rates;

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "cli/fresh_run.h"
 #include "experiment/compare/compare.h"
+#include "job/fresh_run.h"
 
 namespace loaderscope {
 
@@ -21,12 +21,12 @@ struct PairContext {
   const RunConfig& base;
   compare::Options options;
   std::function<bool()> stopped;
-  std::function<std::string()> same_by_construction{};  // of compare::Context
+  std::function<void(std::int64_t runs, double share)> progress{};  // after each run
+  std::function<std::string()> same_by_construction{};              // of compare::Context
   // Of a run of either arm, before it is kept; may be empty.
   std::function<void(std::int64_t arm, RunRecord& record)> look{};
 };
 
-// With progress on standard error.
 compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
                                  const PairContext& context);
 

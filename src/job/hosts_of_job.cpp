@@ -1,4 +1,4 @@
-#include "cli/hosts_of_job.h"
+#include "job/hosts_of_job.h"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
-#include "cli/nsys_capture.h"
+#include "job/nsys_capture.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

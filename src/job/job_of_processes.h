@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/job_records.h"
 #include "device/devices.h"
+#include "job/job_records.h"
 #include "loaderscope/engine.h"
 #include "rendezvous/meeting.h"
 

@@ -1,4 +1,4 @@
-#include "cli/fresh_run.h"
+#include "job/fresh_run.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

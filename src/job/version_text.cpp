@@ -1,5 +1,5 @@
 // The only file that includes the generated version.h, so that a new commit compiles one file.
-#include "cli/version_text.h"
+#include "job/version_text.h"
 
 #include "report/json_stream.h"
 #include "report/schemas.h"

@@ -5,20 +5,14 @@
 #include <vector>
 
 #include "analysis/probed_ceilings.h"
-#include "cli/own_flags.h"
 #include "report/results.h"
 
 namespace loaderscope {
 
-inline constexpr OwnFlag kMachineFlag = {
-    "machine", "", "FILE",
-    "Take this machine's ceilings of this profile, saved by 'probe --json', instead of that of "
-    "'probe --save'; none: of no profile."};
-
 // Keeps it for the machine that it names. Returns where; throws RunError where that cannot be.
 std::string save_machine(const probe::Profile& profile);
 
-// Of the profile `given` by the flag above, else of the one that is kept; nothing where it is not
+// Of the profile `given` by --machine, else of the one that is kept; nothing where it is not
 // of `machine`, which a note says. Storage counts where `data` lie on the device that was probed.
 // Throws UsageError, and RunError where a file that was given cannot be read.
 ProbedRates known_rates(const std::string& given, const MachineFacts& machine,

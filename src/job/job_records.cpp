@@ -1,4 +1,4 @@
-#include "cli/job_records.h"
+#include "job/job_records.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +12,8 @@
 #include "analysis/part_of_job.h"
 #include "base/cpu_set.h"
 #include "base/thread_meter.h"
-#include "cli/hosts_of_job.h"
-#include "cli/version_text.h"
+#include "job/hosts_of_job.h"
+#include "job/version_text.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"

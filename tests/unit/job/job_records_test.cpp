@@ -1,5 +1,5 @@
 // The records of a job's processes at the first of them: threads on loopback.
-#include "cli/job_records.h"
+#include "job/job_records.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
