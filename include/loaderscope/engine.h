@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <functional>
-#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <string>
@@ -24,23 +23,6 @@ struct Progress {
   double fraction = 0;  // of the window, 0 to 1
   // What the steps were booked to, while it is called; null: the context's observer is told.
   const AccountSoFar* account = nullptr;
-};
-
-// The stages that a run leaves out. What they would have made is replayed: batches stay valid.
-class Knockouts {
- public:
-  Knockouts() = default;
-  Knockouts(std::initializer_list<Stage> stages) {
-    for (Stage stage : stages) add(stage);
-  }
-
-  void add(Stage stage) { bits_ |= std::uint32_t{1} << index_of(stage); }
-  bool has(Stage stage) const { return (bits_ >> index_of(stage) & 1) != 0; }
-  bool empty() const { return bits_ == 0; }
-  bool operator==(const Knockouts&) const = default;
-
- private:
-  std::uint32_t bits_ = 0;
 };
 
 // Of somebody else's loader no stage can be left out: one run takes batches from the loader and,

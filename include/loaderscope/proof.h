@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "loaderscope/engine.h"
 #include "loaderscope/settings.h"
 #include "loaderscope/vocabulary.h"
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -171,5 +172,22 @@ template <class T>
 using PerCause = EnumArray<Cause, T, kCauses>;
 template <class T>
 using PerWhy = EnumArray<Why, T, kWhys>;
+
+// The stages that a run leaves out. What they would have made is replayed: batches stay valid.
+class Knockouts {
+ public:
+  Knockouts() = default;
+  Knockouts(std::initializer_list<Stage> stages) {
+    for (Stage stage : stages) add(stage);
+  }
+
+  void add(Stage stage) { bits_ |= std::uint32_t{1} << index_of(stage); }
+  bool has(Stage stage) const { return (bits_ >> index_of(stage) & 1) != 0; }
+  bool empty() const { return bits_ == 0; }
+  bool operator==(const Knockouts&) const = default;
+
+ private:
+  std::uint32_t bits_ = 0;
+};
 
 }  // namespace loaderscope

@@ -1,4 +1,7 @@
+// How far predictions were off: of this run, and of earlier ones.
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "analysis/wording.h"
 
@@ -14,6 +17,16 @@ std::string PastPredictions::sentence() const {
 std::optional<double> PastPredictions::bound() const {
   constexpr std::int64_t kEnough = 10;
   return count < kEnough ? std::nullopt : std::optional(worst);
+}
+
+bool GoodnessOfFit::can_predict() const {
+  constexpr double kMostError = 0.1;
+  return std::abs(rate_error) <= kMostError;
+}
+
+std::string GoodnessOfFit::sentence() const {
+  return fmt::format("the model gives the base case's rate {:+.1f} %, {} {:+.1f} points",
+                     100 * rate_error, worst_part, 100 * worst_share);
 }
 
 }  // namespace loaderscope

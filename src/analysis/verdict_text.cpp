@@ -9,8 +9,8 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
-#include "engine/import/gap_kinds.h"
 #include "loaderscope/device.h"
+#include "record/gap_kinds.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {

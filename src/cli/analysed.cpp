@@ -1,7 +1,7 @@
 #include "cli/analysed.h"
 
 #include "experiment/prediction_history.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {

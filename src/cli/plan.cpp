@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "analysis/scale/job_plan.h"
 #include "base/split.h"
 #include "cli/answer_files.h"
 #include "cli/command.h"
@@ -15,6 +14,7 @@
 #include "job/interrupt.h"
 #include "job/version_text.h"
 #include "loaderscope/settings.h"
+#include "predict/job_plan.h"
 #include "report/results.h"
 #include "settings/changes.h"
 #include "source/cache_folder.h"

@@ -1,7 +1,7 @@
 #include "cli/trace_answer.h"
 
 #include "job/version_text.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 
 namespace loaderscope {
 

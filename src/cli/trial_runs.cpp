@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analysis/proof/proof_runs.h"
 #include "base/thread_meter.h"
 #include "cli/measure.h"
 #include "experiment/prediction_history.h"
+#include "predict/proof_runs.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "analysis/fit/rerun.h"
 #include "cli/command.h"
 #include "cli/experiments.h"
 #include "cli/last_result.h"
@@ -20,6 +19,7 @@
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
 #include "machine/process_counters.h"
+#include "predict/rerun.h"
 #include "report/kinds.h"
 #include "report/results.h"
 #include "settings/engine_table.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "analysis/fit/fitted_model.h"
 #include "analysis/part_of_job.h"
 #include "cli/command.h"
 #include "cli/config_flags.h"
@@ -21,6 +20,7 @@
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
+#include "predict/fitted_model.h"
 #include "report/results.h"
 #include "report/what_if_report.h"
 #include "settings/engine_table.h"

@@ -1,5 +1,4 @@
 #include "loaderscope/device.h"
-#include "loaderscope/memory.h"
 
 namespace loaderscope {
 

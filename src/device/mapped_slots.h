@@ -2,7 +2,7 @@
 // is all that page locking means.
 #pragma once
 
-#include "loaderscope/memory.h"
+#include "loaderscope/device.h"
 
 namespace loaderscope {
 

@@ -1,7 +1,7 @@
 #include <array>
 
 #include "device/mapped_slots.h"
-#include "loaderscope/memory.h"
+#include "loaderscope/device.h"
 
 namespace loaderscope {
 namespace {

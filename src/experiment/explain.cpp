@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "analysis/contention.h"
-#include "analysis/fit/fitted_model.h"
 #include "analysis/statistics.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
+#include "predict/fitted_model.h"
 #include "settings/world_changes.h"
 
 namespace loaderscope {

@@ -7,13 +7,13 @@
 #include <memory>
 #include <utility>
 
-#include "analysis/fit/fitted_model.h"
-#include "analysis/fit/rerun.h"
-#include "analysis/proof/proof_runs.h"
 #include "experiment/case_run.h"
 #include "experiment/settings.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
+#include "predict/fitted_model.h"
+#include "predict/proof_runs.h"
+#include "predict/rerun.h"
 
 namespace loaderscope {
 namespace {

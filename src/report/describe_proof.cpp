@@ -1,5 +1,5 @@
 // Runs that were made to prove what the analysis says.
-#include "analysis/proof/proof_runs.h"
+#include "predict/proof_runs.h"
 #include "report/describe.h"
 
 namespace loaderscope {

@@ -5,13 +5,13 @@
 #include <ostream>
 #include <string_view>
 
-#include "analysis/scale/job_plan.h"
 #include "dataset/drift.h"
 #include "experiment/compare/compare.h"
 #include "experiment/selftest/selftest.h"
 #include "experiment/tune.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/report.h"
+#include "predict/job_plan.h"
 #include "probe/link.h"
 #include "probe/profile.h"
 #include "report/form.h"

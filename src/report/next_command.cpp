@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "analysis/proof/proof_runs.h"
 #include "analysis/verdict.h"
 #include "base/secret.h"
 #include "loaderscope/settings.h"
+#include "predict/proof_runs.h"
 #include "report/findings_text.h"
 #include "settings/engine_table.h"
 #include "settings/flag_words.h"

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "analysis/proof/proof_runs.h"
 #include "analysis/wording.h"
+#include "predict/proof_runs.h"
 
 namespace loaderscope {
 namespace {

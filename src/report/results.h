@@ -1,12 +1,12 @@
 // Results of all kinds, for the rows of report_table().
 #pragma once
 
-#include "analysis/scale/job_plan.h"
 #include "dataset/drift.h"
 #include "experiment/compare/compare.h"
 #include "experiment/selftest/selftest.h"
 #include "experiment/tune.h"
 #include "loaderscope/report.h"
+#include "predict/job_plan.h"
 #include "probe/link.h"
 #include "probe/profile.h"
 #include "report/what_if_report.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "analysis/wording.h"
-#include "engine/import/gap_kinds.h"
 #include "loaderscope/device.h"
+#include "record/gap_kinds.h"
 #include "report/table_parts.h"
 
 namespace loaderscope {

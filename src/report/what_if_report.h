@@ -4,9 +4,9 @@
 #include <optional>
 #include <ostream>
 
-#include "analysis/fit/storage_values.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "loaderscope/report.h"
+#include "predict/storage_values.h"
 #include "report/form.h"
 
 namespace loaderscope {

@@ -5,7 +5,6 @@
 #include "loaderscope/augment.h"
 #include "loaderscope/device.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/memory.h"
 #include "loaderscope/settings.h"
 #include "settings/engine_table.h"
 #include "settings/refuse.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "loaderscope/report.h"
 #include "record/merge_records.h"
 #include "report/results.h"

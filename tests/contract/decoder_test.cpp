@@ -14,7 +14,7 @@
 #include "unit/decode/made_png.h"
 #endif
 #ifdef LOADERSCOPE_WITH_WEBP
-#include "analysis/proof/proof_runs.h"
+#include "predict/proof_runs.h"
 #include "unit/decode/made_webp.h"
 #endif
 

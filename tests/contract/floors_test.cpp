@@ -32,8 +32,9 @@ const std::vector<std::vector<Folder>>& floors() {
        {"source", "source"},
        {"decode", "decode"},
        {"augment", "augment"}},
-      {{"device", "device memory"}, {"dataset", ""}},
+      {{"device", "device"}, {"dataset", ""}},
       {{"settings", "settings"}},
+      {{"analysis", "proof analysis findings"}},
       {{"engine/pipeline", "engine"}, {"guest/protocol", ""}},
       {{"hang", ""}},
       {{"engine/native", ""},
@@ -42,7 +43,7 @@ const std::vector<std::vector<Folder>>& floors() {
        {"guest/host", ""},
        {"guest/library", ""}},
       {{"engine", ""}},
-      {{"analysis", "proof analysis findings"}},
+      {{"predict", "predict"}},
       {{"experiment", "experiment"}, {"probe", ""}, {"watch", ""}},
       {{"page", ""}, {"manual", ""}},
       {{"report", "report"}},
@@ -130,7 +131,7 @@ TEST(Floors, NoIncludeGoesUpOrSideways) {
 TEST(Floors, SeeWhatGoesUpOrSideways) {
   EXPECT_GT(place_of("cli/run.cpp")->floor, place_of("report/text_table.h")->floor);
   EXPECT_EQ(place_of("source/walk.h")->floor, place_of("decode/limits.h")->floor);
-  EXPECT_EQ(place_of("analysis/fit/fit.h")->folder, "analysis");
+  EXPECT_EQ(place_of("analysis/findings/facts.h")->folder, "analysis");
   EXPECT_EQ(place_of("guest/host/wrong_data/data_checks.h")->folder, "guest/host");
   EXPECT_EQ(place_of("loaderscope/units.h")->folder, "base");
   EXPECT_FALSE(place_of("attic/old.h"));

@@ -11,10 +11,11 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/fit/fitted_model.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "loaderscope/report.h"
+#include "predict/fitted_model.h"
 #include "report/results.h"
 #include "report/saved.h"
 #include "report/schemas.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "loaderscope/errors.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "loaderscope/report.h"
 #include "report/results.h"
 

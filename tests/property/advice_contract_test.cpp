@@ -9,12 +9,12 @@
 #include <atomic>
 
 #include "analysis/findings/facts.h"
-#include "analysis/fit/fitted_model.h"
-#include "analysis/fit/rerun.h"
 #include "engine/model/model_engine.h"
 #include "experiment/prove.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
+#include "predict/fitted_model.h"
+#include "predict/rerun.h"
 #include "property/declared_pipelines.h"
 #include "property/drawn_pipeline.h"
 #include "report/findings_text.h"

@@ -9,7 +9,7 @@
 #include "engine/model/model_engine.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "property/drawn_pipeline.h"
 
 namespace loaderscope::property {

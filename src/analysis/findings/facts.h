@@ -15,6 +15,8 @@
 
 namespace loaderscope {
 
+inline constexpr double kAboutAsMuch = 0.01;  // a larger change must save more
+
 // Cores that a worker needs: with this many it computes all of the time.
 inline constexpr double kAlwaysComputes = 0.9;
 

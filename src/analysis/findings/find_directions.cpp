@@ -4,7 +4,6 @@
 #include <string>
 
 #include "analysis/findings/facts.h"
-#include "analysis/findings/search_option.h"
 #include "analysis/findings/subject.h"
 #include "analysis/stragglers.h"
 #include "analysis/verdict.h"

@@ -7,7 +7,7 @@
 #include "analysis/contention.h"
 #include "analysis/epochs.h"
 #include "analysis/findings/facts.h"
-#include "analysis/fit/first_workers.h"
+#include "analysis/first_workers.h"
 #include "analysis/library_threads.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
@@ -91,9 +91,9 @@ bool is_worth_trying(const Facts& facts) {
   const double threads = threads_of_training(facts);
   const auto steps = static_cast<double>(facts.analysis.steps);
   if (threads <= 0 || steps <= 0) return true;
-  const FittedCosts::Batch batch = model::batch_of(facts.record);
-  double work = model::brought_by_first_workers(Stage::transport, batch) +
-                model::brought_by_first_workers(Stage::collate, batch);
+  const SentBatch batch = sent_batch(facts.record);
+  double work = brought_by_first_workers(Stage::transport, batch) +
+                brought_by_first_workers(Stage::collate, batch);
   double waits = 0;
   const bool counted = cpu_of_libraries(facts.record).has_value();
   for (Stage stage : kMakingStages) {
@@ -110,7 +110,7 @@ bool is_worth_trying(const Facts& facts) {
   const double together = std::min(compute / speed, work / (workers * has_core));
   const double left = (work - workers * has_core * together) / std::min(workers, cores);
   const double step = together + compute - speed * together + left +
-                      model::brought_by_first_workers(Stage::transport_recv, batch);
+                      brought_by_first_workers(Stage::transport_recv, batch);
   const double before = static_cast<double>(facts.analysis.account.window) / steps;
   return before / std::max(step, (work + waits) / workers) >= kWorthTrying;
 }
@@ -177,8 +177,7 @@ bool is_dearer_to_receive(const Facts& facts) {
   for (const Stage stage : kMakingStages)
     made += facts.stages[stage].wall - facts.stages[stage].queued;
   return static_cast<double>(made) / static_cast<double>(facts.analysis.steps) <
-         model::brought_by_first_workers(Stage::transport_recv, model::batch_of(facts.record),
-                                         model::Amount::most);
+         brought_by_first_workers(Stage::transport_recv, sent_batch(facts.record), Amount::most);
 }
 
 // Epochs of a program that are so short that new workers in each of them would take much of it.

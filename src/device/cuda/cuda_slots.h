@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/cuda/gang.h"
-#include "loaderscope/memory.h"
+#include "loaderscope/device.h"
 
 namespace loaderscope::cuda {
 

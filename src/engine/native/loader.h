@@ -12,7 +12,6 @@
 #include "engine/native/worker.h"
 #include "engine/native/worker_group.h"
 #include "loaderscope/device.h"
-#include "loaderscope/memory.h"
 
 namespace loaderscope::native {
 

@@ -1,7 +1,7 @@
 #include "engine/native/rank_share.h"
 
 #include "engine/native/memory_need.h"
-#include "loaderscope/memory.h"
+#include "loaderscope/device.h"
 
 namespace loaderscope::native {
 

@@ -9,23 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "analysis/first_workers.h"
+#include "analysis/library_threads.h"
 #include "engine/pipeline/execution.h"
 #include "engine/pipeline/job_hosts.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {
-
-// Threads of a library that work while the thread of a stage is blocked.
-struct LibraryTime {
-  double cpu = 0;     // ns for each ns that it is blocked
-  double queued = 0;  // share of their time for which they waited for a core
-
-  // For each ns that it is blocked: what it takes with a core for each thread, and what is left
-  // that they do not explain.
-  double computing() const { return std::min(cpu, 1 - queued); }
-  double waiting() const { return 1 - std::min(1.0, cpu / (1 - queued)); }
-};
 
 // One execution of a stage: it waits, then moves bytes over the storage's link, then needs a core.
 struct StageTime {
@@ -112,20 +103,13 @@ struct FittedCosts {
     bool waits_for_compute = false;  // its trainer, of each step, before it asks again
   };
 
-  // A batch that a first worker would hand over.
-  struct Batch {
-    double tensors = 2;
-    double bytes = 0;
-    double busy = 1;  // share of the time in which the worker makes the next batch
-  };
-
   std::vector<Rank> ranks;     // none: the samples' costs are declared; further ranks repeat them
   double storage_streams = 0;  // so many transfers are as fast as measured, more share that speed
   std::optional<Requests> requests;
   std::optional<Line> read_line;  // the samples' reads are split by it
   std::string why_no_storage;     // what keeps a change of the storage from having an answer
   PerStage<double> speed = {};    // 2: twice as fast as measured; 0: as measured
-  Batch batch;
+  SentBatch batch;                // that a first worker would send
   BusyWorkers busy_workers;
   Nanos turn = 0;            // of a worker that is free and has a task, until it begins with it
   double other_threads = 0;  // of other processes, that wanted a core all of the time

@@ -12,8 +12,8 @@
 #include "engine/native/native_engine.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/decode.h"
+#include "loaderscope/device.h"
 #include "loaderscope/engine.h"
-#include "loaderscope/memory.h"
 #include "loaderscope/settings.h"
 #include "source/file_source.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/fit/fitted_model.h"
 #include "bench/native/photos.h"
 #include "engine/native/native_engine.h"
+#include "predict/fitted_model.h"
 
 namespace loaderscope::bench {
 namespace {

@@ -9,8 +9,8 @@
 #include <random>
 #include <string>
 
-#include "analysis/proof/proof_runs.h"
 #include "loaderscope/decode.h"
+#include "predict/proof_runs.h"
 #include "unit/decode/made_images.h"
 
 namespace loaderscope::made {

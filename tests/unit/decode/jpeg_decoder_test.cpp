@@ -4,8 +4,8 @@
 
 #include <tuple>
 
-#include "analysis/proof/proof_runs.h"
 #include "decode/decoders.h"
+#include "predict/proof_runs.h"
 #include "unit/decode/check_decoder.h"
 #include "unit/decode/made_jpeg.h"
 

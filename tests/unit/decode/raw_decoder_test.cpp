@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "analysis/proof/proof_runs.h"
 #include "decode/decoders.h"
+#include "predict/proof_runs.h"
 #include "unit/decode/check_decoder.h"
 
 namespace loaderscope {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/proof/proof_runs.h"
 #include "decode/decoders.h"
+#include "predict/proof_runs.h"
 #include "unit/decode/check_decoder.h"
 #include "unit/decode/made_webp.h"
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "loaderscope/device.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/memory.h"
 
 namespace loaderscope {
 namespace {

@@ -1,10 +1,10 @@
 // The rates that a tune expects of one run: those that `run` and `what-if` say.
 #include <gtest/gtest.h>
 
-#include "analysis/fit/fitted_model.h"
 #include "experiment/tune.h"
 #include "loaderscope/errors.h"
-#include "unit/what_if/seen_program.h"
+#include "predict/fitted_model.h"
+#include "unit/predict/seen_program.h"
 
 namespace loaderscope {
 namespace {

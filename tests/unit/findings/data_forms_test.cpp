@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/findings/facts.h"
-#include "analysis/fit/fitted_model.h"
+#include "predict/fitted_model.h"
 #include "unit/findings/users_code.h"
 
 namespace loaderscope {

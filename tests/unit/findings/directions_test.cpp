@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "unit/findings/users_code.h"
 #include "unit/report/sample_record.h"
 

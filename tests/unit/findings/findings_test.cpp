@@ -1,8 +1,9 @@
 // Each finding on a pipeline that has its cause, and on one that has not.
 #include "loaderscope/findings.h"
 #include "analysis/findings/facts.h"
-#include "analysis/fit/fitted_model.h"
 #include "analysis/stragglers.h"
+#include "loaderscope/predict.h"
+#include "predict/fitted_model.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analysis/host_paces.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "unit/known_answer/known_answer.h"
 #include "unit/report/sample_record.h"
 

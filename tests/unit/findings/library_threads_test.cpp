@@ -6,9 +6,9 @@
 
 #include "analysis/contention.h"
 #include "analysis/findings/facts.h"
-#include "analysis/fit/fitted_model.h"
-#include "loaderscope/findings.h"
-#include "unit/what_if/seen_program.h"
+#include "loaderscope/predict.h"
+#include "predict/fitted_model.h"
+#include "unit/predict/seen_program.h"
 
 namespace loaderscope {
 namespace {

@@ -2,10 +2,10 @@
 // time.
 #include <gtest/gtest.h>
 
-#include "analysis/fit/fitted_model.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
+#include "predict/fitted_model.h"
 #include "report/findings_text.h"
-#include "unit/what_if/seen_program.h"
+#include "unit/predict/seen_program.h"
 
 namespace loaderscope {
 namespace {

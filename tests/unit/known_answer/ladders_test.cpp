@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analysis/fit/fitted_model.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "loaderscope/settings.h"
+#include "predict/fitted_model.h"
 #include "unit/known_answer/scenario_file.h"
 
 namespace loaderscope::known_answer {

@@ -1,6 +1,6 @@
 #include "unit/known_answer/mixed_pipelines.h"
 
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "unit/known_answer/known_answer.h"
 
 namespace loaderscope::known_answer {

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "loaderscope/report.h"
 #include "report/results.h"
 #include "report/writers.h"

@@ -2,7 +2,7 @@
 // finding that they promise "in native".
 #include <algorithm>
 
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "loaderscope/settings.h"
 #include "unit/known_answer/scenario_file.h"
 #include "unit/native/native_run.h"

@@ -5,9 +5,9 @@
 #include <map>
 #include <numeric>
 
-#include "analysis/fit/fitted_model.h"
 #include "dataset/make.h"
 #include "loaderscope/errors.h"
+#include "predict/fitted_model.h"
 #include "unit/dataset/contents.h"
 #include "unit/native/native_run.h"
 #include "unit/source/container_bytes.h"

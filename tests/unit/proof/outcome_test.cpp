@@ -1,8 +1,8 @@
 // What the runs of a proof say, by hand.
 #include <gtest/gtest.h>
 
-#include "analysis/proof/proof_runs.h"
 #include "loaderscope/proof.h"
+#include "predict/proof_runs.h"
 
 namespace loaderscope {
 namespace {

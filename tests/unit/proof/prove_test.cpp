@@ -2,12 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/proof/proof_runs.h"
 #include "experiment/prove.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "loaderscope/report.h"
+#include "predict/proof_runs.h"
 #include "unit/known_answer/known_answer.h"
 #include "unit/known_answer/mixed_pipelines.h"
 

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/proof/proof_runs.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
+#include "predict/proof_runs.h"
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {

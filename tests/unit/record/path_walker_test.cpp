@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
 #include "unit/known_answer/known_answer.h"
 
 namespace loaderscope {

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/fit/fitted_model.h"
-#include "analysis/scale/job_plan.h"
 #include "engine/model/model_engine.h"
-#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
+#include "predict/fitted_model.h"
+#include "predict/job_plan.h"
 #include "report/results.h"
 #include "report/saved.h"
 #include "unit/compare/sample_comparison.h"

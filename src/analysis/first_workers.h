@@ -1,0 +1,32 @@
+// Work that the first workers of somebody else's program bring along, and that no run without
+// workers has measured.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// A batch that a first worker would send.
+struct SentBatch {
+  double tensors = 2;
+  double bytes = 0;
+  double busy = 1;  // share of the time in which the worker makes the next batch
+};
+SentBatch sent_batch(const RunRecord& record);
+
+// The least and the most that was seen in other programs, and the usual amount.
+enum class Amount { least, usual, most };
+
+// The stages that first workers bring along, besides new pages in `collate`.
+inline constexpr std::array kStagesOfFirstWorkers = {Stage::transport, Stage::transport_recv,
+                                                     Stage::startup_parent};
+
+// Returns ns per batch or per start; 0 for another stage.
+double brought_by_first_workers(Stage stage, const SentBatch& batch, Amount amount = Amount::usual);
+// The sentence that says these amounts.
+std::string first_workers_note(const SentBatch& batch);
+
+}  // namespace loaderscope

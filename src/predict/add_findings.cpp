@@ -1,0 +1,179 @@
+// The findings of a run, weighed by the model fitted to it.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "analysis/findings/conclude.h"
+#include "analysis/findings/subject.h"
+#include "analysis/removal.h"
+#include "analysis/stragglers.h"
+#include "analysis/verdict.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/findings.h"
+#include "loaderscope/predict.h"
+#include "predict/beside_account.h"
+#include "predict/figures.h"
+#include "predict/fitted_model.h"
+#include "predict/removal_gains.h"
+#include "predict/slowest_host.h"
+#include "settings/engine_table.h"
+
+namespace loaderscope {
+namespace {
+
+bool is_about_one(const Finding& finding) {
+  return finding.id == kStragglerRank || finding.id == "straggler-worker";
+}
+
+// A rank that the others wait for is the subject of the answer: its finding comes first, with what
+// the job would give were it like the others, where `model` is there to say so. The other findings
+// are of that rank, or of the slowest one, and say so.
+void lead_with_straggler(const RunRecord& record, const Analysis& analysis,
+                         const FittedModel* model, std::vector<Finding>& findings) {
+  const std::vector<std::size_t> slow = ranks_of_subject(record, analysis);
+  if (slow.empty()) return;
+  for (Finding& finding : findings) {
+    if (!is_about_one(finding))
+      finding.evidence = "on " + words_of_ranks(slow) + ": " + finding.evidence;
+  }
+  const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.id == kStragglerRank;
+  });
+  if (found == findings.end()) return;
+  std::rotate(findings.begin(), found, found + 1);
+  if (model != nullptr)
+    add_figures(findings.front(), analysis, model->predict_like_others(slow, kSamplesOfPrediction));
+}
+
+void add_beside_account(Analysis& analysis, const FittedModel& model, const Prediction& base) {
+  if (!analysis.has_busy) return;
+  const Prediction at_means = model.predict_at_means();
+  analysis.starved = model::starved(analysis.account, base, at_means);
+  analysis.depth = model::ready_depth(model, base, at_means);
+}
+
+// What each cause holds back is seen best by leaving it out, where the model gives back the run.
+void judge_again(Analysis& analysis, const RunRecord& record, const PredictWithout& predict,
+                 const Prediction& base, const std::atomic<int>* stop_signal) {
+  const double error = std::abs(analysis.fit->rate_error);
+  Removals removals = removals_in_model(analysis.removals, analysis.account, base, error, predict);
+  if (stop_signal != nullptr && stop_signal->load() != 0) return;
+  analysis.removals = std::move(removals);
+  analysis.verdict = judge(record, analysis, account_lead(record));
+}
+
+// Adds notes on how far the prediction of the advised change goes beyond the measurements.
+void note_extrapolations(Analysis& analysis, const std::vector<Finding>& findings,
+                         const FittedModel& model) {
+  const auto first = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& finding) { return finding.is_worth_doing(); });
+  if (first == findings.end()) return;
+  for (std::string& note : model.extrapolations(first->changes))
+    analysis.fit_notes.push_back(std::move(note));
+}
+
+// What mending each finding gives back; nothing where the model does not give the run back. Throws
+// RunError or UsageError where there is none.
+std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& record,
+                                          const std::atomic<int>* stop_signal) {
+  const FittedModel model(record, stop_signal);
+  const Prediction base = model.predict({});
+  const auto predict = [&](const Changes& changes) {
+    return changes.empty() ? base : model.predict(changes);
+  };
+  analysis.fit = goodness_of_fit(analysis, model.fitted());
+  analysis.fit_notes = model.notes();
+  if (!analysis.fit->can_predict()) return std::nullopt;
+  const auto without = [&](const Changes& changes, const Knockouts& knockouts) {
+    return model.predict(changes, kSamplesOfPrediction, knockouts);
+  };
+  judge_again(analysis, record, without, base, stop_signal);
+  std::vector<Finding> findings = find_causes(record, analysis, predict);
+  lead_with_straggler(record, analysis, &model, findings);
+  note_extrapolations(analysis, findings, model);
+  add_beside_account(analysis, model, base);
+  analysis.what_it_takes = what_it_takes(analysis, base, predict);
+  return findings;
+}
+
+// Of a job that goes as fast as one of its hosts: the same of that one, as far as the others can
+// follow it.
+std::optional<std::vector<Finding>> weigh_slowest(Analysis& analysis, const RunRecord& record,
+                                                  const SlowestHost& slowest,
+                                                  const std::atomic<int>* stop_signal) {
+  const FittedModel model(slowest.record, stop_signal);
+  const OtherHosts others(slowest.others, stop_signal);
+  const Prediction base = model.predict({});
+  const auto without = [&](const Changes& changes, const Knockouts& knockouts) {
+    return others.hold_back(model.predict(changes, kSamplesOfPrediction, knockouts), changes,
+                            knockouts);
+  };
+  const auto predict = [&](const Changes& changes) {
+    return changes.empty() ? base : without(changes, {});
+  };
+  analysis.fit = goodness_of_fit(slowest.analysis, model.fitted());
+  analysis.fit_notes = model.notes();
+  analysis.fit_notes.insert(analysis.fit_notes.begin(),
+                            "of " + slowest.name + ", as far as the other hosts can follow it");
+  if (!analysis.fit->can_predict()) return std::nullopt;
+  judge_again(analysis, record, without, base, stop_signal);
+  std::vector<Finding> findings = find_causes(slowest.record, slowest.analysis, predict);
+  note_extrapolations(analysis, findings, model);
+  tell_of_job(record, analysis, slowest, others.in_its_place(base), findings);
+  add_beside_account(analysis, model, base);
+  analysis.what_it_takes = what_it_takes(analysis, base, predict);
+  return findings;
+}
+
+std::optional<std::vector<Finding>> try_to_weigh(Analysis& analysis, const RunRecord& record,
+                                                 const std::optional<SlowestHost>& slowest,
+                                                 const std::atomic<int>* stop_signal) {
+  // Of a trace nothing is known that a model could run again.
+  if (analysis.verdict.withheld_reason || is_trace_engine(record.engine)) return std::nullopt;
+  try {
+    return slowest ? weigh_slowest(analysis, record, *slowest, stop_signal)
+                   : weigh(analysis, record, stop_signal);
+  } catch (const RunError& error) {
+    analysis.notes.push_back(std::string("no predictions: ") + error.what());
+  } catch (const UsageError& error) {
+    analysis.notes.push_back(std::string("no predictions: ") + error.what());
+  }
+  return std::nullopt;
+}
+
+// What is waited for, where nothing says how much mending it gives back.
+std::vector<Finding> directions(const RunRecord& record, const Analysis& analysis,
+                                const std::optional<SlowestHost>& slowest) {
+  if (!slowest) {
+    std::vector<Finding> findings = find_directions(record, analysis);
+    lead_with_straggler(record, analysis, nullptr, findings);
+    return findings;
+  }
+  std::vector<Finding> findings = find_directions(slowest->record, slowest->analysis);
+  tell_of_job(record, analysis, *slowest, std::nullopt, findings);
+  return findings;
+}
+
+}  // namespace
+
+void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past,
+                  const std::atomic<int>* stop_signal) {
+  // How far off predictions of real runs were says nothing of a simulation.
+  if (!is_model_engine(record.engine)) analysis.past = past;
+  analysis.findings = find_wrong_data(record, analysis);
+  const std::optional<SlowestHost> slowest = slowest_host(record, analysis);
+  std::optional<std::vector<Finding>> findings =
+      try_to_weigh(analysis, record, slowest, stop_signal);
+  if (!findings) findings = directions(record, analysis, slowest);
+  if (is_trace_engine(record.engine)) {
+    // Of what program it was no command can be made.
+    for (Finding& finding : *findings) finding.changes = finding.to_run = {};
+  }
+  std::move(findings->begin(), findings->end(), std::back_inserter(analysis.findings));
+  if (!is_trace_engine(record.engine)) conclude(analysis, record);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,131 @@
+#include "predict/extrapolation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/wording.h"
+#include "loaderscope/settings.h"
+#include "settings/batches_ahead.h"
+
+namespace loaderscope::model {
+namespace {
+
+constexpr double kNoticeableWaits = 0.1;  // of the samples' time
+constexpr std::int64_t kFarMore = 4;      // times the workers
+
+}  // namespace
+
+void give_shards_to_workers(RunConfig& config, std::int64_t shards,
+                            std::vector<std::string>& notes) {
+  const std::int64_t workers = config.loader.num_workers;
+  if (shards <= 0 || workers <= shards) return;
+  const std::int64_t ahead = batches_ahead(config);
+  config.loader.num_workers.value = shards;
+  config.loader.prefetch_factor.value = (ahead + shards - 1) / shards;
+  notes.push_back(fmt::format("the data set has {}: of {} {} {}", plural(shards, "shard"),
+                              plural(workers, "worker"), shards, shards == 1 ? "reads" : "read"));
+}
+
+void note_same_compute(const RunConfig& base, const RunConfig& config, const FittedCosts& costs,
+                       const Changes& changes, std::vector<std::string>& notes) {
+  const Compute& compute = config.trainer.compute;
+  const std::int64_t before = base.loader.batch_size, after = config.loader.batch_size;
+  const bool computes = compute.mean > 0 || costs.knows(Stage::compute);
+  const bool is_said =
+      compute.per_batch > 0 || std::any_of(changes.begin(), changes.end(), [](const Change& one) {
+        const Field* field = find_field(one.key);
+        return field != nullptr && field->name == "compute";
+      });
+  if (before == after || !computes || is_said) return;
+  notes.push_back(fmt::format(
+      "a step of {} is taken to compute for as long as one of {} did; say how long it does (--set "
+      "compute=6ms, or --step of 'plan')",
+      plural(after, "sample"), before));
+}
+
+void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,
+                        Prediction& prediction) {
+  const RunConfig& config = prediction.config;
+  const auto unmeasured = [&](Stage stage, const std::string& words) {
+    if (costs.knows(stage) || config.cost_of(stage) != nullptr) return;
+    prediction.is_unknown = prediction.is_unknown || of_user_code;
+    prediction.notes.push_back(
+        fmt::format("{} was not measured and is taken to cost nothing; "
+                    "declare it with --set cost={}=5ms",
+                    words, name_of(stage)));
+  };
+  if (config.loader.memory != base.loader.memory &&
+      config.loader.memory == MemoryMode::pin_thread) {
+    unmeasured(Stage::pin, "copying into page-locked memory");
+  }
+  if (config.loader.memory != base.loader.memory &&
+      base.loader.memory == MemoryMode::pinned_slots) {
+    unmeasured(Stage::collate, "collating");
+  }
+  if (config.loader.executor != base.loader.executor &&
+      config.loader.executor == Executor::processes) {
+    unmeasured(Stage::transport, "moving batches between processes");
+  }
+  if (config.loader.memory != base.loader.memory && costs.knows(Stage::h2d)) {
+    prediction.notes.push_back("copies to the device keep the time measured with --memory " +
+                               std::string(name_of(base.loader.memory.value)));
+  }
+  const auto threads = [](const RunConfig& c) { return c.loader.num_workers * c.trainer.ranks; };
+  const double waits = of_user_code ? costs.waiting_share() : 0;
+  if (threads(config) > std::max<std::int64_t>(threads(base), 1) && waits >= kNoticeableWaits) {
+    prediction.notes.push_back(fmt::format(
+        "extrapolated from {} to {}: {} of the samples' time is waiting, and nothing that "
+        "they share, such as a lock or a server, is taken to make it longer",
+        threads(base), plural(threads(config), "worker"), show_percent(waits)));
+  }
+  if (threads(config) > kFarMore * std::max<std::int64_t>(threads(base), 1)) {
+    prediction.notes.push_back(
+        fmt::format("extrapolated from {} to {}: caches and memory are taken to keep their speed",
+                    threads(base), plural(threads(config), "worker")));
+  }
+}
+
+// What a program's thread launched beside two workers in 28 ms took 34 beside nine, on an H200;
+// another one's rate with six was 7 % more than was said.
+void note_launching(const FittedCosts& costs, const Prediction& base, Prediction& prediction) {
+  constexpr double kMoreOfTheTime = 0.05, kMayBeOff = 0.25;
+  const auto launches = [](const Prediction& p) {
+    return share_of(p.account.stall[Cause::launch], p.account);
+  };
+  const bool is_known =
+      std::any_of(costs.ranks.begin(), costs.ranks.end(),
+                  [](const FittedCosts::Rank& rank) { return rank.beside_compute.known(); });
+  const std::int64_t before = base.config.loader.num_workers,
+                     after = prediction.config.loader.num_workers;
+  if (!is_known || after <= before || launches(prediction) < launches(base) + kMoreOfTheTime)
+    return;
+  prediction.may_be_off = std::max(prediction.may_be_off, kMayBeOff);
+  prediction.notes.push_back(fmt::format(
+      "the GPU then waits for launches {} of the time, which are taken to be as fast beside {} as "
+      "they were beside {}: the rate may be {} off",
+      show_percent(launches(prediction)), plural(after, "worker"), before,
+      show_percent(kMayBeOff)));
+}
+
+void note_shared_cores(const FittedCosts& costs, const Prediction& base, Prediction& prediction) {
+  constexpr double kMuchSlower = 1.25;
+  const auto of_sample = [](const Prediction& p) {
+    return static_cast<double>(p.account.compute) /
+           static_cast<double>(
+               std::max<std::int64_t>(1, p.config.measure.steps * p.config.loader.batch_size));
+  };
+  const double before = of_sample(base), after = of_sample(prediction);
+  const LoaderConfig &now = base.config.loader, &then = prediction.config.loader;
+  // Deeper prefetch lets the same workers work more of the time.
+  const bool others_share =
+      then.num_workers != now.num_workers || then.prefetch_factor != now.prefetch_factor;
+  const bool is_stretched = others_share && costs.compute_alone < 1 / kMuchSlower;
+  if (after <= kMuchSlower * before && !is_stretched) return;
+  prediction.is_unknown = true;
+  prediction.notes.emplace_back(
+      "training and the workers share the cores, and what that costs training is taken from a rule "
+      "of thumb; measure it with --try");
+}
+
+}  // namespace loaderscope::model

@@ -1,0 +1,136 @@
+// What the rows see, weighed by what the model says that mending it gives back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+
+#include "analysis/findings/subject.h"
+#include "analysis/wording.h"
+#include "predict/search_fix.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kContradicts = 0.05;  // of the window: what lies past a limit that was claimed
+// Of the window: what gives back about as much keeps the order of the table, settings first.
+constexpr double kAlike = kAboutAsMuch;
+
+// Of a limit that the candidate claims: whether the model says that a change gets past it.
+bool is_contradicted(const Candidate& candidate, const Predictor& predict) {
+  if (candidate.limits.empty()) return false;
+  const std::optional<Prediction> changed = predicted(predict, candidate.limits);
+  return changed && regained_share(*changed) >= kContradicts;
+}
+
+// Of the busy share, that a setting may cost: what is to save time must not.
+double may_lose(const FindingRow& row) {
+  return row.gives_back == GivesBack::resources ? kAboutAsMuch : kVisible;
+}
+
+struct Weighing {
+  const FindingRow* row;
+  Candidate candidate;
+  std::future<std::optional<Option>> best;
+};
+
+// Each on a core of its own, as far as there are any: a prediction may take a second.
+void weigh_all(std::vector<Weighing>& weighings, const Prediction& base, const Predictor& predict) {
+  for (Weighing& weighing : weighings) {
+    weighing.best = std::async(std::launch::async, [&weighing, &base, &predict] {
+      if (is_contradicted(weighing.candidate, predict)) return std::optional<Option>();
+      return search_option(weighing.candidate, base, predict, may_lose(*weighing.row));
+    });
+  }
+}
+
+// "; num-workers=24 gives more, 1,200 samples/s"
+std::string words_of_best(const Analysis& measured, const Option& option) {
+  const Promise best = promise_of(measured, *option.best);
+  return fmt::format("; {} gives more, {} samples/s", spell_changes(option.best_changes),
+                     show_rate(best.rate_after));
+}
+
+// Where work is brought along that was never measured, a direction is all that can be said.
+Finding finding_of(const Facts& facts, const FindingRow& row, const Candidate& candidate,
+                   const Option& option) {
+  const Analysis& measured = facts.analysis;
+  const bool is_direction = !option.prediction.is_known() && !candidate.direction.empty();
+  Finding finding =
+      said_of(facts, row, candidate, is_direction ? candidate.direction : option.changes);
+  if (finding.changes.empty()) return finding;
+  finding.evidence += memory_words(facts, finding.changes);
+  const bool saves = row.gives_back != GivesBack::nothing && option.regained >= kWorthSaying;
+  finding.regained_s = saves ? option.regained * seconds(measured.account.window) : 0;
+  finding.hoped_gain = option.prediction.gain() - 1;
+  finding.removes = option.prediction.removes();
+  if (!option.prediction.is_known()) return finding;
+  if (option.best) finding.evidence += words_of_best(measured, option);
+  const Promise promise = promise_of(measured, option.prediction);
+  finding.rate_before = promise.rate_before;
+  finding.rate_after = promise.rate_after;
+  finding.may_be_off = option.prediction.may_be_off;
+  finding.is_ceiling = row.gives_back == GivesBack::nothing;
+  // With less to compute a smaller share is no loss, and no benefit either.
+  if (lost_busy(option.prediction) > may_lose(row)) return finding;
+  finding.busy_before = promise.busy_before;
+  finding.busy_after = promise.busy_after;
+  return finding;
+}
+
+struct Weighed {
+  Finding finding;
+  double gain;  // of the window
+};
+
+std::vector<Finding> by_gain(std::vector<Weighed> weighed) {
+  const auto weight = [](const Weighed& one) { return std::floor(one.gain / kAlike + 0.5); };
+  std::stable_sort(weighed.begin(), weighed.end(),
+                   [&](const Weighed& a, const Weighed& b) { return weight(a) > weight(b); });
+  std::vector<Finding> findings;
+  for (Weighed& one : weighed) findings.push_back(std::move(one.finding));
+  return findings;
+}
+
+// Sets the gain as if all of the wait that the finding explains were gone.
+void give_waited(Finding& finding, const Analysis& analysis) {
+  finding.hoped_gain = finding.waited < 1 ? finding.waited / (1 - finding.waited) : 0;
+  finding.regained_s = finding.waited * seconds(analysis.account.window);
+}
+
+}  // namespace
+
+std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
+                                 const Predictor& predict) {
+  const Subject subject(record, analysis);
+  const Facts& facts = subject.facts();
+  const Predictor known = remembering(predict);
+  const Prediction base = known({});
+  std::vector<Weighing> weighings;
+  for (const FindingRow& row : finding_table()) {
+    if (row.gives_back == GivesBack::sound_data) continue;
+    if (std::optional<Candidate> candidate = look_at(row, facts))
+      weighings.push_back({&row, std::move(*candidate), {}});
+  }
+  weigh_all(weighings, base, known);
+
+  std::vector<Weighed> weighed;
+  for (Weighing& weighing : weighings) {
+    const std::optional<Option> option = weighing.best.get();
+    if (!option) continue;
+    const FindingRow& row = *weighing.row;
+    const double least = row.gives_back == GivesBack::time ? kWorthSaying : -kAboutAsMuch;
+    if (option->regained < least) continue;
+    Finding finding = finding_of(facts, row, weighing.candidate, *option);
+    const double predicted_gain = finding.regained_s / seconds(analysis.account.window);
+    const double gain = weighing.candidate.gives_waited ? finding.waited : predicted_gain;
+    if (weighing.candidate.gives_waited) give_waited(finding, analysis);
+    weighed.push_back({std::move(finding), gain});
+  }
+  std::vector<Finding> findings = by_gain(std::move(weighed));
+  put_fix_first(findings, [](const Finding& finding) { return finding.gain(); });
+  drop_repeated(findings);
+  return findings;
+}
+
+}  // namespace loaderscope

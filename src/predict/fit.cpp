@@ -1,0 +1,259 @@
+#include "predict/fit.h"
+#include "loaderscope/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "analysis/contention.h"
+#include "analysis/library_threads.h"
+#include "loaderscope/errors.h"
+#include "predict/launching.h"
+#include "predict/storage_fit.h"
+#include "settings/engine_table.h"
+
+namespace loaderscope::model {
+namespace {
+
+constexpr std::array<Stage, 7> kBatchStages = {
+    Stage::collate, Stage::transport, Stage::transport_recv, Stage::pin,
+    Stage::launch,  Stage::startup,   Stage::startup_parent};
+constexpr std::array<Stage, 2> kDeviceStages = {Stage::h2d, Stage::compute};
+
+constexpr double kSameQueue = 0.01;  // of the CPU time and the waiting for it
+constexpr double kMostQueued = 0.95;
+constexpr int kHalvings = 6;
+constexpr double kFewestOthers = 0.05;  // threads: fewer are not worth a word
+constexpr double kLeastAlone = 0.1;     // of the measured time of a compute
+
+// Of what threads wanted of the cores, the part that they waited for. Copies are left out: whether
+// they need a core is not measured.
+double queued_share(const RunRecord& record) {
+  double cpu = 0, queued = 0;
+  for (const RankRecord& rank : record.ranks) {
+    for (const auto& word : Words<Stage>::table()) {
+      if (word.value == Stage::h2d) continue;
+      cpu += static_cast<double>(rank.stages[word.value].cpu);
+      queued += static_cast<double>(rank.stages[word.value].queued);
+    }
+  }
+  return cpu + queued > 0 ? queued / (cpu + queued) : 0;
+}
+
+// Of all ranks; ns.
+double mean_compute(const RunRecord& record) {
+  StageStats all;
+  for (const RankRecord& rank : record.ranks) all.merge(rank.stages[Stage::compute]);
+  return all.count > 0 ? static_cast<double>(all.wall) / static_cast<double>(all.count) : 0;
+}
+
+// Who else can have taken the cores, by the CPU time that was counted beside the loader's.
+struct Others {
+  double most = 0;  // threads, that wait for a core as large a part of their time as ours
+  bool are_own = false;
+};
+
+std::optional<Others> others_of(const RunRecord& record, double queued, bool trains_here) {
+  constexpr double kSlack = 1.5;
+  const auto others = value_of(record.metrics, "host.other_cpu_s");
+  Nanos window = 0;
+  for (const RankRecord& rank : record.ranks) window = std::max(window, rank.window());
+  if (!others || window <= 0) return std::nullopt;
+  // Threads of the program's own beside its loader, where they are not those that train.
+  const double all = value_of(record.metrics, "process.cpu_s").value_or(0);
+  const double loader = seconds(cpu_of_stages(record)) + cpu_of_libraries(record).value_or(0);
+  const double own = trains_here ? 0 : std::max(0.0, all - loader);
+  const auto hosts = static_cast<double>(std::max<std::size_t>(1, record.hosts.size()));
+  return Others{kSlack * (*others + own) / hosts / seconds(window) / (1 - queued), own > *others};
+}
+
+FittedCosts::Sample sample_of(const SampleRow& row, const PerStage<LibraryTime>& libraries) {
+  FittedCosts::Sample sample;
+  sample.bytes = row.bytes;
+  for (std::size_t i = 0; i < row.parts.size(); ++i) {
+    const SampleRow::Part& part = row.parts.at(i);
+    const StageTime seen = {std::max<Nanos>(part.wall - part.cpu - part.queued, 0), 0, part.cpu};
+    sample.stages.at(i) = seen.with_library(libraries[kSampleStages.at(i)]);
+  }
+  return sample;
+}
+
+// What a program does between two epochs is in the compute of the step before, and in no other.
+void split_compute(const RankRecord& record, FittedCosts::Rank& rank) {
+  StageStats last, others;
+  std::optional<Nanos> before;
+  const auto add = [](StageStats& stats, Nanos compute) {
+    if (compute > 0) stats.add(compute, 0, 0, 0);
+  };
+  record.rows.for_each(
+      [&](const StepRow& row) {
+        if (before) add(row.first_of_epoch ? last : others, *before);
+        before = row.compute();
+      },
+      record.warmup_steps);
+  if (before) add(others, *before);
+  if (last.count == 0 || others.count == 0) return;
+  rank.stages[Stage::compute] = MeasuredTimes(others);
+  rank.last_compute = MeasuredTimes(last);
+}
+
+// In batches of one size an epoch ends with a short one. Those of a stream end as its workers do,
+// and those of many sizes have no last one.
+void put_short_rows_last(std::vector<SampleRow>& rows, const RunConfig& config,
+                         FittedCosts::Rank& rank) {
+  const std::int64_t size = rank.samples_per_row;
+  const auto count = [&](auto which) { return std::count_if(rows.begin(), rows.end(), which); };
+  const auto larger = count([&](const SampleRow& row) { return row.samples() > size; });
+  const auto shorter = count([&](const SampleRow& row) { return row.samples() < size; });
+  if (config.data.samples <= 0 || larger > 0 || shorter == std::ssize(rows)) return;
+  std::stable_partition(rows.begin(), rows.end(),
+                        [&](const SampleRow& row) { return row.samples() == size; });
+  rank.short_rows = shorter;
+}
+
+// A program waits for its other loaders in some steps, and in the others takes no time for that.
+StageStats launches_of_all_steps(const RankRecord& record) {
+  StageStats launches = record.stages[Stage::launch];
+  if (launches.count == 0) return launches;
+  while (launches.count < record.steps()) launches.add(0, 0, 0, 0);
+  return launches;
+}
+
+// A program has its batch in hand and dispatches a later one before it computes.
+StageStats launches_with_dispatch(const RankRecord& record) {
+  StageStats launches;
+  record.rows.for_each(
+      [&](const StepRow& row) {
+        const Nanos copy = row.copy_end - row.copy_begin;
+        launches.add(std::max<Nanos>(row.compute_begin - row.take - copy, 0), 0, 0, 0);
+      },
+      record.warmup_steps);
+  return launches;
+}
+
+FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, bool device_is_real,
+                          const PerStage<LibraryTime>& libraries) {
+  FittedCosts::Rank rank;
+  std::vector<SampleRow> rows = record.reservoir;
+  if (!rows.empty() && rows.front().is_batch()) {
+    rank.samples_per_row = std::max<std::int64_t>(config.loader.batch_size, 1);
+    put_short_rows_last(rows, config, rank);
+  }
+  rank.samples.reserve(rows.size());
+  for (const SampleRow& row : rows) rank.samples.push_back(sample_of(row, libraries));
+  for (Stage stage : kBatchStages)
+    rank.stages[stage] = MeasuredTimes(record.stages[stage], libraries[stage]);
+  const bool dispatches = device_kind(config.trainer.device.value) == DeviceKind::program &&
+                          config.loader.num_workers > 0;
+  rank.stages[Stage::launch] =
+      MeasuredTimes(dispatches ? launches_with_dispatch(record) : launches_of_all_steps(record));
+  if (!device_is_real) return rank;
+  for (Stage stage : kDeviceStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
+  split_compute(record, rank);
+  return rank;
+}
+
+JobHosts hosts_of(const RunRecord& record) {
+  JobHosts hosts;
+  hosts.count = std::max<std::int64_t>(1, std::ssize(record.hosts));
+  for (const HostRecord& host : record.hosts)
+    hosts.measured.push_back(
+        {host.ranks, record.config.declared.cores.given ? 0 : host.machine.cores});
+  return hosts;
+}
+
+// As the account of a step books it.
+FittedCosts::BusyWorkers busy_workers_of(const RunRecord& record) {
+  StageStats receives;
+  PerStage<Nanos> cpu{};
+  for (const RankRecord& rank : record.ranks) {
+    receives.merge(rank.stages[Stage::transport_recv]);
+    for (const Stage stage : kMakingStages) cpu[stage] += rank.stages[stage].cpu;
+  }
+  const double busy = value_of(record.metrics, "transport.busy_worker_s").value_or(0);
+  const double waited = seconds(receives.blocked());
+  if (waited <= 0) return {};
+  const auto most = std::max_element(cpu.begin(), cpu.end()) - cpu.begin();
+  return {static_cast<Stage>(most),
+          std::min(busy * static_cast<double>(receives.count) / waited, 1.0)};
+}
+
+}  // namespace
+
+FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) {
+  FittedCosts costs;
+  costs.hosts = hosts_of(record);
+  const bool declared = !record.config.has_data() && !is_guest_engine(record.engine);
+  if (declared) return costs;
+  const bool device_is_real =
+      !record.simulated && device_kind(record.config.trainer.device.value) != DeviceKind::none;
+  const PerStage<LibraryTime> libraries = library_threads(record);
+  for (const LibraryTime& library : libraries)
+    if (library.cpu > 0)
+      costs.making_threads = std::max(costs.making_threads, library.cpu / library.computing());
+  std::size_t rows = 0;
+  for (const RankRecord& rank : record.ranks) {
+    costs.ranks.push_back(rank_of(rank, record.config, device_is_real, libraries));
+    if (tells_launching(record)) fit_launching(rank, costs.ranks.back());
+    rows += rank.reservoir.size();
+  }
+  if (rows == 0) {
+    throw RunError(
+        "no sample was told apart, and no batch of samples seen, so what other settings give "
+        "cannot be said; try them with --try or sweep");
+  }
+  if (!costs.tells_samples_apart())
+    notes.push_back("no sample was told apart: whole batches are drawn again");
+  costs.shards = std::llround(value_of(record.metrics, "data.shards").value_or(0));
+  fit_storage(costs, record, notes);
+  costs.batch = sent_batch(record);
+  costs.busy_workers = busy_workers_of(record);
+  costs.turn = std::llround(value_of(record.metrics, "transport.turn_s").value_or(0) * 1e9);
+  return costs;
+}
+
+// What was measured with workers beside it holds their share of the cores: of its time alone the
+// model makes again what was measured.
+void fit_compute(FittedCosts& costs, const RunRecord& record,
+                 const std::function<RunRecord(const FittedCosts&)>& run) {
+  const double seen = computing_threads(record);
+  const double most = record.config.declared.cores * static_cast<double>(costs.hosts.count) /
+                      static_cast<double>(record.config.trainer.ranks);
+  costs.compute_threads = std::min(seen, most);
+  costs.compute_alone = 1;
+  if (seen == 0 || (record.config.loader.num_workers == 0 && costs.other_threads == 0)) return;
+  const double measured = mean_compute(record);
+  double low = kLeastAlone, high = 1;
+  for (int i = 0; i < kHalvings; ++i) {
+    costs.compute_alone = (low + high) / 2;
+    // A team that moves on for a part of its time has each of its threads on a core for about the
+    // root of that.
+    costs.compute_threads = std::min(seen / std::sqrt(costs.compute_alone), most);
+    (mean_compute(run(costs)) < measured ? low : high) = costs.compute_alone;
+  }
+}
+
+// The more there are the longer everybody waits: the interval around the answer is halved.
+void fit_other_threads(FittedCosts& costs, const RunRecord& record,
+                       const std::function<RunRecord(const FittedCosts&)>& run,
+                       std::vector<std::string>& notes) {
+  if (!record.contention_known) return;
+  const double measured = std::min(queued_share(record), kMostQueued);
+  if (measured < queued_share(run(costs)) + kSameQueue) return;
+  double low = 0, high = record.config.declared.cores / (1 - measured);
+  const std::optional<Others> others = others_of(record, measured, costs.compute_threads > 0);
+  if (others) high = std::min(high, others->most);
+  if (high < kFewestOthers) return;
+  for (int i = 0; i < kHalvings; ++i) {
+    costs.other_threads = (low + high) / 2;
+    (queued_share(run(costs)) < measured ? low : high) = costs.other_threads;
+  }
+  notes.push_back(fmt::format(
+      "{} took cores as {:.1f} more threads would, and are taken to go on doing so",
+      others && others->are_own ? "threads of this program beside its loader" : "other processes",
+      costs.other_threads));
+}
+
+}  // namespace loaderscope::model

@@ -1,0 +1,122 @@
+// The model of a run, made of its record.
+#include "predict/fitted_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <semaphore>
+#include <thread>
+
+#include "analysis/wording.h"
+#include "engine/model/model_engine.h"
+#include "loaderscope/errors.h"
+#include "predict/as_our_loader.h"
+#include "predict/base_runs.h"
+#include "predict/fit.h"
+#include "predict/prediction_window.h"
+#include "predict/refuse_unpredictable.h"
+#include "predict/rerun.h"
+#include "predict/storage_fit.h"
+#include "settings/engine_table.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kNoticeablyAlone = 0.98;
+
+RunError interrupted_prediction() {
+  return RunError(
+      "the prediction was interrupted; a saved result gives it with 'loaderscope report'");
+}
+
+// Of the models that run at once: as many as there are cores, as that of a large job takes
+// gigabytes.
+class Place {
+ public:
+  Place() { places().acquire(); }
+  ~Place() { places().release(); }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+ private:
+  static std::counting_semaphore<>& places() {
+    static std::counting_semaphore<> all(std::max(1u, std::thread::hardware_concurrency()));
+    return all;
+  }
+};
+
+std::string note_of_compute(const FittedCosts& costs) {
+  return fmt::format(
+      "training computes on the cores that the loader needs, with {:.1f} threads{}",
+      costs.compute_threads,
+      costs.compute_alone < kNoticeablyAlone
+          ? fmt::format(", and would take {} of its time without the loader beside it",
+                        show_percent(costs.compute_alone))
+          : "");
+}
+
+bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(record.engine); }
+
+}  // namespace
+
+FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal)
+    : base_runs_(std::make_shared<model::BaseRuns>()),
+      stop_signal_(stop_signal),
+      config_(is_of_somebody_else(record) ? model::as_our_loader(record) : record.config),
+      limits_(limits_of(record.config)) {
+  model::refuse_unpredictable(record);
+  if (is_of_somebody_else(record)) measured_ = record.config;
+  steps_ = record.ranks.front().steps();
+  warmup_ = record.ranks.front().warmup_steps;
+  for (const RankRecord& rank : record.ranks) {
+    steps_ = std::min(steps_, rank.steps());
+    warmup_ = std::max(warmup_, rank.warmup_steps);
+  }
+  auto costs = std::make_shared<FittedCosts>(model::fit_costs(record, notes_));
+  costs_ = costs;
+  if (!is_model_engine(record.engine)) fit_by_runs(*costs, record);
+}
+
+// What only shows when the model is run beside the record.
+void FittedModel::fit_by_runs(FittedCosts& costs, const RunRecord& record) {
+  RunConfig base = base_config();
+  model::refuse_large_steps(base);
+  model::set_window(base, model::steps_of_run({warmup_, steps_}, base, model::kSamplesOfFit));
+  const auto run_with = [&](const FittedCosts& tried) { return simulate(base, tried); };
+  model::fit_compute(costs, record, run_with);
+  model::fit_other_threads(costs, record, run_with, notes_);
+  if (costs.other_threads > 0) model::fit_compute(costs, record, run_with);
+  model::check_requests(costs, record, run_with, notes_);
+  if (costs.compute_threads > 0) notes_.push_back(note_of_compute(costs));
+}
+
+FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
+    : base_runs_(std::make_shared<model::BaseRuns>()),
+      config_(resolve_to_predict(given, limits, notes_)),
+      limits_(limits),
+      costs_(std::make_shared<FittedCosts>()) {
+  if (!config_.has_data()) return;
+  throw UsageError(
+      "what-if: real data must be measured first; save a result with 'run --json FILE' and give "
+      "it, or declare --cost without --data");
+}
+
+RunRecord FittedModel::simulate(const RunConfig& config, const FittedCosts& costs,
+                                const Knockouts& knockouts, bool only_account) const {
+  const Place place;
+  if (stop_signal_ != nullptr && stop_signal_->load() != 0) throw interrupted_prediction();
+  EngineContext context;
+  context.stop_signal = stop_signal_;
+  context.costs = &costs;
+  context.knockouts = knockouts;
+  context.only_account = only_account;
+  RunRecord record = run_model(config, context);
+  if (record.interrupted) throw interrupted_prediction();
+  return record;
+}
+
+std::vector<StorageValue> FittedModel::storage_values(const Changes& changes) const {
+  return model::storage_values(*costs_, config_, changes);
+}
+
+}  // namespace loaderscope

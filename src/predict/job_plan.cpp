@@ -1,0 +1,257 @@
+#include "predict/job_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+
+#include "analysis/epochs.h"
+#include "analysis/part_of_job.h"
+#include "analysis/totals.h"
+#include "analysis/wording.h"
+#include "base/divide_up.h"
+#include "loaderscope/errors.h"
+#include "predict/plan_notes.h"
+#include "settings/changes.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kMostSamples = 4'000'000;  // of all ranks, that a size runs in the model
+constexpr std::int64_t kMostSteps = 200;
+constexpr std::size_t kMostSizes = 8;
+constexpr std::int64_t kMostRanks = 32'768;  // more take the model hours and tens of gigabytes
+
+// Returns a count that the question sets, by the setting's name or an alias, or that of the run.
+std::int64_t count_in(const JobQuestion& question, std::string_view name, std::int64_t of_run) {
+  for (const Change& change : question.changes) {
+    if (change_setting({change}, name)) return parse_count(change.value);
+  }
+  return of_run;
+}
+
+std::int64_t samples_of_epoch(const RunRecord& record, const JobQuestion& question) {
+  return count_in(question, "samples", record.config.data.samples);
+}
+
+// Throws UsageError if a rank would get less than one batch in an epoch.
+void refuse_too_few_samples(const RunRecord& record, const JobQuestion& question) {
+  const std::int64_t samples = samples_of_epoch(record, question);
+  const std::int64_t batch = count_in(question, "batch-size", record.config.loader.batch_size);
+  const std::int64_t each = divide_up(samples, question.ranks);
+  if (samples <= 0 || question.ranks < 2 || each >= batch) return;
+  throw UsageError(fmt::format(
+      "--ranks {}: too few samples: each rank would get {} of the {}, and a batch has {}; plan "
+      "fewer ranks, or say with --set samples=N how many the job will have",
+      question.ranks, each, show_count(samples), show_count(batch)));
+}
+
+JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
+  if (record.hosts.size() > 1)
+    throw UsageError(fmt::format(
+        "--from: the result is of {} hosts; a plan is made of one host's own, each host of the job "
+        "being like it",
+        record.hosts.size()));
+  refuse_what_is_left_of_job(record, "--from");
+  JobQuestion question = asked;
+  const std::int64_t measured = record.config.trainer.ranks;
+  if (!question.gpu_price && record.config.answer.gpu_price > 0)
+    question.gpu_price = record.config.answer.gpu_price;
+  if (question.ranks > kMostRanks)
+    throw UsageError(
+        fmt::format("--ranks {}: the model runs a job of up to {} ranks; plan that many, the table "
+                    "of sizes says how it goes on",
+                    question.ranks, show_count(kMostRanks)));
+  if (question.hosts == 0) question.hosts = divide_up(question.ranks, measured);
+  if (question.hosts > question.ranks)
+    throw UsageError(fmt::format("--hosts {}: more hosts than ranks; a host needs one of the {}",
+                                 question.hosts, question.ranks));
+  return question;
+}
+
+// One host, then as many as make about the same step each time, and the job.
+std::vector<std::int64_t> host_counts(std::int64_t hosts) {
+  std::vector<std::int64_t> counts = {1};
+  const double growth = std::max(2.0, std::pow(static_cast<double>(hosts), 1.0 / (kMostSizes - 1)));
+  for (double next = growth; std::llround(next) < hosts; next *= growth)
+    counts.push_back(std::llround(next));
+  if (hosts > 1) counts.push_back(hosts);
+  return counts;
+}
+
+Changes changes_for(const JobQuestion& question, std::int64_t ranks) {
+  Changes changes = question.changes;
+  const auto names = [&](std::string_view key) {
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const Change& change) { return change.key == key; });
+  };
+  changes.push_back({"ranks", std::to_string(ranks)});
+  if (ranks > 1 && !names("sync-ranks")) changes.push_back({"sync-ranks", "true"});
+  return changes;
+}
+
+std::int64_t steps_for(const RunConfig& config, std::int64_t ranks) {
+  const std::int64_t samples = std::max<std::int64_t>(config.loader.batch_size, 1) * ranks;
+  return std::clamp(kMostSamples / samples, kFewestStepsOfSize, kMostSteps);
+}
+
+// Where the job runs whole epochs, its sizes do, if these are not too long: their rates are then of
+// the same.
+std::int64_t longest_for(const RunConfig& config, const JobQuestion& question, std::int64_t ranks) {
+  const std::int64_t most = kMostSamples / std::max<std::int64_t>(config.loader.batch_size, 1);
+  const std::int64_t of_job = steps_for(config, question.ranks) * question.ranks;
+  return divide_up(std::min(of_job, most), ranks);
+}
+
+// What the model gives a size, as far as the model is right about the run itself; but no GPU
+// computes for longer than there is time.
+JobSize size_of(const Prediction& prediction, std::int64_t hosts, double calibration) {
+  JobSize size;
+  size.ranks = prediction.config.trainer.ranks;
+  size.hosts = hosts;
+  size.account = prediction.account;
+  const double busy = prediction.busy();
+  const double factor = busy > 0 ? std::min(calibration, 1 / busy) : calibration;
+  size.samples_per_s = prediction.samples_per_s * factor;
+  if (busy > 0) size.account = with_busy(size.account, busy * factor);
+  if (prediction.config.data.samples > 0)
+    size.epoch_s = seconds(prediction.account.window) / factor *
+                   static_cast<double>(steps_of_epoch(prediction.config)) /
+                   static_cast<double>(prediction.config.measure.steps);
+  return size;
+}
+
+// Between the ends of two steps of the run.
+Nanos mean_step_time(const RunRecord& record, const Analysis& analysis) {
+  return analysis.steps > 0 ? of_step(record, analysis.account.window) : 0;
+}
+
+// `config`: of the job. How an epoch begins is taken from the run, where the model's steps are not
+// those of whole epochs.
+JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
+                  const SeenEpochs& seen) {
+  config.data.samples.value = samples;
+  const JobSize& job = plan.job();
+  JobEpoch epoch;
+  epoch.samples = samples;
+  epoch.steps = steps_of_epoch(config);
+  epoch.busy = plan.has_busy ? 1 - share_of(job.account.idle(), job.account) : 0;
+  if (job.epoch_s) {
+    epoch.seconds = *job.epoch_s;
+    epoch.start_s = epoch.seconds * share_of(job.account.why[Why::epoch], job.account);
+  } else {
+    epoch.start_s = seen.start_ns() / 1e9;
+    epoch.seconds = static_cast<double>(epoch.steps) *
+                        static_cast<double>(config.loader.batch_size * job.ranks) /
+                        job.samples_per_s +
+                    epoch.start_s;
+    epoch.busy *= 1 - epoch.start_s / epoch.seconds;
+  }
+  epoch.gpu_hours = epoch.seconds / 3600 * static_cast<double>(plan.question.ranks);
+  if (!plan.has_busy || !plan.question.gpu_price) return epoch;
+  epoch.price = epoch.gpu_hours * *plan.question.gpu_price;
+  epoch.price_of_waiting = *epoch.price * (1 - epoch.busy);
+  return epoch;
+}
+
+// Nothing where the run does not tell what its loader would do with more workers.
+std::optional<JobSize> size_with_enough(const FittedModel& model, const JobPlan& plan,
+                                        const RunRecord& record, Nanos apart, double calibration) {
+  if (plan.first_full.empty()) return std::nullopt;
+  const JobQuestion question = with_enough(plan.question, plan.shared);
+  try {
+    return size_of(model.predict_job(hosts_for(question, question.hosts, apart), question.storage,
+                                     changes_for(question, question.ranks),
+                                     steps_for(record.config, question.ranks), 0),
+                   question.hosts, calibration);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+JobNeeds needs_of(const FittedModel& model, const RunRecord& record, const JobQuestion& question) {
+  const LoaderAlone alone =
+      model.loader_alone(question.storage, question.changes,
+                         steps_for(record.config, sane_count(record.config.trainer.ranks)));
+  JobNeeds needs{needs_of_sample(alone.record), alone.storage_rate};
+  needs.storage_bytes = alone.request_bytes.value_or(needs.sample.stored_bytes);
+  if (question.decode && needs.sample.decode_cpu_ns <= 0)
+    throw RunError(
+        "the run does not tell what decoding takes, so --decode-hosts cannot be answered; measure "
+        "one that decodes where loaderscope sees it, or leave it out");
+  return needs;
+}
+
+// ns that the GPU computes in a step.
+double mean_step(const Prediction& prediction) {
+  const RunConfig& config = prediction.config;
+  if (config.trainer.compute.given) return static_cast<double>(config.mean_compute_time());
+  return static_cast<double>(prediction.account.compute) /
+         static_cast<double>(std::max<std::int64_t>(config.measure.steps, 1));
+}
+
+void add_notes(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  for (const std::string& note : more) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+}
+
+}  // namespace
+
+JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
+                 const std::atomic<int>* stop_signal) {
+  JobPlan plan;
+  plan.question = completed(record, asked);
+  const JobQuestion& question = plan.question;
+  refuse_too_few_samples(record, question);
+  const FittedModel model(record, stop_signal);
+  const Analysis analysis = analyse(record);
+  const Prediction fitted = model.fitted();
+  plan.fit = goodness_of_fit(analysis, fitted);
+  if (!plan.fit.can_predict())
+    throw RunError("the model misses the run by more than 10 %, so nothing is planned with it: " +
+                   plan.fit.sentence() + "; measure it again on a calmer machine, or for longer");
+  plan.measured = {record.config.trainer.ranks, 1, analysis.samples_per_s.mean, analysis.account,
+                   std::nullopt};
+  const double calibration =
+      fitted.samples_per_s > 0 ? analysis.samples_per_s.mean / fitted.samples_per_s : 1;
+
+  plan.notes = model.notes();
+  const std::int64_t of_host = question.ranks_of_host();
+  const Nanos apart = question.ranks > 1 ? mean_step_time(record, analysis) : 0;
+  const JobNeeds needs = needs_of(model, record, question);
+  const std::vector<std::int64_t> counts = host_counts(question.hosts);
+  std::vector<std::future<Prediction>> running(counts.size());
+  for (std::size_t i = counts.size(); i-- > 0;) {  // the largest, which takes longest, first
+    const std::int64_t ranks = std::min(of_host * counts[i], question.ranks);
+    running[i] = std::async(std::launch::async, [&, hosts = counts[i], ranks] {
+      return model.predict_job(hosts_for(question, hosts, apart), question.storage,
+                               changes_for(question, ranks), steps_for(record.config, ranks),
+                               longest_for(record.config, question, ranks));
+    });
+  }
+  double step = 0;  // of one host's ranks
+  RunConfig config;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const Prediction prediction = running[i].get();
+    if (i == 0) step = mean_step(prediction);
+    plan.sizes.push_back(size_of(prediction, counts[i], calibration));
+    plan.has_busy = prediction.has_busy();
+    config = prediction.config;
+    if (i + 1 == counts.size()) add_notes(plan.notes, prediction.notes);
+  }
+  if (plan.has_busy && step > 0) {
+    plan.shared = things_shared_by(needs, question, config, step);
+    plan.first_full = first_full(plan.shared);
+    plan.with_enough = size_with_enough(model, plan, record, apart, calibration);
+  }
+  const std::int64_t samples = samples_of_epoch(record, question);
+  plan.data_bytes = std::llround(needs.sample.stored_bytes * static_cast<double>(samples));
+  if (samples > 0)
+    plan.epoch = epoch_of(plan, config, samples, epochs_seen(record, analysis.account));
+  add_plan_notes(plan, record, analysis, needs);
+  return plan;
+}
+
+}  // namespace loaderscope

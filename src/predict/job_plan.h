@@ -1,0 +1,57 @@
+// A measured run as a job of many ranks: how busy its GPUs would be at each size, what is full
+// first, and what an epoch would take and cost.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "predict/shared_things.h"
+
+namespace loaderscope {
+
+// The job with so many ranks.
+struct JobSize {
+  std::int64_t ranks = 1, hosts = 1;
+  double samples_per_s = 0;  // of all ranks
+  Account account;
+  // Where whole epochs were run, with their beginnings in the rate and the account: what one takes.
+  std::optional<double> epoch_s;
+};
+
+struct JobEpoch {
+  std::int64_t samples = 0, steps = 0;  // steps: of each rank
+  double seconds = 0, gpu_hours = 0;
+  double start_s = 0;  // of the seconds: how it begins; 0: the run did not show it
+  double busy = 0;     // share of the seconds; 0 without a compute
+  std::optional<double> price, price_of_waiting;
+};
+
+inline constexpr std::int64_t kFewestStepsOfSize = 20;  // of each rank, in the model
+
+struct JobPlan {
+  JobQuestion question;
+  JobSize measured;  // the run itself; its hosts are 1
+  bool has_busy = false;
+  std::vector<JobSize> sizes;       // from one host on, the job last
+  std::vector<SharedThing> shared;  // at the size of the job
+  std::string first_full;           // of those; "": none
+  // Where one is full: the job with twice what is needed of all of them.
+  std::optional<JobSize> with_enough;
+  std::optional<JobEpoch> epoch;  // where the number of samples is known
+  Bytes data_bytes = 0;           // of all samples; 0: not known
+  GoodnessOfFit fit;
+  PastPredictions history;  // handed in
+  std::vector<std::string> notes;
+
+  const JobSize& job() const { return sizes.back(); }
+};
+
+// Throws UsageError for a question that contradicts the run, RunError where the run says too little
+// or the model misses it.
+JobPlan plan_job(const RunRecord& record, const JobQuestion& question,
+                 const std::atomic<int>* stop_signal = nullptr);
+
+}  // namespace loaderscope

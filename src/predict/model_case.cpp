@@ -1,0 +1,189 @@
+// Changes of a run, as settings and costs of the model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "loaderscope/device.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
+#include "predict/extrapolation.h"
+#include "predict/fitted_model.h"
+#include "predict/storage_fit.h"
+#include "settings/changes.h"
+#include "settings/world_changes.h"
+
+namespace loaderscope {
+namespace {
+
+bool is_unknown(const FittedCosts& costs, const RunConfig& config, Stage stage) {
+  return !costs.knows(stage) && config.cost_of(stage) == nullptr;
+}
+
+// Whether `config` has workers, `base` has none, and what they bring was neither measured nor
+// declared.
+bool has_first_workers(const RunConfig& base, const RunConfig& config, const FittedCosts& costs) {
+  return base.loader.num_workers == 0 && config.loader.num_workers > 0 &&
+         (is_unknown(costs, config, Stage::transport_recv) ||
+          is_unknown(costs, config, Stage::transport));
+}
+
+// Declares in `config` what first workers bring and what was not measured.
+void declare_first_workers(const FittedCosts& costs, Amount amount, RunConfig& config) {
+  std::vector<Cost> declared = config.declared.cost.value;
+  for (const Stage stage : kStagesOfFirstWorkers) {
+    if (!is_unknown(costs, config, stage)) continue;
+    const double us = brought_by_first_workers(stage, costs.batch, amount) / kMicrosecond;
+    declared.push_back(parse_cost(fmt::format("{}={}us:cpu", name_of(stage), us)));
+  }
+  config.declared.cost.set(std::move(declared));
+  const double pages = brought_by_first_workers(Stage::collate, costs.batch, amount);
+  if (const auto us = std::llround(pages / kMicrosecond); us > 0)
+    config.declared.inject.value.push_back(
+        parse_injection(fmt::format("{}=+{}us", name_of(Stage::collate), us)));
+}
+
+// What a record of real data says nothing of: other data, or other work on a sample.
+constexpr std::uint32_t kUnknownOfData = about::kWhichData | about::kStored | about::kImage;
+
+// Injections of the run are in what was measured.
+bool is_among(const std::vector<Injection>& injections, const Injection& one) {
+  return std::any_of(injections.begin(), injections.end(),
+                     [&](const Injection& other) { return other.text == one.text; });
+}
+
+void drop_measured_injections(RunConfig& config, const RunConfig& measured,
+                              const FittedCosts& costs) {
+  std::erase_if(config.declared.inject.value, [&](const Injection& injection) {
+    return costs.knows(injection.stage) && is_among(measured.declared.inject, injection);
+  });
+}
+
+// Those of ranks and workers that are not there.
+void note_lost_injections(const RunConfig& measured, const Changes& changes,
+                          const RunConfig& config, std::vector<std::string>& notes) {
+  if (change_setting(changes, "inject")) return;
+  for (const Injection& injection : measured.declared.inject.value) {
+    if (!is_among(config.declared.inject, injection))
+      notes.push_back("inject = " + shown_text(injection.text) +
+                      " is left out: what it delays is not there");
+  }
+}
+
+void change_world_of(const Change& change, const WorldChange& world, RunConfig& config,
+                     FittedCosts& costs, std::vector<std::string>& notes) {
+  const std::string place = place_of(change) + ": ";
+  if (world.word == WorldWord::other_threads) {
+    costs.other_threads = world.value;
+  } else if (costs.has_samples()) {
+    model::change_storage(costs, world, place, notes);
+  } else if (!change_world(config, world)) {
+    throw UsageError(place +
+                     "the run declares nothing of it; of what is declared storage-latency, "
+                     "storage-bandwidth and queue-depth can be changed");
+  }
+}
+
+void speed_up(const Change& change, const Speedup& speedup, RunConfig& config, FittedCosts& costs,
+              std::vector<std::string>& notes) {
+  if (costs.knows(speedup.stage)) {
+    costs.speed[speedup.stage] = speedup.factor;
+    if (speedup.stage == Stage::read) model::make_reads_faster(costs, speedup.factor);
+  } else if (!make_faster(config, speedup)) {
+    notes.push_back(change.key + " has no effect: the stage costs nothing here");
+  }
+}
+
+}  // namespace
+
+void FittedModel::refuse_unknown(const Changes& changes) const {
+  for (const Change& change : changes) {
+    const Field* field = find_field(change.key);
+    if (field == nullptr) continue;  // a speed
+    const std::string place = place_of(change) + ": ";
+    if (field->is_about(about::kNotModelled))
+      throw UsageError(place + "a what-if keeps " + std::string(field->name) + " as it is");
+    if (const auto word = word_for_setting(field->name); costs_->has_samples() && !word.empty())
+      throw UsageError(place + "of a run that was measured it is --set " + std::string(word) + "=" +
+                       shown_text(change.value));
+    if (costs_->has_samples() && field->is_about(kUnknownOfData)) {
+      throw UsageError(place +
+                       "the result does not say what this would cost; measure it with "
+                       "'loaderscope run'");
+    }
+    if (!costs_->tells_samples_apart() && field->is_about(about::kWithinBatch)) {
+      throw UsageError(
+          place +
+          "the loader makes whole batches, in which no sample was told apart: what one "
+          "takes is not known" +
+          (field->is_about(about::kOwnLoader) ? "" : "; measure it"));
+    }
+  }
+}
+
+FittedModel::Case FittedModel::case_of(const Changes& changes, FittedCosts costs,
+                                       Amount amount) const {
+  refuse_unknown(changes);
+  Case result{std::move(costs), {}};
+  RunConfig& config = result.prediction.config;
+  config = counterfactual(config_, changes);
+  note_lost_injections(config_, changes, config, result.prediction.notes);
+  for (const Change& change : changes) change_beyond_settings(change, result);
+  if (change_setting(changes, "cores"))
+    for (JobHosts::Host& host : result.costs.hosts.measured) host.cores = 0;
+  resolve_for_model(result);
+  if (result.costs.has_samples()) keep_measured(changes, result);
+  if (measured_ && has_first_workers(config_, config, result.costs)) {
+    declare_first_workers(result.costs, amount, config);
+    result.prediction.notes.push_back(first_workers_note(result.costs.batch));
+  }
+  model::note_same_compute(config_, config, result.costs, changes, result.prediction.notes);
+  return result;
+}
+
+FittedModel::Case FittedModel::case_of(const Changes& changes) const {
+  return case_of(changes, *costs_);
+}
+
+RunConfig FittedModel::base_config() const { return case_of({}).prediction.config; }
+
+void FittedModel::resolve_for_model(Case& of) const {
+  RunConfig& config = of.prediction.config;
+  std::vector<std::string>& notes = of.prediction.notes;
+  if (device_kind(config.trainer.device.value) != DeviceKind::none)
+    config.trainer.device.value = "sim";
+  if (of.costs.has_samples()) {
+    config.engine.value = "native";
+    config.data.source.set(config_.data.source);
+    config = resolve_measured(config, limits_, notes);
+  } else {
+    config.engine.value = "model";
+    config = resolve_to_predict(config, limits_, notes);
+  }
+  config.engine.value = "model";
+}
+
+// What only a model can change.
+void FittedModel::change_beyond_settings(const Change& change, Case& of) {
+  RunConfig& config = of.prediction.config;
+  std::vector<std::string>& notes = of.prediction.notes;
+  if (const auto world = world_change_of(change))
+    change_world_of(change, *world, config, of.costs, notes);
+  if (const auto speedup = speedup_of(change)) speed_up(change, *speedup, config, of.costs, notes);
+}
+
+// What follows from nothing that is declared, and what was measured and is declared, too.
+void FittedModel::keep_measured(const Changes& changes, Case& of) const {
+  RunConfig& config = of.prediction.config;
+  if (!change_setting(changes, "samples")) config.data.samples.value = config_.data.samples;
+  // Of arrays the data says it.
+  if (!config.data.delivered_bytes.given)
+    config.data.delivered_bytes.value = config_.data.delivered_bytes;
+  drop_measured_injections(config, config_, of.costs);
+  model::give_shards_to_workers(config, of.costs.shards, of.prediction.notes);
+  model::queue_in_proportion(of.costs, *costs_, config_, config);
+  if (!change_setting(changes, "compute")) return;
+  for (FittedCosts::Rank& rank : of.costs.ranks) rank.stages[Stage::compute] = {};
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,125 @@
+#include "predict/prediction_window.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/epochs.h"
+#include "base/divide_up.h"
+#include "settings/batches_ahead.h"
+
+namespace loaderscope::model {
+namespace {
+
+constexpr std::int64_t kFewestModelSteps = 60;
+constexpr std::int64_t kFewestLargeSteps =
+    20;                              // where 60 would be many times the samples asked for
+constexpr std::int64_t kExcess = 3;  // times, that is not many
+constexpr std::int64_t kFewestBursts = 4;
+constexpr std::int64_t kFewestWindows = 4;  // what is made before them must not carry them
+
+// Times what is run at most: a part of so short a run may have begun another share of its epochs.
+constexpr std::int64_t kFewEpochs = 8;
+
+std::int64_t most_steps(const RunConfig& config, std::int64_t most_samples) {
+  const std::int64_t per_step =
+      sane_count(config.loader.batch_size) * sane_count(config.trainer.ranks);
+  const std::int64_t fewest =
+      std::clamp(kExcess * most_samples / per_step, kFewestLargeSteps, kFewestModelSteps);
+  return std::max(fewest, most_samples / per_step);
+}
+
+// Workers deliver in bursts of their number: of whole bursts, and of more than a few.
+std::int64_t in_whole_bursts(std::int64_t steps, std::int64_t burst) {
+  return divide_up(std::max(steps, kFewestBursts * burst), burst) * burst;
+}
+
+// `own`: where the run was, of data whose epoch has so many steps; `wanted`: where there is none.
+StepsToRun placed(const StepsToRun& own, const StepsToRun& wanted, std::int64_t epoch,
+                  std::int64_t most) {
+  if (epoch == 0) return wanted;
+  if (own.warmup + own.measured <= epoch) {
+    const std::int64_t measured = std::min(wanted.measured, epoch - own.warmup);
+    return {std::min(wanted.warmup, epoch - measured), measured};
+  }
+  if (epoch > std::max(most, own.measured)) return own;
+  const std::int64_t epochs = (own.measured + epoch / 2) / epoch;
+  const std::int64_t whole = std::clamp<std::int64_t>(epochs, 1, divide_up(most, epoch));
+  return {divide_up(own.warmup, epoch) * epoch, whole * epoch};
+}
+
+// Epochs that begin within the steps, not at the first step of all.
+std::int64_t starts_within(const StepsToRun& steps, std::int64_t epoch) {
+  const auto before = [&](std::int64_t step) {
+    return std::max<std::int64_t>(0, step - 1) / epoch;
+  };
+  return before(steps.warmup + steps.measured) - before(steps.warmup);
+}
+
+// Whether a step of both has about as much of what begins with an epoch.
+bool start_as_often(const StepsToRun& a, const StepsToRun& b, std::int64_t epoch) {
+  constexpr double kAbout = 0.2;
+  const auto often = [&](const StepsToRun& steps) {
+    return static_cast<double>(starts_within(steps, epoch)) / static_cast<double>(steps.measured);
+  };
+  return std::abs(often(a) - often(b)) <= kAbout * often(a);
+}
+
+// As many samples in batches of another size.
+std::int64_t in_batches_of(const RunConfig& to, std::int64_t steps, const RunConfig& from) {
+  return std::max<std::int64_t>(
+      1, steps * sane_count(from.loader.batch_size) / sane_count(to.loader.batch_size));
+}
+
+}  // namespace
+
+void set_window(RunConfig& config, const StepsToRun& steps) {
+  config.measure.steps.set(steps.measured);
+  config.measure.duration.given = false;
+  config.measure.warmup.value = {steps.warmup, 0};
+}
+
+StepsToRun steps_of_run(const StepsToRun& run, const RunConfig& config, std::int64_t most_samples) {
+  const std::int64_t most = most_steps(config, most_samples);
+  StepsToRun steps = {std::min(run.warmup, 2 * most), run.measured};
+  if (steps.measured <= most) return steps;
+  const std::int64_t epoch = std::max<std::int64_t>(1, steps_of_epoch(config));
+  const StepsToRun fewer = {steps.warmup, std::min(steps.measured, divide_up(most, epoch) * epoch)};
+  const bool is_short = steps.measured <= kFewEpochs * divide_up(most, epoch) * epoch;
+  return epoch > 1 && is_short && !start_as_often(steps, fewer, epoch) ? steps : fewer;
+}
+
+SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,
+                        std::int64_t most_samples) {
+  const std::int64_t most = most_steps(changed, most_samples);
+  const StepsToRun own_base = steps_of_run(run, base, most_samples);
+  StepsToRun own = own_base;
+  own.measured = in_batches_of(changed, own_base.measured, base);
+  StepsToRun wanted = own;
+  if (changed.loader.num_workers != base.loader.num_workers && changed.loader.num_workers > 0)
+    wanted.measured = in_whole_bursts(own.measured, changed.loader.num_workers);
+  const std::int64_t deeper = batches_ahead(changed) - batches_ahead(base);
+  if (deeper > 0) {
+    wanted.measured =
+        std::max(wanted.measured, std::min(most, kFewestWindows * batches_ahead(changed)));
+    // Filled, and no longer than that: another window has other draws, which are no gain.
+    if (own.warmup > 0)
+      wanted.warmup = std::max(own.warmup, std::min(batches_ahead(changed), 2 * most));
+  }
+  StepsToRun wanted_base = {wanted.warmup, in_batches_of(base, wanted.measured, changed)};
+  return {placed(own_base, wanted_base, steps_of_epoch(base), most_steps(base, most_samples)),
+          placed(own, wanted, steps_of_epoch(changed), most)};
+}
+
+SideBySide with_starts_of_epochs(const SideBySide& sides, const RunConfig& base,
+                                 const RunConfig& changed, std::int64_t most_samples) {
+  const bool is_other = changed.loader.num_workers != base.loader.num_workers ||
+                        changed.loader.prefetch_factor != base.loader.prefetch_factor;
+  const std::int64_t of_base = steps_of_epoch(base), of_changed = steps_of_epoch(changed);
+  const bool is_within = sides.base.warmup + sides.base.measured <= of_base;
+  if (!is_other || changed.loader.num_workers == 0 || !is_within ||
+      of_changed > most_steps(changed, most_samples) || of_base > most_steps(base, most_samples))
+    return sides;
+  return {{of_base, of_base}, {of_changed, of_changed}};
+}
+
+}  // namespace loaderscope::model

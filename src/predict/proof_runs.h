@@ -1,0 +1,56 @@
+// Which runs prove what an analysis says, and what they say.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loaderscope/analysis.h"
+#include "loaderscope/engine.h"
+
+namespace loaderscope {
+
+// What to run for `asked`: cases without runs, or the reason why none shows anything.
+Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis);
+
+// Turns of `steps` steps where `first` has so many, else fewer and shorter ones, but of at least
+// `fewest`, or `why_not`. `gain`: of the rate, without the loader.
+ReplayTurns plan_turns(const RunRecord& first, std::int64_t steps, std::int64_t fewest, double gain,
+                       std::string& why_not);
+
+// What the turns of `record` gave; rounds that it did not get through are left out.
+struct TurnRuns {
+  std::vector<ProofRun> loader, replay;
+};
+TurnRuns runs_of_turns(const RunRecord& record, const ReplayTurns& turns);
+
+// A mean over the rounds with its 95 % interval, where there are enough of them to tell.
+struct Measured {
+  double mean = 0;
+  std::optional<double> low, high;
+};
+
+enum class ProofVerdict : std::uint8_t {
+  proved,         // leaving it out gives what was predicted, and at least 2 points
+  refuted,        // leaving it out gives nothing
+  not_confirmed,  // it gives something else than was predicted
+  cannot_tell,
+};
+std::string_view name_of(ProofVerdict verdict);
+
+// What the runs of a case say.
+struct ProofOutcome {
+  Measured samples_per_s, busy;
+  Measured gain;  // in rate, over the base case of the same round; mean 0 without one
+  // The predicted gain lies in the measured interval, widened by the error of the prediction. Not
+  // set where there is no prediction or no interval.
+  std::optional<bool> confirmed;
+  // The whole interval of the gain lies above 1, or below what is worth a change. Not set where
+  // neither is so.
+  std::optional<bool> helps;
+  ProofVerdict verdict = ProofVerdict::cannot_tell;
+};
+ProofOutcome outcome_of(const Proof& proof, const ProofCase& of);
+
+}  // namespace loaderscope

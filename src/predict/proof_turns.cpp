@@ -1,0 +1,107 @@
+// Somebody else's loader and the batches that it has delivered, by turns within one run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "loaderscope/engine.h"
+#include "loaderscope/proof.h"
+#include "loaderscope/run_record.h"
+#include "predict/proof_runs.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kMostRounds = 5, kFewestRounds = 3;
+constexpr double kMostGain = 20;  // that settling takes into account
+
+// A run that nothing but its input ends has no more steps the next time.
+bool ends_by_itself(const RunConfig& config) {
+  const bool endless = config.program.command.given ? false : config.measure.epochs == 0;
+  return !endless && config.measure.steps == 0 &&
+         (config.measure.duration == 0 || !config.measure.duration.given);
+}
+
+// The steps with the numbers [first, last] of one rank.
+struct Stretch {
+  Nanos begin = 0, end = 0, compute = 0;
+  std::int64_t samples = 0, steps = 0;
+};
+
+Stretch stretch_of(const RankRecord& rank, std::int64_t first, std::int64_t last) {
+  Stretch stretch;
+  const auto add = [&](const StepRow& row) {
+    if (row.step == first - 1) stretch.begin = row.compute_end;
+    if (row.step < first || row.step > last) return;
+    stretch.end = row.compute_end;
+    stretch.compute += row.compute();
+    stretch.samples += row.samples;
+    ++stretch.steps;
+  };
+  rank.rows.for_each(add, std::max<std::int64_t>(first - 1, 0));
+  return stretch;
+}
+
+// Nothing where a rank did not get to the end of them.
+std::optional<ProofRun> run_of_steps(const RunRecord& record, std::int64_t first,
+                                     std::int64_t steps) {
+  if (record.ranks.empty()) return std::nullopt;  // it was ended before its first step
+  ProofRun run;
+  for (const RankRecord& rank : record.ranks) {
+    const Stretch stretch = stretch_of(rank, first, first + steps - 1);
+    if (stretch.steps < steps || stretch.end <= stretch.begin) return std::nullopt;
+    const Nanos window = stretch.end - stretch.begin;
+    run.samples_per_s += static_cast<double>(stretch.samples) / seconds(window);
+    run.busy += static_cast<double>(stretch.compute) / static_cast<double>(window) /
+                static_cast<double>(record.ranks.size());
+  }
+  return run;
+}
+
+}  // namespace
+
+ReplayTurns plan_turns(const RunRecord& first, std::int64_t steps, std::int64_t fewest, double gain,
+                       std::string& why_not) {
+  const RunConfig& config = first.config;
+  const RankRecord& rank = first.ranks.front();
+  const std::int64_t window = config.loader.prefetch_factor * config.loader.num_workers;
+  ReplayTurns turns;
+  turns.lead = std::max<std::int64_t>(rank.warmup_steps, 1);
+  turns.settle_loader = window + config.trainer.in_flight;
+  const double faster = std::clamp(gain, 1.0, kMostGain);
+  // Workers go on until their window is full, however fast steps are meanwhile.
+  turns.settle_replay = std::llround(std::ceil(static_cast<double>(turns.settle_loader) * faster));
+  turns.steps = steps;
+  turns.rounds = kMostRounds;
+  const std::int64_t had = rank.rows.size();
+  if (!ends_by_itself(config) || turns.all() <= had) return turns;
+
+  for (; turns.rounds >= kFewestRounds; --turns.rounds) {
+    const std::int64_t per_round = (had - turns.lead) / turns.rounds;
+    turns.steps = (per_round - turns.settle_loader - turns.settle_replay) / 2;
+    if (turns.steps >= fewest) return turns;
+  }
+  turns.rounds = kFewestRounds;
+  turns.steps = fewest;
+  why_not = fmt::format(
+      "the run has {} steps, and the loader and batches that it delivered need {} by turns; let it "
+      "train longer",
+      had, turns.all());
+  return turns;
+}
+
+TurnRuns runs_of_turns(const RunRecord& record, const ReplayTurns& turns) {
+  TurnRuns runs;
+  for (std::int64_t round = 0; round < turns.rounds; ++round) {
+    const std::int64_t begin = turns.lead + round * turns.round();
+    const auto loader = run_of_steps(record, begin + turns.settle_loader, turns.steps);
+    const auto replay =
+        run_of_steps(record, begin + turns.loader() + turns.settle_replay, turns.steps);
+    if (!loader || !replay) break;
+    runs.loader.push_back(*loader);
+    runs.replay.push_back(*replay);
+  }
+  return runs;
+}
+
+}  // namespace loaderscope

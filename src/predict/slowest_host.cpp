@@ -1,0 +1,109 @@
+#include "predict/slowest_host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/findings/facts.h"
+#include "analysis/host_paces.h"
+#include "analysis/part_of_job.h"
+#include "analysis/wording.h"
+#include "predict/figures.h"
+#include "predict/search_fix.h"
+#include "settings/engine_table.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kMostRanks = 64;  // of the others: more hosts are like them
+
+double rate_of_rank(const Prediction& prediction) {
+  return prediction.samples_per_s / static_cast<double>(prediction.config.trainer.ranks.value);
+}
+
+// As many of the others as a model may have ranks, those first that the rest waits for.
+std::vector<std::size_t> hosts_beside(const std::vector<HostPace>& hosts, std::size_t slowest) {
+  std::vector<std::size_t> others;
+  std::size_t ranks = 0;
+  for (const std::size_t host : slowest_first(hosts)) {
+    if (host == slowest || !hosts[host].is_measured()) continue;
+    ranks += hosts[host].ranks;
+    if (!others.empty() && ranks > kMostRanks) break;
+    others.push_back(host);
+  }
+  std::sort(others.begin(), others.end());
+  return others;
+}
+
+// In units of `predicted`, which is of other ranks.
+Prediction in_place_of(const Prediction& predicted, Prediction others) {
+  const auto ranks = static_cast<double>(predicted.config.trainer.ranks.value);
+  others.samples_per_s = rate_of_rank(others) * ranks;
+  others.config = predicted.config;
+  others.base_samples_per_s = predicted.base_samples_per_s;
+  others.base_busy = predicted.base_busy;
+  others.base_measure = predicted.base_measure;
+  others.is_unknown |= predicted.is_unknown;
+  others.may_be_off = std::max(others.may_be_off, predicted.may_be_off);
+  return others;
+}
+
+const FindingRow& row_of_host() {
+  return *std::find_if(finding_table().begin(), finding_table().end(),
+                       [](const FindingRow& row) { return row.look == straggler_host; });
+}
+
+}  // namespace
+
+std::optional<SlowestHost> slowest_host(const RunRecord& job, const Analysis& analysis) {
+  if (is_model_engine(job.engine)) return std::nullopt;
+  const std::vector<HostPace> hosts = host_paces(job, analysis);
+  const std::optional<std::size_t> number = pace_setter(hosts);
+  if (!number) return std::nullopt;
+  SlowestHost slowest;
+  slowest.name = hosts[*number].name;
+  slowest.record = part_on_hosts(job, {*number});
+  slowest.analysis = analyse(slowest.record);
+  slowest.others = part_on_hosts(job, hosts_beside(hosts, *number));
+  return slowest;
+}
+
+OtherHosts::OtherHosts(const RunRecord& others, const std::atomic<int>* stop_signal)
+    : model_(others, stop_signal) {}
+
+Prediction OtherHosts::hold_back(Prediction predicted, const Changes& changes,
+                                 const Knockouts& knockouts) const {
+  Prediction others = model_.predict(changes, kSamplesOfPrediction, knockouts);
+  if (rate_of_rank(others) >= rate_of_rank(predicted)) return predicted;
+  return in_place_of(predicted, std::move(others));
+}
+
+Prediction OtherHosts::in_its_place(const Prediction& base) const {
+  return in_place_of(base, model_.predict({}));
+}
+
+void tell_of_job(const RunRecord& job, const Analysis& of_job, const SlowestHost& slowest,
+                 const std::optional<Prediction>& as_the_others, std::vector<Finding>& findings) {
+  const double own = slowest.analysis.samples_per_s.mean;
+  const double times = own > 0 ? of_job.samples_per_s.mean / own : 1;
+  for (Finding& finding : findings) {
+    finding.evidence = fmt::format("on {}: {}", slowest.name, finding.evidence);
+    finding.rate_before *= times;
+    finding.rate_after *= times;
+  }
+  const Facts facts(job, of_job);
+  const std::optional<Candidate> seen = straggler_host(facts);
+  if (!seen) return;
+  Finding host = said_of(facts, row_of_host(), *seen, {});
+  if (as_the_others) add_figures(host, of_job, *as_the_others);
+  // Behind a setting that is known to give back about as much.
+  const double alike = kAboutAsMuch * seconds(of_job.account.window);
+  const auto place = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return !finding.has_setting() || !finding.has_figures() ||
+           finding.regained_s < host.regained_s - alike;
+  });
+  findings.insert(place, std::move(host));
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,164 @@
+// The storage changed, as far as a fit of the reads answers it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "loaderscope/errors.h"
+#include "predict/fitted_model.h"
+#include "predict/storage_fit.h"
+
+namespace loaderscope::model {
+namespace {
+
+constexpr double kPerSecond = 1e9;
+constexpr double kReached = 0.75;      // of the depth, on average
+constexpr double kAboutSeen = 1.1;     // times a rate
+constexpr double kFewestBeside = 0.1;  // under way beside a request: fewer say nothing of queues
+
+template <class Change>
+void each_read(FittedCosts& costs, const Change& change) {
+  for (FittedCosts::Rank& rank : costs.ranks) {
+    for (FittedCosts::Sample& sample : rank.samples) change(sample.stages.front(), sample.bytes);
+  }
+}
+
+Nanos rounded(double ns) { return std::llround(std::min(ns, static_cast<double>(kLongestCost))); }
+
+bool any_bytes(const FittedCosts& costs) {
+  return std::any_of(costs.ranks.begin(), costs.ranks.end(), [](const FittedCosts::Rank& rank) {
+    return std::any_of(rank.samples.begin(), rank.samples.end(),
+                       [](const FittedCosts::Sample& sample) { return sample.bytes > 0; });
+  });
+}
+
+// Of reads one at a time the longer ones stay longer; what requests wait behind others is no
+// latency, and stays.
+void set_latency(FittedCosts& costs, double latency) {
+  if (costs.requests) {
+    costs.requests->latency = latency;
+    return;
+  }
+  const double before = costs.read_line->latency;
+  each_read(costs, [&](StageTime& read, Bytes) {
+    read.waits =
+        rounded(before >= 1 ? static_cast<double>(read.waits) * latency / before : latency);
+  });
+}
+
+void set_bandwidth(FittedCosts& costs, double rate) {
+  if (costs.requests) {
+    costs.requests->link_per_byte = kPerSecond / rate;
+    return;
+  }
+  costs.storage_streams = 1;
+  each_read(costs, [&](StageTime& read, Bytes bytes) {
+    read.transfers = rounded(static_cast<double>(bytes) * kPerSecond / rate);
+  });
+}
+
+void set_in_flight(FittedCosts::Requests& requests, double value, std::vector<std::string>& notes) {
+  const auto depth = static_cast<std::int64_t>(value);
+  if (depth > requests.depth)
+    notes.push_back(fmt::format(
+        "extrapolated from {} to {} requests of a reader at once: {}", requests.depth, depth,
+        requests.queueing > 0
+            ? "what they wait behind each other is taken to grow with their number"
+            : "the server is taken to answer each as fast"));
+  requests.held = std::max<std::int64_t>(1, requests.held * depth / requests.depth);
+  requests.depth = depth;
+}
+
+// Requests of a reader at once, with another depth; where the present one was not reached, there
+// was not more to ask for.
+double under_way(const FittedCosts::Requests& measured, double at_once, double depth) {
+  const auto before = static_cast<double>(measured.depth);
+  return at_once >= kReached * before ? at_once * depth / before : std::min(at_once, depth);
+}
+
+[[noreturn]] void refuse(const std::string& place, const std::string& why) {
+  throw UsageError(place + why + "; measure it with 'loaderscope run'");
+}
+
+}  // namespace
+
+void change_storage(FittedCosts& costs, const WorldChange& change, const std::string& place,
+                    std::vector<std::string>& notes) {
+  const bool of_requests =
+      change.word == WorldWord::storage_in_flight || change.word == WorldWord::hit_rate;
+  if (of_requests && !costs.requests)
+    refuse(place, costs.why_no_storage.empty() || costs.read_line
+                      ? "the run's reads are no requests to servers, that are kept or made ahead"
+                      : costs.why_no_storage);
+  if (!costs.requests && !costs.read_line) refuse(place, costs.why_no_storage);
+  switch (change.word) {
+    case WorldWord::storage_latency:
+      return set_latency(costs, change.value);
+    case WorldWord::storage_bandwidth:
+      return set_bandwidth(costs, change.value);
+    case WorldWord::storage_in_flight:
+      return set_in_flight(*costs.requests, change.value, notes);
+    case WorldWord::hit_rate:
+      costs.requests->hit_rate = change.value;
+      notes.emplace_back("what a cache holds is taken to be there at once");
+      return;
+    case WorldWord::other_threads:
+      return;
+  }
+}
+
+void replace_storage(FittedCosts& costs, RunConfig& config, const SharedStorage& storage) {
+  if (!costs.has_samples()) {
+    std::erase_if(config.declared.cost.value,
+                  [](const Cost& cost) { return cost.stage == Stage::read; });
+    config.declared.storage_latency.set(storage.latency);
+    config.declared.storage_bandwidth.set(storage.bandwidth);
+    return;
+  }
+  // What reads waited, and what requests waited behind each other, was the other one's.
+  costs.read_line = FittedCosts::Line{};
+  if (costs.requests) costs.requests->queueing = costs.requests->per_byte = 0;
+  set_latency(costs, static_cast<double>(storage.latency));
+  set_bandwidth(costs, storage.bandwidth);
+  if (costs.requests || any_bytes(costs)) return;
+  throw RunError(
+      "the run does not say how many bytes a sample has, so --storage cannot be answered; "
+      "measure one that reads its files where loaderscope sees it");
+}
+
+void note_storage_beyond_seen(const FittedCosts& costs, Prediction& prediction) {
+  if (!costs.requests || costs.requests->link_per_byte > 0 || costs.requests->per_byte <= 0) return;
+  const FittedCosts::Requests& requests = *costs.requests;
+  const double seen = std::max(requests.rate, kPerSecond / requests.per_byte);
+  const double taken = prediction.samples_per_s / requests.samples * (1 - requests.hit_rate) *
+                       static_cast<double>(requests.bytes);
+  if (taken <= kAboutSeen * seen) return;
+  prediction.may_be_off = std::max(prediction.may_be_off, 1 - seen / taken);
+  prediction.notes.push_back(fmt::format(
+      "it takes {} of the storage, of which this run saw {}, and whether there is more is not "
+      "known; --set storage.bandwidth= says how much there is",
+      show_byte_rate(taken), show_byte_rate(seen)));
+}
+
+void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const RunConfig& before,
+                         const RunConfig& after) {
+  if (!costs.requests || !measured.requests) return;
+  const auto readers = [](const RunConfig& config) {
+    return static_cast<double>(std::max<std::int64_t>(1, config.loader.num_workers) *
+                               config.trainer.ranks);
+  };
+  const FittedCosts::Requests& was = *measured.requests;
+  if (was.in_flight - 1 < kFewestBeside) return;
+  const double now = readers(after) * under_way(was, was.in_flight / readers(before),
+                                                static_cast<double>(costs.requests->depth));
+  costs.requests->queueing *= std::max(0.0, now - 1) / (was.in_flight - 1);
+}
+
+void make_reads_faster(FittedCosts& costs, double factor) {
+  if (!costs.requests) return;
+  for (double* part : {&costs.requests->latency, &costs.requests->queueing,
+                       &costs.requests->per_byte, &costs.requests->link_per_byte})
+    *part /= factor;
+}
+
+}  // namespace loaderscope::model

@@ -1,0 +1,86 @@
+#include "record/gap_kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace loaderscope::traces {
+
+std::span<const GapRow> gap_table() {
+  static const GapRow table[kGapKinds] = {
+      {{"loader-wait",
+        "Nothing ran on the GPU while the thread that launches waited for its DataLoader's next "
+        "batch."},
+       Cause::opaque,
+       "the DataLoader"},
+      {{"pageable-copy",
+        "A copy from ordinary memory of the host, and nothing else, ran on the GPU, or was being "
+        "staged."},
+       Cause::h2d,
+       "copies from pageable memory"},
+      {{"copy-not-hidden", "A copy from page-locked memory ran on the GPU, and nothing else."},
+       Cause::h2d,
+       "copies that nothing hides"},
+      {{"copy-back", "A copy to the host ran on the GPU, and nothing else: .item(), .cpu()."},
+       Cause::launch,
+       "copies back to the host"},
+      {{"synchronous-call",
+        "The host was in a CUDA call that waits for the GPU, or had come out of one and had "
+        "launched nothing yet."},
+       Cause::launch,
+       "calls that wait for the GPU"},
+      {{"python-lock", "The thread that launches waited for Python's lock."},
+       Cause::launch,
+       "Python's lock"},
+      {{"another-rank",
+        "The GPU was in a collective that another rank had not begun, because that one waited for "
+        "its DataLoader."},
+       Cause::opaque,
+       "the DataLoader of another rank"},
+      {{"file-read",
+        "The thread that launches was in a call of the operating system that reads: read, recv."},
+       Cause::launch,
+       "reads of the training thread's own",
+       true},
+      {{"system-wait",
+        "The thread that launches waited in a call of the operating system for another thread or "
+        "process: poll, sem_wait, pthread_cond_wait."},
+       Cause::launch,
+       "other threads or processes",
+       true},
+      {{"off-core",
+        "The thread that launches was not on a core, and in no call of which anything is known."},
+       Cause::launch,
+       "a training thread that is not on a core",
+       true},
+      {{"late-launch",
+        "The host had not launched the next work yet, for its own code or the calls themselves, or "
+        "the GPU had not begun it."},
+       Cause::launch,
+       "launches"},
+      {{"nothing-known", "The trace does not say what the host did."},
+       Cause::other,
+       "what the trace does not tell"},
+  };
+  return table;
+}
+
+const GapFactRow& row_of(GapFact fact) {
+  static const GapFactRow table[kGapFacts] = {
+      {"s", "s", "in which the GPU did nothing for it, mean over ranks"},
+      {"gaps", "1", "gaps of which it took at least 1 % of a step"},
+      {"steps", "1", "of all ranks that lost at least 1 % of a step to it"},
+      {"longest_s", "s", "the most that it took of one of them"},
+      {"at_s", "s", "where that gap begins, on the clock of the trace's own viewer"},
+      {"step", "1", "in which that gap begins; -1: in none"},
+  };
+  return table[static_cast<std::size_t>(fact)];
+}
+
+std::string metric_name(GapKind kind, GapFact fact) {
+  std::string name(row_of(kind).row.name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return fmt::format("gap.{}_{}", name, row_of(fact).name);
+}
+
+}  // namespace loaderscope::traces

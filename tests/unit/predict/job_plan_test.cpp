@@ -1,0 +1,249 @@
+// A run as a job of many ranks: where the answer is known by arithmetic, or by the run with as
+// many.
+#include "predict/job_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/totals.h"
+#include "loaderscope/errors.h"
+#include "unit/findings/users_code.h"
+#include "unit/predict/shared_thing.h"
+
+namespace loaderscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+// One worker makes a batch of 4 in 8 ms of a core, a step takes 10 ms: never waited for.
+constexpr const char* kFast =
+    "batch = 4\nworkers = 1\nsteps = 100\ncompute = 10ms\ncost = decode=2ms\n"
+    "stored-bytes = 1000000\n";
+// 16 ms against 10 ms.
+constexpr const char* kSlow =
+    "batch = 4\nworkers = 1\nsteps = 100\ncompute = 10ms\ncost = decode=4ms\n";
+
+RunRecord run_of(const std::string& lines) { return test::run(lines); }
+
+JobQuestion question_of(std::int64_t ranks, std::int64_t hosts = 0) {
+  JobQuestion question;
+  question.ranks = ranks;
+  question.hosts = hosts;
+  return question;
+}
+
+TEST(JobPlan, OfTheRunItselfIsTheRun) {
+  const JobPlan plan = plan_job(run_of(kSlow), question_of(1));
+  ASSERT_EQ(plan.sizes.size(), 1U);
+  EXPECT_NEAR(plan.job().samples_per_s, plan.measured.samples_per_s, 1);
+  EXPECT_NEAR(busy_of(plan.job().account), 10.0 / 16, 0.01);
+  EXPECT_EQ(plan.first_full, "workers");
+}
+
+// What its ranks waited for those that are gone is in its steps, and nobody knows how long.
+TEST(JobPlan, IsNotMadeOfWhatIsLeftOfAJob) {
+  RunRecord record = run_of(kSlow);
+  record.metrics.push_back({"meeting.missing_processes", "1", "", 2});
+  try {
+    plan_job(record, question_of(16));
+    FAIL() << "was planned";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--from: the run lost 2 processes of its job"));
+  }
+}
+
+// 16 ms of making and 10 of computing, with 6 ms of the trainer's own thread before each compute:
+// with workers enough a step takes 16 ms.
+TEST(JobPlan, EnoughOfAllThatIsSharedLeavesWhatTheTrainerTakes) {
+  const JobPlan plan =
+      plan_job(run_of(std::string(kSlow) + "cost = launch=6ms\nin-flight = 1\n"), question_of(1));
+  EXPECT_EQ(plan.first_full, "workers");
+  ASSERT_TRUE(plan.with_enough);
+  EXPECT_NEAR(busy_of(plan.with_enough->account), 10.0 / 16, 0.01);
+  EXPECT_NEAR(share_of(plan.with_enough->account.stall[Cause::launch], plan.with_enough->account),
+              6.0 / 16, 0.01);
+  EXPECT_GT(busy_of(plan_job(run_of(kSlow), question_of(1)).with_enough.value().account), 0.99);
+  EXPECT_FALSE(plan_job(run_of(kFast), question_of(1)).with_enough);
+}
+
+TEST(JobPlan, HostsWithCoresOfTheirOwnDoNotSlowEachOther) {
+  const RunRecord record = run_of(std::string(kSlow) + "cores = 1\n");
+  const JobPlan plan = plan_job(record, question_of(64));
+  EXPECT_EQ(plan.question.hosts, 64);
+  EXPECT_NEAR(plan.job().samples_per_s, 64 * plan.measured.samples_per_s,
+              0.001 * plan.job().samples_per_s);
+}
+
+TEST(JobPlan, RanksOfOneHostShareItsCores) {
+  const RunRecord record = run_of(std::string(kFast) + "cores = 2\n");
+  // Four ranks want 0.8 cores each and get 0.5 of them.
+  const JobPlan plan = plan_job(record, question_of(4, 1));
+  EXPECT_NEAR(busy_of(plan.job().account), 2 / 3.2, 0.01);
+  EXPECT_EQ(plan.first_full, "host-cores");
+  EXPECT_NEAR(test::thing_of(plan, "host-cores").needed, 3.2, 0.01);
+}
+
+// 9 ranks on 8 hosts: one of these has two of them, and no host is without.
+TEST(JobPlan, RanksThatDoNotDivideAreSpreadOverAllHosts) {
+  const RunRecord record = run_of(std::string(kFast) + "cores = 1\n");
+  const JobPlan plan = plan_job(record, question_of(9, 8));
+  EXPECT_EQ(plan.first_full, "host-cores");
+  EXPECT_NEAR(test::thing_of(plan, "host-cores").needed, 1.6, 0.01);
+  EXPECT_NEAR(busy_of(plan.job().account), 1 / 1.6, 0.01);
+  JobQuestion apart = question_of(9, 8);
+  apart.changes = {{"sync-ranks", "false"}};
+  EXPECT_NEAR(busy_of(plan_job(record, apart).job().account), 9 / (7 + 2 * 1.6), 0.01);
+}
+
+// The same ranks, run: 2 on a host.
+TEST(JobPlan, IsTheRunWithAsManyRanks) {
+  const std::string two = "ranks = 2\nsync-ranks = true\ncores = 1.5\n";
+  const JobPlan plan = plan_job(run_of(std::string(kFast) + "cores = 1.5\n"), question_of(2, 1));
+  EXPECT_NEAR(plan.job().samples_per_s, analyse(run_of(kFast + two)).samples_per_s.mean,
+              0.01 * plan.job().samples_per_s);
+}
+
+// Whose costs are all the same: two workers that want a core for 1 ms of 10 seldom meet on one.
+TEST(JobPlan, RanksAreNotInStep) {
+  const RunRecord record = run_of(
+      "batch = 1\nworkers = 1\nsteps = 100\ncompute = 9ms\ncost = read=9ms\ncost = decode=1ms\n"
+      "cores = 1\n");
+  const JobPlan plan = plan_job(record, question_of(4, 1));
+  EXPECT_NEAR(plan.job().samples_per_s, 4 * plan.measured.samples_per_s,
+              0.05 * plan.job().samples_per_s);
+}
+
+TEST(JobPlan, AStorageThatAllShareIsFullAtItsRate) {
+  JobQuestion question = question_of(100);
+  // A rank that never waits needs 400 MB/s.
+  question.storage = SharedStorage{20e9, 0};
+  const JobPlan plan = plan_job(run_of(kFast), question);
+  EXPECT_EQ(plan.first_full, "storage");
+  EXPECT_NEAR(test::thing_of(plan, "storage").needed, 40e9, 0.2e9);
+  EXPECT_NEAR(test::thing_of(plan, "storage").full_at_ranks.value(), 50, 0.5);
+  EXPECT_NEAR(busy_of(plan.job().account), 0.5, 0.01);
+  EXPECT_GT(busy_of(plan.sizes.front().account), 0.99);
+}
+
+// Of a program that gives whole batches, 4 samples a row: 80 ms a batch are the least that it
+// waits.
+TEST(JobPlan, WholeBatchesWaitForALatencyAtLeast) {
+  RunRecord record = run_of(kFast);
+  record.engine = record.config.engine.value = "torch";
+  for (RankRecord& rank : record.ranks) {
+    std::vector<SampleRow> batches;
+    for (std::size_t i = 0; i + 4 <= rank.reservoir.size(); i += 4) {
+      SampleRow row = rank.reservoir[i];
+      row.sample = -4;
+      row.bytes *= 4;
+      for (SampleRow::Part& part : row.parts) part = {4 * part.wall, 4 * part.cpu, 4 * part.queued};
+      batches.push_back(row);
+    }
+    rank.reservoir = std::move(batches);
+  }
+  JobQuestion question = question_of(2);
+  question.storage = SharedStorage{20e9, 80 * kMillisecond};
+  const JobPlan plan = plan_job(record, question);
+  EXPECT_LT(plan.job().samples_per_s, 2 * 4 / 0.08);
+  EXPECT_GT(plan.job().samples_per_s, 2 * 4 / 0.1);
+  EXPECT_THAT(plan.notes,
+              ::testing::Contains(HasSubstr("at most: the run saw whole batches of this program, "
+                                            "and each is taken to wait once for the "
+                                            "first byte (80.00 ms); a data set that reads its 4 "
+                                            "samples one after another waits 320.0 ms")));
+  question.storage = SharedStorage{20e9, 0};
+  EXPECT_THAT(plan_job(record, question).notes,
+              ::testing::Not(::testing::Contains(HasSubstr("at most: the run"))));
+}
+
+TEST(JobPlan, HostsThatDecodeDoSoForAllRanks) {
+  JobQuestion question = question_of(100);
+  // 100 ranks want 80 cores.
+  question.decode = DecodeHosts{10, 4, 0};
+  const JobPlan plan = plan_job(run_of(kFast), question);
+  EXPECT_EQ(plan.first_full, "decode-hosts");
+  EXPECT_NEAR(test::thing_of(plan, "decode-hosts").needed, 80, 0.5);
+  EXPECT_NEAR(busy_of(plan.job().account), 0.5, 0.01);
+  question.decode->count = 25;
+  EXPECT_GT(busy_of(plan_job(run_of(kFast), question).job().account), 0.99);
+}
+
+TEST(JobPlan, StepsWaitForTheSlowestOfAllRanks) {
+  const RunRecord record = run_of(
+      "batch = 4\nworkers = 1\nsteps = 200\ncompute = 10ms\n"
+      "cost = decode=lognormal:2ms:0.8\n");
+  const JobPlan plan = plan_job(record, question_of(64));
+  ASSERT_GT(plan.sizes.size(), 2U);
+  EXPECT_LT(busy_of(plan.job().account), busy_of(plan.sizes.front().account) - 0.05);
+}
+
+TEST(JobPlan, AStepCanTakeAnotherTime) {
+  JobQuestion question = question_of(8);
+  question.changes = {{"compute", "20ms"}, {"samples", "3200"}};
+  question.gpu_price = 3;
+  const JobPlan plan = plan_job(run_of(kSlow), question);
+  EXPECT_GT(busy_of(plan.job().account), 0.99);
+  EXPECT_NEAR(plan.job().samples_per_s, 8 * 4 / 0.020, 8);
+  ASSERT_TRUE(plan.epoch);
+  EXPECT_EQ(plan.epoch->steps, 100);
+  EXPECT_NEAR(plan.epoch->seconds, 2, 0.02);
+  EXPECT_NEAR(plan.epoch->price.value(), 2 * 8 * 3 / 3600.0, 1e-4);
+}
+
+TEST(JobPlan, EachEpochBeginsAsInTheRun) {
+  const RunRecord record = run_of(
+      "batch = 4\nworkers = 2\nsteps = 400\nsamples = 400\ncompute = 20ms\ncost = decode=8ms\n"
+      "cost = startup=2s\n");
+  const JobPlan plan = plan_job(record, question_of(1));
+  ASSERT_TRUE(plan.epoch);
+  EXPECT_NEAR(plan.epoch->start_s, 2, 0.05);
+  EXPECT_NEAR(plan.epoch->seconds, analyse(record).epoch_predicted_s.value(), 0.05);
+  EXPECT_NEAR(plan.epoch->busy, 0.5, 0.01);
+}
+
+// 400 samples are 100 steps of the rank that was measured, within one epoch, and 25 of each of
+// four.
+TEST(JobPlan, ShortEpochsBeginInTheModel) {
+  const std::string epochs = std::string(kFast) + "samples = 400\ncost = startup=30ms\n";
+  const JobPlan plan = plan_job(run_of(epochs), question_of(4));
+  const Analysis four = analyse(run_of(epochs + "ranks = 4\nsync-ranks = true\n"));
+  EXPECT_LT(four.samples_per_s.mean, 0.9 * 1600);  // as it were without beginnings
+  EXPECT_NEAR(plan.job().samples_per_s, four.samples_per_s.mean, 0.02 * four.samples_per_s.mean);
+  ASSERT_TRUE(plan.epoch);
+  EXPECT_EQ(plan.epoch->steps, 25);
+  EXPECT_NEAR(plan.epoch->seconds, 400 / plan.job().samples_per_s, 1e-3);
+  EXPECT_NEAR(plan.epoch->busy, 0.25 / plan.epoch->seconds, 0.01);
+  EXPECT_THAT(plan.notes,
+              ::testing::Contains(HasSubstr("an epoch of the job has 25 steps of each")));
+}
+
+TEST(JobPlan, AnEpochIsNoShorterThanItsSteps) {
+  JobQuestion question = question_of(1000);
+  question.changes = {{"samples", "4000"}};
+  const JobPlan plan = plan_job(run_of(kFast), question);
+  ASSERT_TRUE(plan.epoch);
+  EXPECT_EQ(plan.epoch->steps, 1);
+  EXPECT_NEAR(plan.epoch->seconds, 0.010, 0.001);
+}
+
+TEST(JobPlan, EverySizeIsWholeAndTheJobIsTheLast) {
+  for (const std::int64_t ranks : {1, 2, 3, 7, 100}) {
+    const JobPlan plan = plan_job(run_of(kSlow), question_of(ranks));
+    EXPECT_EQ(plan.job().ranks, ranks);
+    EXPECT_LE(plan.sizes.size(), 8U);
+    for (const JobSize& size : plan.sizes) {
+      Nanos sum = size.account.compute;
+      for (const Nanos stall : size.account.stall) sum += stall;
+      EXPECT_EQ(sum, size.account.window);
+    }
+  }
+}
+
+TEST(JobPlan, RefusesMoreHostsThanRanks) {
+  EXPECT_THROW(plan_job(run_of(kSlow), question_of(2, 3)), UsageError);
+}
+
+}  // namespace
+}  // namespace loaderscope

@@ -1,0 +1,19 @@
+// What a plan says of one thing that ranks share.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "predict/job_plan.h"
+
+namespace loaderscope::test {
+
+inline const SharedThing& thing_of(const JobPlan& plan, std::string_view name) {
+  for (const SharedThing& thing : plan.shared) {
+    if (thing.name == name) return thing;
+  }
+  throw std::runtime_error("nothing is shared that is called " + std::string(name));
+}
+
+}  // namespace loaderscope::test
