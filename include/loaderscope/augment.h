@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/image.h"
+#include "loaderscope/decode.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/units.h"
 #include "loaderscope/vocabulary.h"

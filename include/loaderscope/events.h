@@ -6,7 +6,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/work_counts.h"
 #include "loaderscope/units.h"
 #include "loaderscope/vocabulary.h"
 
@@ -42,6 +41,27 @@ struct Interval {
   Nanos wall() const { return ran() ? end - begin : 0; }
   bool operator==(const Interval&) const = default;
 };
+
+// What the calling thread has asked of the machine, counted where it asks. The difference of two
+// readings is what was done between them, and the same code repeats it exactly.
+struct WorkCounts {
+  std::int64_t opened = 0;       // files, and shards
+  std::int64_t requests = 0;     // reads and mappings
+  std::int64_t allocations = 0;  // by operator new, where it is counted
+
+  WorkCounts operator-(const WorkCounts& before) const {
+    return {opened - before.opened, requests - before.requests, allocations - before.allocations};
+  }
+  WorkCounts& operator+=(const WorkCounts& more) {
+    opened += more.opened;
+    requests += more.requests;
+    allocations += more.allocations;
+    return *this;
+  }
+  bool operator==(const WorkCounts&) const = default;
+};
+
+inline thread_local constinit WorkCounts thread_counts;
 
 // All that is known of one step of one rank once the begin and end of its compute are known.
 struct StepEvents {

@@ -12,8 +12,7 @@
 
 #include "loaderscope/events.h"
 #include "loaderscope/run_config.h"
-#include "record/histogram.h"
-#include "record/step_rows.h"
+#include "loaderscope/step_rows.h"
 
 namespace loaderscope {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "base/image.h"
+#include "loaderscope/decode.h"
 
 namespace loaderscope::augment {
 

@@ -5,7 +5,7 @@
 
 #include "augment/axis.h"
 #include "augment/taps.h"
-#include "base/image.h"
+#include "loaderscope/decode.h"
 
 namespace loaderscope::augment {
 

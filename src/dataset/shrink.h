@@ -1,7 +1,7 @@
 // Makes an image smaller: each new pixel is the mean of the area that it covers.
 #pragma once
 
-#include "base/image.h"
+#include "loaderscope/decode.h"
 #include "dataset/pixels.h"
 
 namespace loaderscope::dataset {

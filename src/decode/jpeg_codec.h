@@ -8,7 +8,7 @@
 
 #include <jpeglib.h>
 
-#include "base/image.h"
+#include "loaderscope/decode.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {

@@ -6,7 +6,6 @@
 
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
-#include "loaderscope/proof.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {

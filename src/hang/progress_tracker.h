@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "guest/protocol/page.h"
-#include "record/histogram.h"
+#include "loaderscope/step_rows.h"
 
 namespace loaderscope::hang {
 

@@ -6,7 +6,6 @@
 
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
-#include "loaderscope/proof.h"
 #include "predict/proof_runs.h"
 #include "settings/engine_table.h"
 #include "source/registry.h"

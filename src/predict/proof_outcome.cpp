@@ -4,7 +4,7 @@
 
 #include "analysis/removal.h"
 #include "analysis/statistics.h"
-#include "loaderscope/proof.h"
+#include "loaderscope/analysis.h"
 #include "predict/proof_runs.h"
 
 namespace loaderscope {

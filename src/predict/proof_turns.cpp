@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "loaderscope/engine.h"
-#include "loaderscope/proof.h"
+#include "loaderscope/analysis.h"
 #include "loaderscope/run_record.h"
 #include "predict/proof_runs.h"
 

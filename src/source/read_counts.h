@@ -10,7 +10,7 @@
 
 #include "base/placed.h"
 #include "base/shared_memory.h"
-#include "base/work_counts.h"
+#include "loaderscope/events.h"
 #include "loaderscope/run_record.h"
 #include "loaderscope/units.h"
 

@@ -26,15 +26,15 @@ const std::vector<std::vector<Folder>>& floors() {
   static const std::vector<std::vector<Folder>> kFloors = {
       {{"base", "units vocabulary errors rows cost"}},
       {{"nvtx", ""}},
-      {{"record", "events run_config run_record"}},
+      {{"record", "events step_rows run_config run_record"}},
       {{"machine", ""},
        {"rendezvous", ""},
        {"source", "source"},
-       {"decode", "decode"},
-       {"augment", "augment"}},
+       {"decode", "decode"}},
+      {{"augment", "augment"}},
       {{"device", "device"}, {"dataset", ""}},
       {{"settings", "settings"}},
-      {{"analysis", "proof analysis findings"}},
+      {{"analysis", "analysis findings"}},
       {{"engine/pipeline", "engine"}, {"guest/protocol", ""}},
       {{"hang", ""}},
       {{"engine/native", ""},
@@ -105,6 +105,8 @@ std::vector<std::string> wrong_includes(const fs::path& file, const fs::path& pa
     const std::optional<Place> other = place_of(include);
     if (!other) {
       wrong.push_back(include + " stands on no floor");
+    } else if (path.parent_path() == "loaderscope" && !include.starts_with("loaderscope/")) {
+      wrong.push_back(include + " is private");
     } else if (other->folder != place->folder && other->floor >= place->floor) {
       wrong.push_back(include + (other->floor == place->floor ? " is beside it" : " is above it"));
     }

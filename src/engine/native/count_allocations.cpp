@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "base/work_counts.h"
+#include "loaderscope/events.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LOADERSCOPE_COUNTS_ALLOCATIONS 0

@@ -1,7 +1,7 @@
 // What the runs of a proof say, by hand.
 #include <gtest/gtest.h>
 
-#include "loaderscope/proof.h"
+#include "loaderscope/analysis.h"
 #include "predict/proof_runs.h"
 
 namespace loaderscope {

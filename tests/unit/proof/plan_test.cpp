@@ -4,7 +4,6 @@
 
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
-#include "loaderscope/proof.h"
 #include "predict/proof_runs.h"
 #include "unit/report/sample_record.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "loaderscope/engine.h"
-#include "loaderscope/proof.h"
+#include "loaderscope/analysis.h"
 #include "predict/proof_runs.h"
 #include "unit/report/sample_record.h"
 
