@@ -24,7 +24,8 @@ void check_kept(const Messages& messages) {
   require(messages.failure().size() < 1000 && messages.refusal().size() < 1000);
   for (const Detail& detail : messages.user_code())
     require(detail.text.size() < 1000 && std::isfinite(detail.share));
-  messages.padding();
+  for (const Metric& metric : messages.counters().metrics({1, 1}))
+    require(std::isfinite(metric.value) && metric.value >= 0);
   messages.injected().missing(false);
 }
 

@@ -181,12 +181,11 @@ void put_beside_account(RunRecord& record, const LoaderHistory* measured, const 
   record.program = program_of(measured, messages);
   DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));
-  move_to(record.metrics, messages.padding());
-  const auto ranks = static_cast<std::int64_t>(record.ranks.size());
-  move_to(record.metrics, messages.snapshots(measured == nullptr ? 0 : measured->taken() * ranks));
-  move_to(record.metrics, messages.counts().metrics());
+  const std::int64_t batches =
+      measured == nullptr ? 0 : measured->taken() * std::ssize(record.ranks);
+  move_to(record.metrics,
+          messages.counters().metrics({static_cast<double>(batches), samples_of_batch(record)}));
   move_to(record.metrics, messages.worker_starts().metrics());
-  move_to(record.metrics, messages.frames());
   move_to(record.metrics, messages.copied().metrics());
   move_to(record.metrics, messages.traffic().metrics(samples_of_batch(record)));
   move_to(record.metrics, watch.metrics());

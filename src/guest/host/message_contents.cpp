@@ -165,36 +165,14 @@ ThreadsMessage parse_threads(const json& message) {
   return told;
 }
 
-PaddingCounts parse_padding(const json& message) {
-  return {message.at("real").get<std::int64_t>(), message.at("padded").get<std::int64_t>()};
-}
-
-SnapshotCounts parse_snapshots(const json& message) {
-  SnapshotCounts told;
-  message.at("count").get_to(told.count);
-  message.at("sized").get_to(told.sized);
-  message.at("spent").get_to(told.spent);
-  message.at("bytes").get_to(told.bytes);
-  return told;
-}
-
-void add(PaddingCounts& to, const PaddingCounts& more) {
-  to.real += more.real;
-  to.padded += more.padded;
-}
-
-void add(SnapshotCounts& to, const SnapshotCounts& more) {
-  to.count += more.count;
-  to.sized += more.sized;
-  to.spent += more.spent;
-  to.bytes += more.bytes;
-}
-
-void add(CountsByName& to, const CountsByName& more) {
-  for (const auto& [name, counted] : more) {
-    if (to.size() >= kMostNames && !to.contains(name)) continue;
-    to[name].sum += counted.sum;
-    to[name].of += counted.of;
+void add(CounterValues& to, const CounterValues& more) {
+  for (const auto& [row, value] : more) {
+    CounterValue& sum = to[row];
+    sum.sum += value.sum;
+    sum.of += value.of;
+    if (row->parts == CounterParts::names && !sum.parts.empty()) continue;
+    for (const auto& [name, part] : value.parts)
+      if (sum.parts.size() < kMostNames || sum.parts.contains(name)) sum.parts[name] += part;
   }
 }
 
@@ -208,15 +186,6 @@ HandedMessage parse_handed(const json& message) {
     if (told.parts.size() < kMostNames) told.parts.push_back(bounded_text(part));
   }
   return told;
-}
-
-void add(FrameCounts& to, const FrameCounts& more) {
-  to.decoded += more.decoded;
-  to.used += more.used;
-}
-
-FrameCounts parse_frames(const json& message) {
-  return {message.at("decoded").get<std::int64_t>(), message.at("used").get<std::int64_t>()};
 }
 
 TrafficMessage parse_traffic(const json& message) {
@@ -246,14 +215,25 @@ std::vector<CopiedPart> parse_copied(const json& message) {
   return told;
 }
 
-CountsByName parse_counts(const json& message) {
-  CountsByName told;
-  const json values = message.value("values", json::object());
-  for (const auto& [name, value] : values.items()) {
-    if (told.size() >= kMostNames) break;
-    told[bounded_text(name)] = {value.at(0).get<double>(), value.at(1).get<double>()};
+// NAME: [sum, of] or NAME: [sum, of, {PART: value}]. No counter is negative.
+CounterValues parse_counters(const json& message) {
+  const auto number = [](const json& of) {
+    return std::clamp(of.get<double>(), 0.0, static_cast<double>(kSamples.most) * 1e6);
+  };
+  CounterValues values;
+  for (const auto& [name, reported] : message.at("values").get_ref<const json::object_t&>()) {
+    const CounterRow* row = find_counter(name);
+    if (row == nullptr) continue;
+    CounterValue& value = values[row];
+    value.sum = number(reported.at(0));
+    value.of = number(reported.at(1));
+    if (row->parts == CounterParts::none || reported.size() < 3) continue;
+    for (const auto& [part, of_part] : reported.at(2).get_ref<const json::object_t&>()) {
+      if (value.parts.size() < kMostNames && number(of_part) > 0)
+        value.parts[bounded_text(part)] += number(of_part);
+    }
   }
-  return told;
+  return values;
 }
 
 MakerMessage parse_maker(const json& message) {

@@ -154,10 +154,11 @@ TEST(LongJob, AddsUpProcessesThatHadTheSameNumber) {
 }
 
 TEST(LongJob, WhatProcessesCountIsTheirSumByThatOfWhatItIsOf) {
-  ToldCounts counts;
-  counts.hear(1, {{"dali.queue", {2, 1}}, {"unheard of", {1, 1}}});
-  counts.hear(2, {{"dali.queue", {4, 1}}, {"dali.threads", {0, 0}}});
-  const auto metrics = counts.metrics();
+  GuestCounters counters;
+  const CounterRow* const queue = find_counter("dali.queue");
+  counters.put(1, true, {{queue, {2, 1, {}}}});
+  counters.put(2, true, {{queue, {4, 1, {}}}, {find_counter("dali.threads"), {0, 0, {}}}});
+  const auto metrics = counters.metrics({});
   ASSERT_EQ(metrics.size(), 1U);
   EXPECT_EQ(metrics.front().name, "dali.queue");
   EXPECT_DOUBLE_EQ(metrics.front().value, 3);

@@ -26,6 +26,7 @@ class MessagesTest : public testing::Test {
   MessagesTest() { member_.pid = 12; }
 
   void hear(const nlohmann::json& message) { messages_.hear(member_, message.dump()); }
+  void count(const nlohmann::json& values) { hear({{"what", "counters"}, {"values", values}}); }
 
   RunConfig config_;
   TrainingProcesses trainers_{config_};
@@ -103,22 +104,25 @@ TEST_F(MessagesTest, ALoaderThatIsNotMeasuredIsRemembered) {
 }
 
 TEST_F(MessagesTest, PaddingIsThatOfAllProcesses) {
-  hear({{"what", "padding"}, {"real", 10}, {"padded", 20}});
-  hear({{"what", "padding"}, {"real", 60}, {"padded", 80}});  // in place of the one before
+  count({{"collate.padding_share", {10, 20}}});
+  count({{"collate.padding_share", {20, 80}}});  // in place of the one before
   member_.pid = 13;
-  hear({{"what", "padding"}, {"real", 20}, {"padded", 20}});
-  ASSERT_EQ(messages_.padding().size(), 1U);
-  EXPECT_NEAR(messages_.padding().front().value, 0.2, 1e-12);
+  count({{"collate.padding_share", {0, 20}}});
+  const std::vector<Metric> metrics = messages_.counters().metrics({});
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_NEAR(metrics.front().value, 0.2, 1e-12);
 }
 
 TEST_F(MessagesTest, StatesAreThoseOfTheTrainerAndOfItsWorkers) {
-  hear({{"what", "snapshots"}, {"count", 4}, {"spent", 8e6}, {"sized", 0}, {"bytes", 0}});
+  count({{"state.trainer_s", {8e-3, 4}}, {"state.trainer_share", {4, 1}}});
   member_.is_worker = true;
   for (const int pid : {13, 14}) {
     member_.pid = pid;
-    hear({{"what", "snapshots"}, {"count", 2}, {"spent", 1e6}, {"sized", 1}, {"bytes", 100 * pid}});
+    count({{"state.worker_s", {1e-3, 2}},
+           {"state.worker_share", {2, 1}},
+           {"state.bytes", {100 * pid, 1}}});
   }
-  const std::vector<Metric> metrics = messages_.snapshots(0);
+  const std::vector<Metric> metrics = messages_.counters().metrics({});
   ASSERT_EQ(metrics.size(), 3U);
   EXPECT_EQ(metrics[0].name, "state.trainer_s");
   EXPECT_NEAR(metrics[0].value, 0.002, 1e-12);
@@ -126,19 +130,37 @@ TEST_F(MessagesTest, StatesAreThoseOfTheTrainerAndOfItsWorkers) {
   EXPECT_NEAR(metrics[1].value, 0.0005, 1e-12);
   EXPECT_EQ(metrics[2].name, "state.bytes");
   EXPECT_NEAR(metrics[2].value, 1350, 1e-9);
+  EXPECT_EQ(value_of(messages_.counters().metrics({.batches = 16}), "state.worker_share"), 0.25);
 }
 
 TEST_F(MessagesTest, FramesAreThoseOfAllProcesses) {
-  EXPECT_TRUE(messages_.frames().empty());
-  hear({{"what", "frames"}, {"decoded", 10}, {"used", 1}});
-  hear({{"what", "frames"}, {"decoded", 30}, {"used", 2}});
+  EXPECT_TRUE(messages_.counters().metrics({}).empty());
+  const auto count_frames = [this](int decoded, int used) {
+    count({{"video.frames_decoded", {decoded, 1}},
+           {"video.frames_used", {used, 1}},
+           {"video.decoded_per_used", {decoded, used}}});
+  };
+  count_frames(10, 1);
+  count_frames(30, 2);
   member_.pid = 13;
-  hear({{"what", "frames"}, {"decoded", 30}, {"used", 3}});
-  const std::vector<Metric> metrics = messages_.frames();
+  count_frames(30, 3);
+  const std::vector<Metric> metrics = messages_.counters().metrics({});
   ASSERT_EQ(metrics.size(), 3U);
   EXPECT_EQ(metrics[0].value, 60);
   EXPECT_EQ(metrics[1].value, 5);
   EXPECT_EQ(metrics[2].value, 12);
+}
+
+TEST_F(MessagesTest, NotesCountersOfNoKnownForm) {
+  for (const nlohmann::json& values :
+       {nlohmann::json(3), nlohmann::json{{"dali.queue", 3}}, nlohmann::json{{"dali.queue", {1}}},
+        nlohmann::json{{"dali.queue", {"1", 1}}}})
+    count(values);
+  count({{"unheard of", "anything"}});  // skipped
+  EXPECT_TRUE(messages_.counters().metrics({}).empty());
+  EXPECT_GE(messages_.notes().size(), 2U);
+  for (const std::string& note : messages_.notes())
+    EXPECT_THAT(note, HasSubstr("a message was not understood"));
 }
 
 nlohmann::json traffic(int requests_first, int requests, int batches) {

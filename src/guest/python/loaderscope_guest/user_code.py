@@ -6,7 +6,8 @@ import inspect
 import os
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
-from loaderscope_guest import counts, library, messages, wrong_data_samples
+from loaderscope_guest import library, messages, wrong_data_samples
+from loaderscope_guest.counters import counters
 from loaderscope_guest.library import MESSAGE, now
 
 _LONGEST = 100  # characters of a name
@@ -131,14 +132,16 @@ class Spending:
     @messages.never_failing("which part of the program's code takes the time is")
     def say(self, at: int) -> None:
         self.not_before = at + _SAY_EVERY
-        counts.say()
         parts = [[stage, name, spent] for (stage, name), spent in self.parts()]
         lines = sorted(list(self.lines.items()), key=lambda line: line[1], reverse=True)
         parts += [["opaque", name, spent] for name, spent in lines[:_MOST]]
         if parts:
             library.say(what=MESSAGE.spent, parts=parts)
-        for say in self.also:
-            say()
+        try:
+            for put_more in self.also:
+                put_more()
+        finally:
+            counters.report()
 
 
 spending = Spending()

@@ -1,0 +1,79 @@
+#include "guest/host/counter_table.h"
+
+#include <algorithm>
+#include <array>
+
+namespace loaderscope::guest {
+namespace {
+
+constexpr CounterRow average(std::string_view name, const char* unit, const char* text,
+                             std::string_view needs = {}) {
+  return {.name = name, .unit = unit, .text = text, .needs = needs};
+}
+
+constexpr CounterRow total(std::string_view name, const char* unit, const char* text,
+                           std::string_view needs) {
+  return {.name = name, .metric = CounterMetric::total, .unit = unit, .text = text, .needs = needs};
+}
+
+constexpr CounterRow per_batch(std::string_view name, const char* text) {
+  return {.name = name, .metric = CounterMetric::per_batch, .unit = "1", .text = text};
+}
+
+// The rows are in the order of their metrics in the record.
+constexpr std::array kRows = {
+    average("collate.padding_share", "1",
+            "of the elements of batches whose samples differ in length"),
+
+    average("state.trainer_s", "s", "of the trainer's thread for the loader's state, each time"),
+    per_batch("state.trainer_share", "of the batches: a state is made with them"),
+    average("state.worker_s", "s", "to make the loader's state in a worker, each time"),
+    per_batch("state.worker_share", "of the batches: a state is made with them"),
+    average("state.bytes", "bytes", "that a worker sends with a batch as its state"),
+
+    average("dali.threads", "1", "in the pool of a pipeline of DALI (num_threads)"),
+    average("dali.busy_threads", "1", "of DALI's, on a CPU at once since its pipeline was built"),
+    average("dali.queue", "1", "batches that it makes ahead (prefetch_queue_depth)"),
+    average("datasets.mapped", "1",
+            "of the rows of a data set of `datasets`: found by its indices mapping"),
+    average("datasets.row_bytes", "bytes", "of one of its rows, as Arrow keeps it"),
+    average("datasets.row_faults", "1", "page faults of a worker for one of its rows"),
+    average("read.chunks_per_used", "1",
+            "times the elements that are used: the chunks of HDF5 that they lie in, unpacked as a "
+            "whole"),
+    average("gc.worker_share", "1", "of a worker's time, in which Python collects garbage"),
+    average("gc.worker_full", "1", "full collections of garbage in a worker"),
+    average("gc.trainer_share", "1", "of the trainer's time, in which Python collects garbage"),
+    average("gc.trainer_full", "1", "full collections of garbage in a trainer"),
+    average("gc.full_s", "s", "that a full collection of garbage takes"),
+    average("making.library_cores", "1",
+            "cores that other threads of a process take while one of them makes a batch"),
+    average("read.opened_again", "1",
+            "of the files that h5py, zipfile, tarfile and Parquet opened: those that the process "
+            "had had open before"),
+    average("data.cheap_samples", "1",
+            "1: the data set gives samples one by one, each in less than 50 us"),
+    average("transport.tensors", "1",
+            "of a batch of a loader without workers: a worker would hand each over by itself"),
+    average("datasets.row_storage_bytes", "bytes", "fetched from storage for one of its rows"),
+
+    total("video.frames_decoded", "1",
+          "in batches: counted in PyAV, reckoned from key frames in torchcodec and decord",
+          "video.frames_decoded"),
+    total("video.frames_used", "1",
+          "of them: made an array or a picture in PyAV, asked for in torchcodec and decord",
+          "video.frames_decoded"),
+    average("video.decoded_per_used", "1", "frames", "video.frames_decoded"),
+};
+
+}  // namespace
+
+std::span<const CounterRow> counter_rows() { return kRows; }
+
+const CounterRow* find_counter(std::string_view name) {
+  const auto found = std::find_if(kRows.begin(), kRows.end(),
+                                  [&](const CounterRow& row) { return row.name == name; });
+  return found == kRows.end() ? nullptr : &*found;
+}
+
+}  // namespace loaderscope::guest
