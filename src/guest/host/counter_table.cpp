@@ -16,12 +16,28 @@ constexpr CounterRow total(std::string_view name, const char* unit, const char* 
   return {.name = name, .metric = CounterMetric::total, .unit = unit, .text = text, .needs = needs};
 }
 
+// The parts of a stage's time that functions and lines of the user's code take.
+constexpr CounterRow code(std::string_view stage, std::size_t max_details = 8) {
+  return {.name = stage,
+          .metric = CounterMetric::none,
+          .parts = CounterParts::shares,
+          .max_details = max_details};
+}
+
 constexpr CounterRow per_batch(std::string_view name, const char* text) {
   return {.name = name, .metric = CounterMetric::per_batch, .unit = "1", .text = text};
 }
 
 // The rows are in the order of their metrics in the record.
 constexpr std::array kRows = {
+    code("augment"),
+    code("collate"),
+    code("decode"),
+    code("launch"),
+    code("opaque", 3),
+    code("read"),
+    code("read.decompress"),
+
     average("collate.padding_share", "1",
             "of the elements of batches whose samples differ in length"),
 
@@ -57,6 +73,21 @@ constexpr std::array kRows = {
             "of a batch of a loader without workers: a worker would hand each over by itself"),
     average("datasets.row_storage_bytes", "bytes", "fetched from storage for one of its rows"),
 
+    CounterRow{.name = "startup.pickled_bytes",
+               .unit = "bytes",
+               .text = "that a worker is handed, its data set above all",
+               .needs = "startup.unpickle_s",
+               .parts = CounterParts::names,
+               .max_details = 256},
+    average("startup.pickle_s", "s", "of the trainer's thread to pickle that, for each worker",
+            "startup.unpickle_s"),
+    CounterRow{.name = "startup.imports_s",
+               .unit = "s",
+               .text = "of a worker until it comes to it: its process and imports",
+               .needs = "startup.pickled_bytes",
+               .subtract = "startup.pickle_s"},
+    average("startup.unpickle_s", "s", "of a worker to read it back", "startup.pickled_bytes"),
+
     total("video.frames_decoded", "1",
           "in batches: counted in PyAV, reckoned from key frames in torchcodec and decord",
           "video.frames_decoded"),
@@ -64,6 +95,13 @@ constexpr std::array kRows = {
           "of them: made an array or a picture in PyAV, asked for in torchcodec and decord",
           "video.frames_decoded"),
     average("video.decoded_per_used", "1", "frames", "video.frames_decoded"),
+
+    CounterRow{.name = "memory.copied_bytes",
+               .unit = "bytes",
+               .text = "of the data set, that a worker has copied since it was forked",
+               .needs = "memory.copied_bytes",
+               .parts = CounterParts::shares,
+               .max_details = 3},
 };
 
 }  // namespace

@@ -29,8 +29,9 @@ double sum_in(const CounterValues& values, std::string_view name) {
 
 // A program may report any numbers, also a count near 0.
 std::optional<double> average_of(const CounterValue& value) {
+  if (value.of <= 0) return std::nullopt;
   const double average = value.sum / value.of;
-  return value.of > 0 && std::isfinite(average) ? std::optional(average) : std::nullopt;
+  return std::isfinite(average) ? std::optional(average) : std::nullopt;
 }
 
 std::optional<double> divided(std::optional<double> sum, double by) {

@@ -185,16 +185,12 @@ void put_beside_account(RunRecord& record, const LoaderHistory* measured, const 
       measured == nullptr ? 0 : measured->taken() * std::ssize(record.ranks);
   move_to(record.metrics,
           messages.counters().metrics({static_cast<double>(batches), samples_of_batch(record)}));
-  move_to(record.metrics, messages.worker_starts().metrics());
-  move_to(record.metrics, messages.copied().metrics());
   move_to(record.metrics, messages.traffic().metrics(samples_of_batch(record)));
   move_to(record.metrics, watch.metrics());
   move_to(record.metrics, held_by_processes(record, memory));
   move_to(record.details, std::move(faults.details));
-  move_to(record.details, messages.user_code());
-  move_to(record.details, messages.worker_starts().details());
+  move_to(record.details, messages.counters().details());
   move_to(record.details, messages.traffic().details());
-  move_to(record.details, messages.copied().details());
   move_to(record.notes, watch.notes());
   move_to(record.notes, messages.notes());
 }

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <tuple>
 #include <utility>
 
 #include "guest/protocol/bounded.h"
@@ -138,24 +137,6 @@ StacksMessage parse_stacks(const json& message) {
           message.value("inode", std::int64_t{0})};
 }
 
-SpentTimes parse_spent(const json& message) {
-  SpentTimes spent;
-  for (const auto& [stage, name, time] :
-       message.at("parts").get<std::vector<std::tuple<std::string, std::string, double>>>()) {
-    if (std::isfinite(time) && time > 0) spent[bounded_text(stage)][bounded_text(name)] += time;
-  }
-  return spent;
-}
-
-void add(SpentTimes& to, const SpentTimes& more) {
-  for (const auto& [stage, spent] : more) {
-    if (to.size() >= kMostNames && !to.contains(stage)) continue;
-    auto& names = to[stage];
-    for (const auto& [name, time] : spent)
-      if (names.size() < kMostNames || names.contains(name)) names[name] += time;
-  }
-}
-
 ThreadsMessage parse_threads(const json& message) {
   const auto runtime = message.at("runtime").get<std::pair<std::int64_t, std::int64_t>>();
   ThreadsMessage told;
@@ -176,18 +157,6 @@ void add(CounterValues& to, const CounterValues& more) {
   }
 }
 
-HandedMessage parse_handed(const json& message) {
-  HandedMessage told;
-  told.count = message.value("count", std::int64_t{0});
-  told.bytes = message.value("bytes", 0.0);
-  told.spent = message.value("spent", 0.0);
-  told.imports = message.value("imports", 0.0);
-  for (const auto& part : message.value("parts", std::vector<std::string>{})) {
-    if (told.parts.size() < kMostNames) told.parts.push_back(bounded_text(part));
-  }
-  return told;
-}
-
 TrafficMessage parse_traffic(const json& message) {
   const auto counts = [&](const char* which) {
     const json& told = message.at(which);
@@ -202,16 +171,6 @@ TrafficMessage parse_traffic(const json& message) {
   told.batches = std::max(0.0, message.value("batches", 0.0));
   for (const auto& name : message.value("names", std::vector<std::string>{}))
     if (told.names.size() < kMostNames) told.names.push_back(bounded_text(name));
-  return told;
-}
-
-std::vector<CopiedPart> parse_copied(const json& message) {
-  std::vector<CopiedPart> told;
-  for (const auto& [name, bytes, share] :
-       message.at("parts").get<std::vector<std::tuple<std::string, double, double>>>()) {
-    if (told.size() < kMostNames && bytes > 0)
-      told.push_back({bounded_text(name), bytes, std::clamp(share, 0.0, 1.0)});
-  }
   return told;
 }
 

@@ -58,11 +58,6 @@ std::size_t parse_injected(const nlohmann::json& message);  // which of config.i
 struct NoContent {};
 NoContent parse_nothing(const nlohmann::json& message);
 
-// By stage and name: ns.
-using SpentTimes = std::map<std::string, std::map<std::string, double>>;
-void add(SpentTimes& to, const SpentTimes& more);
-SpentTimes parse_spent(const nlohmann::json& message);
-
 struct ThreadsMessage {
   InterpreterState interpreter;
   std::map<std::string, std::int64_t> pools;  // by library: threads that it is set to use
@@ -77,16 +72,6 @@ struct StacksMessage {
 };
 StacksMessage parse_stacks(const nlohmann::json& message);
 
-// What workers that are no forks were handed, pickled.
-struct HandedMessage {
-  std::int64_t count = 0;  // by the trainer: workers so far; 0: this is what one of them says
-  double bytes = 0;        // to all of them
-  double spent = 0;        // ns: to pickle for all of them; to read it back
-  double imports = 0;      // ns, from the worker's start until it came to what it is handed
-  std::vector<std::string> parts;  // that most of it is in; none where that is not known
-};
-HandedMessage parse_handed(const nlohmann::json& message);
-
 struct TrafficCounts {
   double opens = 0, modules = 0, listings = 0;  // by Python itself
   double requests = 0, throttled = 0, retries = 0, failed = 0, bytes = 0;
@@ -98,14 +83,6 @@ struct TrafficMessage {
   std::vector<std::string> names;  // of what was opened, listed or asked for first; only once
 };
 TrafficMessage parse_traffic(const nlohmann::json& message);
-
-// Of a worker: parts of the data set that it was forked with.
-struct CopiedPart {
-  std::string name;
-  double bytes = 0;
-  double share = 0;  // of them, in pages of its own
-};
-std::vector<CopiedPart> parse_copied(const nlohmann::json& message);
 
 // The value of a counter in one process so far, or the sum of several processes.
 struct CounterValue {

@@ -36,7 +36,6 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_nothing, &Messages::use_gpu>(MessageKind::uses_gpu),
       handler<parse_nothing, &Messages::watch_gpu>(MessageKind::gpu),
       handler<parse_nothing, &Messages::watch_no_gpu>(MessageKind::gpu_over),
-      handler<parse_spent, &Messages::spend>(MessageKind::spent),
       handler<parse_threads, &Messages::watch_threads>(MessageKind::threads),
       handler<parse_stacks, &Messages::offer_stacks>(MessageKind::stacks),
       handler<parse_order, &Messages::check_data<OrderMessage>>(MessageKind::order),
@@ -45,9 +44,7 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_draws, &Messages::check_data<DrawsMessage>>(MessageKind::draws),
       handler<parse_settings, &Messages::check_data<SettingsMessage>>(MessageKind::settings),
       handler<parse_unnamed, &Messages::check_data<UnnamedMessage>>(MessageKind::unnamed),
-      handler<parse_handed, &Messages::hand>(MessageKind::handed),
       handler<parse_traffic, &Messages::hear_traffic>(MessageKind::traffic),
-      handler<parse_copied, &Messages::hear_copied>(MessageKind::copied),
       handler<parse_counters, &Messages::count>(MessageKind::counters),
       handler<parse_maker, &Messages::find_maker>(MessageKind::maker),
   };
@@ -74,7 +71,7 @@ void Messages::meet_loader(const Member& member, const LoaderMessage& told) {
   training_.of(member).add_iterator(told.iterator, told.loader);
   const bool every_epoch_differs = told.loader.shuffle || told.loader.iterable;
   checks_of(member, told.iterator).know({member.pid, member.rank, every_epoch_differs});
-  user_code_.know_names(told.code);
+  counters_.name_code(told.code);
 }
 
 void Messages::degrade(const Member&, const Degradation& told) {
@@ -96,10 +93,6 @@ void Messages::offer_stacks(const Member& member, const StacksMessage& how) {
     std::erase_if(stacks_, [](const auto& one) { return !is_running(one.second.who.id()); });
   }
   if (stacks_.size() < kMostOffers) stacks_[member.pid] = {member, how};
-}
-
-void Messages::hand(const Member& member, const HandedMessage& told) {
-  worker_starts_.handed(member.id(), told);
 }
 
 void Messages::find_maker(const Member&, const MakerMessage& told) {

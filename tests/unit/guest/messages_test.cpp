@@ -79,7 +79,7 @@ TEST_F(MessagesTest, WhatIsNotUnderstoodIsANote) {
 TEST_F(MessagesTest, ALoaderIsMetWithTheNamesOfItsCode) {
   hear(a_loader());
   EXPECT_TRUE(messages_.notes().empty());
-  const std::vector<Detail> details = messages_.user_code();
+  const std::vector<Detail> details = messages_.counters().details();
   ASSERT_EQ(details.size(), 1U);
   EXPECT_EQ(details.front().text, "pad (train.py:4)");
 }
@@ -214,20 +214,43 @@ TEST_F(MessagesTest, TrafficOfNoKnownKindIsNoted) {
 }
 
 TEST_F(MessagesTest, WhatWorkersHaveCopiedIsTheirMean) {
-  EXPECT_TRUE(messages_.copied().metrics().empty());
-  const auto parts = [](double share) {
-    return nlohmann::json{{"what", "copied"},
-                          {"parts", {{"Photos.few", 100, 1.0}, {"Photos.samples", 1000, share}}}};
+  EXPECT_TRUE(messages_.counters().metrics({}).empty());
+  const auto copy = [this](double bytes) {
+    count({{"memory.copied_bytes",
+            {100 + bytes, 1, {{"Photos.few", 100}, {"Photos.samples", bytes}}}}});
   };
-  hear(parts(0.2));
-  hear(parts(0.5));
+  member_.is_worker = true;
+  copy(200);
+  copy(500);
   member_.pid = 13;
-  hear(parts(0.3));
-  EXPECT_NEAR(messages_.copied().metrics().at(0).value, 100 + 400, 1e-9);
-  const std::vector<Detail> details = messages_.copied().details();
+  copy(300);
+  EXPECT_NEAR(messages_.counters().metrics({}).at(0).value, 100 + 400, 1e-9);
+  const std::vector<Detail> details = messages_.counters().details();
   ASSERT_EQ(details.size(), 2U);
   EXPECT_EQ(details[0].text, "Photos.samples");
   EXPECT_NEAR(details[0].share, 0.8, 1e-9);
+}
+
+TEST_F(MessagesTest, StartsOfWorkersNeedBothSides) {
+  count({{"startup.pickled_bytes", {4000, 2, {{"Photos.samples", 2}, {"Photos.a", 1}}}},
+         {"startup.pickle_s", {0.2, 2}}});
+  EXPECT_TRUE(messages_.counters().metrics({}).empty());
+  member_.is_worker = true;
+  for (const double imports : {1.0, 3.0}) {
+    ++member_.pid;
+    count({{"startup.imports_s", {imports, 1}}, {"startup.unpickle_s", {0.5, 1}}});
+  }
+  const std::vector<Metric> metrics = messages_.counters().metrics({});
+  ASSERT_EQ(metrics.size(), 4U);
+  EXPECT_EQ(metrics[0].value, 2000);
+  EXPECT_NEAR(metrics[1].value, 0.1, 1e-12);
+  EXPECT_NEAR(metrics[2].value, 2 - 0.1, 1e-12);
+  EXPECT_NEAR(metrics[3].value, 0.5, 1e-12);
+  member_.is_worker = false;
+  count({{"startup.pickled_bytes", {4000, 2, {{"Other.samples", 1}}}}});  // of another rank
+  const char* const name = "startup.pickled_bytes";
+  EXPECT_THAT(messages_.counters().details(),
+              testing::ElementsAre(Detail{name, "Photos.samples", 0}, Detail{name, "Photos.a", 0}));
 }
 
 TEST_F(MessagesTest, WhereBatchesComeFromIsWhatTheFirstProcessFound) {
@@ -275,8 +298,8 @@ TEST_F(MessagesTest, WrongDataIsThatOfTheMeasuredLoader) {
 }
 
 TEST_F(MessagesTest, TimesThatAreNoneDoNotSpoilTheOthers) {
-  hear({{"what", "spent"}, {"parts", {{"decode", "imread", 3.0}, {"decode", "nonsense", -1e300}}}});
-  const std::vector<Detail> details = messages_.user_code();
+  count({{"decode", {3.0, 1, {{"imread", 3.0}, {"nonsense", -1e300}}}}});
+  const std::vector<Detail> details = messages_.counters().details();
   ASSERT_EQ(details.size(), 1U);
   EXPECT_EQ(details.front().text, "imread");
   EXPECT_EQ(details.front().share, 1);
