@@ -28,6 +28,12 @@ constexpr CounterRow per_batch(std::string_view name, const char* text) {
   return {.name = name, .metric = CounterMetric::per_batch, .unit = "1", .text = text};
 }
 
+constexpr CounterRow per_sample(std::string_view name, const char* text,
+                                std::string_view needs = {}) {
+  return {
+      .name = name, .metric = CounterMetric::per_sample, .unit = "1", .text = text, .needs = needs};
+}
+
 // The rows are in the order of their metrics in the record.
 constexpr std::array kRows = {
     code("augment"),
@@ -102,6 +108,43 @@ constexpr std::array kRows = {
                .needs = "memory.copied_bytes",
                .parts = CounterParts::shares,
                .max_details = 3},
+
+    average("opens.trainer_first", "1",
+            "files that Python opens, without its modules, in the trainer until its loader begins"),
+    average("opens.trainer_first_modules", "1",
+            "modules that Python opens in the trainer until its loader begins"),
+    average("opens.trainer_first_listings", "1",
+            "folders that Python lists in the trainer until its loader begins"),
+    average("requests.trainer_first", "1",
+            "requests to servers by the trainer until its loader begins", "requests.count"),
+    average("requests.trainer_first_s", "s", "that they took, the mean of the processes",
+            "requests.count"),
+    average("opens.worker_first", "1",
+            "files that Python opens, without its modules, in a worker until its first batch"),
+    average("opens.worker_first_modules", "1",
+            "modules that Python opens in a worker until its first batch"),
+    average("opens.worker_first_listings", "1",
+            "folders that Python lists in a worker until its first batch"),
+    average("requests.worker_first", "1", "requests to servers by a worker until its first batch",
+            "requests.count"),
+    average("requests.worker_first_s", "s", "that they took, the mean of the processes",
+            "requests.count"),
+    per_sample("opens.per_sample", "files that Python opens for a sample"),
+    per_sample("requests.per_sample", "requests to servers for a sample", "requests.count"),
+    CounterRow{.name = "opens.same",
+               .metric = CounterMetric::common,
+               .unit = "1",
+               .text = "names that every worker opens, lists or asks for before its first batch",
+               .parts = CounterParts::common,
+               .max_details = 8},
+    total("requests.count", "1", "to servers, by all processes", "requests.count"),
+    total("requests.bytes", "bytes", "that their answers say they have", "requests.count"),
+    total("requests.throttled", "1", "answers 429 or 503: the server wants fewer",
+          "requests.count"),
+    total("requests.retries", "1",
+          "made again behind such an answer, an error of the server (500, 502, 504) or none",
+          "requests.count"),
+    total("requests.failed", "1", "without an answer", "requests.count"),
 };
 
 }  // namespace

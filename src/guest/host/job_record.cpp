@@ -185,12 +185,10 @@ void put_beside_account(RunRecord& record, const LoaderHistory* measured, const 
       measured == nullptr ? 0 : measured->taken() * std::ssize(record.ranks);
   move_to(record.metrics,
           messages.counters().metrics({static_cast<double>(batches), samples_of_batch(record)}));
-  move_to(record.metrics, messages.traffic().metrics(samples_of_batch(record)));
   move_to(record.metrics, watch.metrics());
   move_to(record.metrics, held_by_processes(record, memory));
   move_to(record.details, std::move(faults.details));
   move_to(record.details, messages.counters().details());
-  move_to(record.details, messages.traffic().details());
   move_to(record.notes, watch.notes());
   move_to(record.notes, messages.notes());
 }

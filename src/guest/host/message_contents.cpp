@@ -157,23 +157,6 @@ void add(CounterValues& to, const CounterValues& more) {
   }
 }
 
-TrafficMessage parse_traffic(const json& message) {
-  const auto counts = [&](const char* which) {
-    const json& told = message.at(which);
-    const auto count = [&](const char* name) {
-      return std::clamp(told.value(name, 0.0), 0.0, static_cast<double>(kSamples.most) * 1e6);
-    };
-    return TrafficCounts{count("opens"),    count("modules"),   count("listings"),
-                         count("requests"), count("throttled"), count("retries"),
-                         count("failed"),   count("bytes"),     count("spent")};
-  };
-  TrafficMessage told{counts("all"), counts("first"), 0, {}};
-  told.batches = std::max(0.0, message.value("batches", 0.0));
-  for (const auto& name : message.value("names", std::vector<std::string>{}))
-    if (told.names.size() < kMostNames) told.names.push_back(bounded_text(name));
-  return told;
-}
-
 // NAME: [sum, of] or NAME: [sum, of, {PART: value}]. No counter is negative.
 CounterValues parse_counters(const json& message) {
   const auto number = [](const json& of) {

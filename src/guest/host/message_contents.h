@@ -72,18 +72,6 @@ struct StacksMessage {
 };
 StacksMessage parse_stacks(const nlohmann::json& message);
 
-struct TrafficCounts {
-  double opens = 0, modules = 0, listings = 0;  // by Python itself
-  double requests = 0, throttled = 0, retries = 0, failed = 0, bytes = 0;
-  double spent = 0;  // ns, on requests
-};
-struct TrafficMessage {
-  TrafficCounts all, first;  // of the process; until its first batch, or its loader, began to be
-  double batches = 0;
-  std::vector<std::string> names;  // of what was opened, listed or asked for first; only once
-};
-TrafficMessage parse_traffic(const nlohmann::json& message);
-
 // The value of a counter in one process so far, or the sum of several processes.
 struct CounterValue {
   double sum = 0;

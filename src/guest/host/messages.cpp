@@ -44,7 +44,6 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_draws, &Messages::check_data<DrawsMessage>>(MessageKind::draws),
       handler<parse_settings, &Messages::check_data<SettingsMessage>>(MessageKind::settings),
       handler<parse_unnamed, &Messages::check_data<UnnamedMessage>>(MessageKind::unnamed),
-      handler<parse_traffic, &Messages::hear_traffic>(MessageKind::traffic),
       handler<parse_counters, &Messages::count>(MessageKind::counters),
       handler<parse_maker, &Messages::find_maker>(MessageKind::maker),
   };

@@ -15,7 +15,6 @@
 #include "guest/host/injected.h"
 #include "guest/host/message_contents.h"
 #include "guest/host/process_watch.h"
-#include "guest/host/traffic.h"
 #include "guest/host/training_processes.h"
 #include "guest/host/wrong_data/data_checks.h"
 #include "guest/protocol/message_kinds.h"
@@ -44,7 +43,6 @@ class Messages {
   const std::string& not_looked_into() const { return not_looked_into_; }
   // The data of `measured`, which may be null.
   DataFaults faults(const LoaderHistory* measured) const;
-  const Traffic& traffic() const { return traffic_; }
   const GuestCounters& counters() const { return counters_; }
   // Those that can be asked where they stand in Python, also when they have ended.
   const std::map<pid_t, StacksOffer>& stacks() const { return stacks_; }
@@ -72,9 +70,6 @@ class Messages {
   void watch_no_gpu(const Member& member, const NoContent&) { training_.of(member).watch_no_gpu(); }
   void watch_threads(const Member& member, const ThreadsMessage& told);
   void offer_stacks(const Member& member, const StacksMessage& how);
-  void hear_traffic(const Member& member, const TrafficMessage& told) {
-    traffic_.hear(member, told);
-  }
   void count(const Member& member, const CounterValues& values) {
     counters_.put(member.id(), member.is_worker, values);
   }
@@ -90,7 +85,6 @@ class Messages {
   std::string not_looked_into_;
   std::map<std::int32_t, DataChecks> checks_;  // by the number of the loader
   GuestCounters counters_;
-  Traffic traffic_;
   std::optional<MakerMessage> maker_;
   bool uses_gpu_ = false;
   std::map<pid_t, StacksOffer> stacks_;

@@ -163,54 +163,57 @@ TEST_F(MessagesTest, NotesCountersOfNoKnownForm) {
     EXPECT_THAT(note, HasSubstr("a message was not understood"));
 }
 
-nlohmann::json traffic(int requests_first, int requests, int batches) {
-  return {{"what", "traffic"},
-          {"all", {{"opens", 100}, {"requests", requests}, {"bytes", 500}, {"throttled", 2}}},
-          {"first", {{"opens", 10}, {"requests", requests_first}, {"spent", 2e9}}},
-          {"batches", batches}};
+nlohmann::json traffic(const std::string& role, int requests_first, int requests, int batches) {
+  const int further = batches < 2 ? 0 : batches - 1;
+  return {{"opens." + role + "_first", {10, 1}},
+          {"requests." + role + "_first", {requests_first, 1}},
+          {"requests." + role + "_first_s", {2, 1}},
+          {"opens.per_sample", {further > 0 ? 100 - 10 : 0, further}},
+          {"requests.per_sample", {further > 0 ? requests - requests_first : 0, further}},
+          {"requests.count", {requests, 1}},
+          {"requests.bytes", {500, 1}},
+          {"requests.throttled", {2, 1}}};
 }
 
-double told_of(const std::vector<Metric>& metrics, std::string_view name) {
-  for (const Metric& metric : metrics)
-    if (metric.name == name) return metric.value;
-  return -1;
+double reported(const std::vector<Metric>& metrics, std::string_view name) {
+  return value_of(metrics, name).value_or(-1);
 }
 
 TEST_F(MessagesTest, TrafficIsToldBeforeAndBehindTheFirstBatch) {
-  EXPECT_TRUE(messages_.traffic().metrics(4).empty());
-  hear(traffic(1, 1, 0));
+  EXPECT_TRUE(messages_.counters().metrics({.samples_per_batch = 4}).empty());
+  count(traffic("trainer", 1, 1, 0));
   member_.is_worker = true;
   for (const int pid : {13, 14}) {
     member_.pid = pid;
-    nlohmann::json first = traffic(5, 5, 1);
-    first["names"] = {"GET http://a/index", "list /data/" + std::to_string(pid)};
-    hear(first);
-    hear(traffic(5, 5 + 80, 11));  // the names are told once
+    nlohmann::json first = traffic("worker", 5, 5, 1);
+    const std::string own = "list /data/" + std::to_string(pid);
+    first["opens.same"] = {2, 1, {{"GET http://a/index", 1}, {own, 1}}};
+    count(first);
+    count(traffic("worker", 5, 5 + 80, 11));  // the names are reported once
   }
-  const std::vector<Metric> metrics = messages_.traffic().metrics(4);
-  EXPECT_EQ(told_of(metrics, "opens.trainer_first"), 10);
-  EXPECT_EQ(told_of(metrics, "requests.worker_first"), 5);
-  EXPECT_EQ(told_of(metrics, "requests.worker_first_s"), 2);
-  EXPECT_EQ(told_of(metrics, "requests.count"), 171);
-  EXPECT_EQ(told_of(metrics, "requests.throttled"), 6);
-  EXPECT_EQ(told_of(metrics, "requests.per_sample"), 160. / 20 / 4);
-  EXPECT_EQ(told_of(metrics, "opens.per_sample"), 180. / 20 / 4);
-  EXPECT_EQ(told_of(metrics, "opens.same"), 1);
-  const std::vector<Detail> details = messages_.traffic().details();
+  const std::vector<Metric> metrics = messages_.counters().metrics({.samples_per_batch = 4});
+  EXPECT_EQ(reported(metrics, "opens.trainer_first"), 10);
+  EXPECT_EQ(reported(metrics, "requests.worker_first"), 5);
+  EXPECT_EQ(reported(metrics, "requests.worker_first_s"), 2);
+  EXPECT_EQ(reported(metrics, "requests.count"), 171);
+  EXPECT_EQ(reported(metrics, "requests.throttled"), 6);
+  EXPECT_EQ(reported(metrics, "requests.per_sample"), 160. / 20 / 4);
+  EXPECT_EQ(reported(metrics, "opens.per_sample"), 180. / 20 / 4);
+  EXPECT_EQ(reported(metrics, "opens.same"), 1);
+  const std::vector<Detail> details = messages_.counters().details();
   ASSERT_EQ(details.size(), 1U);
   EXPECT_EQ(details[0].text, "GET http://a/index");
 }
 
-TEST_F(MessagesTest, TrafficOfNoKnownKindIsNoted) {
-  hear({{"what", "traffic"}, {"all", 3}});
-  hear({{"what", "traffic"},
-        {"all", {{"opens", -1e300}, {"requests", 1e300}}},
-        {"first", nlohmann::json::object()}});
-  for (const Metric& metric : messages_.traffic().metrics(1)) {
+TEST_F(MessagesTest, NumbersOfCountersAreBroughtIntoRange) {
+  count({{"opens.trainer_first", {-1e300, 1}}, {"requests.count", {1e300, 1}}});
+  count({{"opens.trainer_first_listings", {1e300, 1e-300}}});  // is left out
+  const std::vector<Metric> metrics = messages_.counters().metrics({.samples_per_batch = 1});
+  EXPECT_EQ(metrics.size(), 2U);
+  for (const Metric& metric : metrics) {
     EXPECT_GE(metric.value, 0);
     EXPECT_LT(metric.value, 1e19);
   }
-  EXPECT_EQ(messages_.notes().size(), 1U);
 }
 
 TEST_F(MessagesTest, WhatWorkersHaveCopiedIsTheirMean) {
