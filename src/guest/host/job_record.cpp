@@ -123,9 +123,9 @@ void say_loaders_work(RunRecord& record, const std::vector<LoaderHistory*>& hist
                               static_cast<double>(shards)});
   say_answers(record, histories);
   say_turns(record, histories);
-  Packing packing;
-  for (const LoaderHistory* history : histories) packing.add(history->packing());
-  move_to(record.metrics, packing.metrics());
+  SendStats send_stats;
+  for (const LoaderHistory* history : histories) send_stats.add(history->send_stats());
+  move_to(record.metrics, send_stats.metrics());
   if (const double chosen = mean_of(histories, &LoaderHistory::chosen_in); chosen > 0)
     record.metrics.push_back({"sampler.s", "s",
                               "of the trainer's thread in the sampler, to choose the samples of a "
