@@ -68,8 +68,10 @@ constexpr std::array kRows = {
     average("gc.trainer_share", "1", "of the trainer's time, in which Python collects garbage"),
     average("gc.trainer_full", "1", "full collections of garbage in a trainer"),
     average("gc.full_s", "s", "that a full collection of garbage takes"),
-    average("making.library_cores", "1",
-            "cores that other threads of a process take while one of them makes a batch"),
+    CounterRow{.name = "making.library_cores",
+               .unit = "1",
+               .text = "cores that other threads of a process take while one of them makes a batch",
+               .is_signed = true},
     average("read.opened_again", "1",
             "of the files that h5py, zipfile, tarfile and Parquet opened: those that the process "
             "had had open before"),

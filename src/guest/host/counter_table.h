@@ -37,6 +37,7 @@ struct CounterRow {
   std::string_view subtract = {};  // a row; its average is subtracted, down to 0
   CounterParts parts = CounterParts::none;
   std::size_t max_details = 0;
+  bool is_signed = false;  // a difference of clocks, which can be below 0; other sums cannot
 };
 
 std::span<const CounterRow> counter_rows();

@@ -24,7 +24,7 @@ class LastByProcess {
   CounterValues ended_sum_;
 };
 
-// What a job is divided by.
+// The size of a job, by which some sums are divided.
 struct CounterScale {
   double batches = 0;            // that all trainers took
   double samples_per_batch = 0;  // on average

@@ -157,17 +157,18 @@ void add(CounterValues& to, const CounterValues& more) {
   }
 }
 
-// NAME: [sum, of] or NAME: [sum, of, {PART: value}]. No counter is negative.
+// NAME: [sum, of] or NAME: [sum, of, {PART: value}].
 CounterValues parse_counters(const json& message) {
-  const auto number = [](const json& of) {
-    return std::clamp(of.get<double>(), 0.0, static_cast<double>(kSamples.most) * 1e6);
+  constexpr double kMax = static_cast<double>(kSamples.most) * 1e6;
+  const auto number = [&](const json& of, double least = 0) {
+    return std::clamp(of.get<double>(), least, kMax);
   };
   CounterValues values;
   for (const auto& [name, reported] : message.at("values").get_ref<const json::object_t&>()) {
     const CounterRow* row = find_counter(name);
     if (row == nullptr) continue;
     CounterValue& value = values[row];
-    value.sum = number(reported.at(0));
+    value.sum = number(reported.at(0), row->is_signed ? -kMax : 0);
     value.of = number(reported.at(1));
     if (row->parts == CounterParts::none || reported.size() < 3) continue;
     for (const auto& [part, of_part] : reported.at(2).get_ref<const json::object_t&>()) {
