@@ -22,9 +22,10 @@ void require(bool condition) {
 void check_kept(const Messages& messages) {
   require(messages.notes().size() <= 64);
   require(messages.failure().size() < 1000 && messages.refusal().size() < 1000);
-  for (const Detail& detail : messages.user_code())
+  for (const Detail& detail : messages.counters().details())
     require(detail.text.size() < 1000 && std::isfinite(detail.share));
-  messages.padding();
+  for (const Metric& metric : messages.counters().metrics({1, 1}))
+    require(std::isfinite(metric.value));
   messages.injected().missing(false);
 }
 

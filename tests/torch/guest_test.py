@@ -1201,7 +1201,7 @@ class Chunks(unittest.TestCase):
         from loaderscope_guest import chunks as looked_into
 
         dataset = types.SimpleNamespace(chunks=chunks, shape=(100, 3, 20))
-        with mock.patch.object(looked_into.counts, "add") as added:
+        with mock.patch.object(looked_into.counters, "add") as added:
             looked_into.of_hdf5(types.SimpleNamespace(size=given), dataset, chosen)
         return [call.args for call in added.call_args_list]
 
@@ -1228,7 +1228,7 @@ class OpensOfLibraries(unittest.TestCase):
             def __hash__(self):
                 raise RuntimeError("asked")
 
-        with mock.patch.object(opens, "_seen", set()), mock.patch.object(opens.counts, "add") as added:
+        with mock.patch.object(opens, "_seen", set()), mock.patch.object(opens.counters, "add") as added:
             for name in ("a.h5", pathlib.Path("a.h5"), b"b.h5", Own("a.h5"), 7, None):
                 opens.of_file(None, object(), name, "r")
         self.assertEqual([call.args for call in added.call_args_list],
@@ -1505,15 +1505,15 @@ class LibraryThreads(unittest.TestCase):
     """Threads that compute while the thread that makes a batch waits for them, as those of a tokenizer do."""
 
     def setUp(self):
-        from loaderscope_guest import counts, library, library_threads
+        from loaderscope_guest import counters, library, library_threads
 
         self.library, self.said = library, []
         patch = mock.patch.object(library, "say", lambda **message: self.said.append(message))
         patch.start()
         self.addCleanup(patch.stop)
-        self.counts = counts.counts
-        self.counts.forget()
-        self.addCleanup(self.counts.forget)
+        self.counters = counters.counters
+        self.counters.forget()
+        self.addCleanup(self.counters.forget)
         for _ in range(17):  # the batches before may have been short
             self.make(lambda: time.sleep(0.0011))
         library_threads.watch()
@@ -1525,7 +1525,7 @@ class LibraryThreads(unittest.TestCase):
         self.library.end_work(0)
 
     def values(self):
-        self.counts.say()
+        self.counters.report()
         return self.said[-1]["values"]["making.library_cores"]
 
     def compute_in_thread(self):
@@ -1571,20 +1571,20 @@ class Garbage(unittest.TestCase):
     """Its collections by the interpreter."""
 
     def setUp(self):
-        from loaderscope_guest import counts, garbage, library
+        from loaderscope_guest import counters, garbage, library
 
         self.garbage, self.said = garbage, []
         for patch in (mock.patch.object(library, "say", lambda **message: self.said.append(message)),
                       mock.patch.object(library.flags, "role", "worker")):
             patch.start()
             self.addCleanup(patch.stop)
-        self.counts = counts.counts
-        self.counts.forget()
-        self.addCleanup(self.counts.forget)
+        self.counters = counters.counters
+        self.counters.forget()
+        self.addCleanup(self.counters.forget)
         self.addCleanup(lambda: gc.callbacks.remove(library.count_collection))
 
     def values(self):
-        self.counts.say()
+        self.counters.report()
         return self.said[-1]["values"]
 
     def test_are_counted_and_timed(self):

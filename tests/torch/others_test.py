@@ -61,21 +61,43 @@ class Dali(unittest.TestCase):
         self.assertEqual(told[:2], [(b"readers__File", read), (b"Reader", read)])
 
 
-class Counts(unittest.TestCase):
-    def test_sums_are_told_with_that_of_what_they_are_of(self):
-        from loaderscope_guest import counts, library
+class Counters(unittest.TestCase):
+    def test_sends_sums_with_number_of_things(self):
+        from loaderscope_guest import counters, library
 
-        own, said = counts.Counts(), []
-        own.say()
+        own, said = counters.Counters(), []
+        own.report()
         own.add("datasets.mapped", 1, 1)
         own.add("datasets.mapped", 0, 1)
         own.put("dali.queue", 2)
         own.watch("dali.busy_threads", lambda: 5.0)
         with mock.patch.object(library, "say", lambda **message: said.append(message)):
-            own.say()
+            own.report()
         self.assertEqual(said[0]["values"]["datasets.mapped"], [1.0, 2.0])
         self.assertEqual(said[0]["values"]["dali.queue"], [2.0, 1.0])
         self.assertEqual(said[0]["values"]["dali.busy_threads"][0], 0.0)
+
+    def test_sends_changed_counters_only(self):
+        from loaderscope_guest import counters, library
+
+        own, said = counters.Counters(), []
+        with mock.patch.object(library, "say", lambda **message: said.append(message["values"])):
+            for parts in ({"a": 1}, {"a": 1}, {"a": 1, "b": 2}):
+                own.put("dali.queue", 2)
+                own.put("memory.copied_bytes", 3, parts=parts)
+                own.send()
+        self.assertEqual(said, [{"dali.queue": [2.0, 1.0], "memory.copied_bytes": [3.0, 1.0, {"a": 1}]},
+                                {"memory.copied_bytes": [3.0, 1.0, {"a": 1, "b": 2}]}])
+
+    def test_of_a_parent_are_not_a_childs(self):
+        from loaderscope_guest import counters
+
+        own = counters.Counters()
+        own.put("dali.queue", 2)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if own._values == {} else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
 class Wrappers(unittest.TestCase):
@@ -138,7 +160,7 @@ class RayData(unittest.TestCase):
 
 class LookedUp(unittest.TestCase):
     def test_rows_tell_what_they_touch(self):
-        from loaderscope_guest import counts, huggingface, making
+        from loaderscope_guest import huggingface, making
 
         class Dataset:
             _data = types.SimpleNamespace(nbytes=1000, num_rows=10)
@@ -151,7 +173,7 @@ class LookedUp(unittest.TestCase):
         told = {}
         maker = types.SimpleNamespace(is_here=lambda: True)
         with mock.patch.object(making, "current", maker), \
-                mock.patch.object(counts, "add", lambda name, value, of: told.setdefault(name, (value, of))):
+                mock.patch.object(huggingface.counters, "add", lambda name, value, of: told.setdefault(name, (value, of))):
             self.assertEqual(Dataset()._getitem([3, 4]), [3, 4])
             self.assertEqual(Dataset()._getitem("column"), "column")
         self.assertEqual(told["datasets.mapped"], (2, 2))

@@ -280,10 +280,10 @@ class Photos:
 
 class CopiedPages(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import copied
+        from loaderscope_guest import copied_pages
 
         self.data = Photos()
-        self.copied = copied.Copied()
+        self.copied = copied_pages.Copied()
         self.copied.note(self.data)
 
     def shares_in_child(self, touch):
@@ -318,10 +318,10 @@ class CopiedPages(unittest.TestCase):
 
     def test_are_looked_for_once_for_each_data_set(self):
         """A program may take turns with those of training and validation."""
-        from loaderscope_guest import copied
+        from loaderscope_guest import copied_pages
 
         looked, others = [], [Photos() for _ in range(2)]
-        with unittest.mock.patch.object(copied, "_parts_of", lambda name, data, until: looked.append(data) or iter(())):
+        with unittest.mock.patch.object(copied_pages, "_parts_of", lambda name, data, until: looked.append(data) or iter(())):
             for _ in range(5):
                 for data in others:
                     self.copied.note(data)
@@ -330,11 +330,11 @@ class CopiedPages(unittest.TestCase):
         self.assertEqual(len(self.copied.parts), 3)
 
     def test_of_a_huge_dictionary_are_among_its_first_entries(self):
-        from loaderscope_guest import copied
+        from loaderscope_guest import copied_pages
 
-        (part,) = copied._part_of("labels", dict.fromkeys(range(3 * copied._FARTHEST), 1.5))
+        (part,) = copied_pages._part_of("labels", dict.fromkeys(range(3 * copied_pages._FARTHEST), 1.5))
         self.assertIn("dict of 600000", part.name)
-        self.assertLess(len(part.places), 3 * copied._LOOKS_AT)
+        self.assertLess(len(part.places), 3 * copied_pages._LOOKS_AT)
 
     def test_of_arrays_are_copied_where_they_are_written_to(self):
         numpy = needed("numpy")

@@ -123,9 +123,9 @@ void say_loaders_work(RunRecord& record, const std::vector<LoaderHistory*>& hist
                               static_cast<double>(shards)});
   say_answers(record, histories);
   say_turns(record, histories);
-  Packing packing;
-  for (const LoaderHistory* history : histories) packing.add(history->packing());
-  move_to(record.metrics, packing.metrics());
+  SendStats send_stats;
+  for (const LoaderHistory* history : histories) send_stats.add(history->send_stats());
+  move_to(record.metrics, send_stats.metrics());
   if (const double chosen = mean_of(histories, &LoaderHistory::chosen_in); chosen > 0)
     record.metrics.push_back({"sampler.s", "s",
                               "of the trainer's thread in the sampler, to choose the samples of a "
@@ -181,21 +181,14 @@ void put_beside_account(RunRecord& record, const LoaderHistory* measured, const 
   record.program = program_of(measured, messages);
   DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));
-  move_to(record.metrics, messages.padding());
-  const auto ranks = static_cast<std::int64_t>(record.ranks.size());
-  move_to(record.metrics, messages.snapshots(measured == nullptr ? 0 : measured->taken() * ranks));
-  move_to(record.metrics, messages.counts().metrics());
-  move_to(record.metrics, messages.worker_starts().metrics());
-  move_to(record.metrics, messages.frames());
-  move_to(record.metrics, messages.copied().metrics());
-  move_to(record.metrics, messages.traffic().metrics(samples_of_batch(record)));
+  const std::int64_t batches =
+      measured == nullptr ? 0 : measured->taken() * std::ssize(record.ranks);
+  move_to(record.metrics,
+          messages.counters().metrics({static_cast<double>(batches), samples_of_batch(record)}));
   move_to(record.metrics, watch.metrics());
   move_to(record.metrics, held_by_processes(record, memory));
   move_to(record.details, std::move(faults.details));
-  move_to(record.details, messages.user_code());
-  move_to(record.details, messages.worker_starts().details());
-  move_to(record.details, messages.traffic().details());
-  move_to(record.details, messages.copied().details());
+  move_to(record.details, messages.counters().details());
   move_to(record.notes, watch.notes());
   move_to(record.notes, messages.notes());
 }

@@ -27,7 +27,7 @@ bool LoaderHistory::take_fact(const Fact& fact, const LoaderFacts& loader) {
 
 void LoaderHistory::take_fact(const Fact& fact, Epoch& epoch) {
   take_of_loader(fact, epoch);
-  packing_.take(fact);
+  send_stats_.take(fact);
   if (fact.batch >= 0 && fact.kind != FactKind::replayed) take_of_batch(fact, epoch);
 }
 

@@ -13,7 +13,7 @@
 #include "guest/host/gpu_timeline.h"
 #include "guest/host/loop_time.h"
 #include "guest/host/measured_window.h"
-#include "guest/host/packing.h"
+#include "guest/host/send_stats.h"
 #include "guest/host/skipped_batches.h"
 #include "guest/protocol/loader_facts.h"
 #include "guest/protocol/page.h"
@@ -51,7 +51,7 @@ class LoaderHistory {
     Nanos waited = 0, kept = 0;
   };
   const Answers& answers() const { return answers_; }
-  const Packing& packing() const { return packing_; }
+  const SendStats& send_stats() const { return send_stats_; }
   // Batches thrown away before the program began to train, which is when its window begins anew;
   // what its first batch took until then, and the others behind it.
   struct ThrownAway {
@@ -179,7 +179,7 @@ class LoaderHistory {
   Interval choice_;  // of the sampler, its last
   Nanos choosing_ = 0, wrapped_ = 0;
   Answers answers_;
-  Packing packing_;
+  SendStats send_stats_;
   SkippedBatches skipped_;
   ThrownAway thrown_away_;
   bool optimizer_waits_ = false;  // there is one, that has made no step

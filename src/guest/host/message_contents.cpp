@@ -7,7 +7,6 @@
 #include <csignal>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <tuple>
 #include <utility>
 
 #include "guest/protocol/bounded.h"
@@ -138,24 +137,6 @@ StacksMessage parse_stacks(const json& message) {
           message.value("inode", std::int64_t{0})};
 }
 
-SpentTimes parse_spent(const json& message) {
-  SpentTimes spent;
-  for (const auto& [stage, name, time] :
-       message.at("parts").get<std::vector<std::tuple<std::string, std::string, double>>>()) {
-    if (std::isfinite(time) && time > 0) spent[bounded_text(stage)][bounded_text(name)] += time;
-  }
-  return spent;
-}
-
-void add(SpentTimes& to, const SpentTimes& more) {
-  for (const auto& [stage, spent] : more) {
-    if (to.size() >= kMostNames && !to.contains(stage)) continue;
-    auto& names = to[stage];
-    for (const auto& [name, time] : spent)
-      if (names.size() < kMostNames || names.contains(name)) names[name] += time;
-  }
-}
-
 ThreadsMessage parse_threads(const json& message) {
   const auto runtime = message.at("runtime").get<std::pair<std::int64_t, std::int64_t>>();
   ThreadsMessage told;
@@ -165,95 +146,37 @@ ThreadsMessage parse_threads(const json& message) {
   return told;
 }
 
-PaddingCounts parse_padding(const json& message) {
-  return {message.at("real").get<std::int64_t>(), message.at("padded").get<std::int64_t>()};
-}
-
-SnapshotCounts parse_snapshots(const json& message) {
-  SnapshotCounts told;
-  message.at("count").get_to(told.count);
-  message.at("sized").get_to(told.sized);
-  message.at("spent").get_to(told.spent);
-  message.at("bytes").get_to(told.bytes);
-  return told;
-}
-
-void add(PaddingCounts& to, const PaddingCounts& more) {
-  to.real += more.real;
-  to.padded += more.padded;
-}
-
-void add(SnapshotCounts& to, const SnapshotCounts& more) {
-  to.count += more.count;
-  to.sized += more.sized;
-  to.spent += more.spent;
-  to.bytes += more.bytes;
-}
-
-void add(CountsByName& to, const CountsByName& more) {
-  for (const auto& [name, counted] : more) {
-    if (to.size() >= kMostNames && !to.contains(name)) continue;
-    to[name].sum += counted.sum;
-    to[name].of += counted.of;
+void add(CounterValues& to, const CounterValues& more) {
+  for (const auto& [row, value] : more) {
+    CounterValue& sum = to[row];
+    sum.sum += value.sum;
+    sum.of += value.of;
+    if (row->parts == CounterParts::names && !sum.parts.empty()) continue;
+    for (const auto& [name, part] : value.parts)
+      if (sum.parts.size() < kMostNames || sum.parts.contains(name)) sum.parts[name] += part;
   }
 }
 
-HandedMessage parse_handed(const json& message) {
-  HandedMessage told;
-  told.count = message.value("count", std::int64_t{0});
-  told.bytes = message.value("bytes", 0.0);
-  told.spent = message.value("spent", 0.0);
-  told.imports = message.value("imports", 0.0);
-  for (const auto& part : message.value("parts", std::vector<std::string>{})) {
-    if (told.parts.size() < kMostNames) told.parts.push_back(bounded_text(part));
-  }
-  return told;
-}
-
-void add(FrameCounts& to, const FrameCounts& more) {
-  to.decoded += more.decoded;
-  to.used += more.used;
-}
-
-FrameCounts parse_frames(const json& message) {
-  return {message.at("decoded").get<std::int64_t>(), message.at("used").get<std::int64_t>()};
-}
-
-TrafficMessage parse_traffic(const json& message) {
-  const auto counts = [&](const char* which) {
-    const json& told = message.at(which);
-    const auto count = [&](const char* name) {
-      return std::clamp(told.value(name, 0.0), 0.0, static_cast<double>(kSamples.most) * 1e6);
-    };
-    return TrafficCounts{count("opens"),    count("modules"),   count("listings"),
-                         count("requests"), count("throttled"), count("retries"),
-                         count("failed"),   count("bytes"),     count("spent")};
+// NAME: [sum, of] or NAME: [sum, of, {PART: value}].
+CounterValues parse_counters(const json& message) {
+  constexpr double kMax = static_cast<double>(kSamples.most) * 1e6;
+  const auto number = [&](const json& of, double least = 0) {
+    return std::clamp(of.get<double>(), least, kMax);
   };
-  TrafficMessage told{counts("all"), counts("first"), 0, {}};
-  told.batches = std::max(0.0, message.value("batches", 0.0));
-  for (const auto& name : message.value("names", std::vector<std::string>{}))
-    if (told.names.size() < kMostNames) told.names.push_back(bounded_text(name));
-  return told;
-}
-
-std::vector<CopiedPart> parse_copied(const json& message) {
-  std::vector<CopiedPart> told;
-  for (const auto& [name, bytes, share] :
-       message.at("parts").get<std::vector<std::tuple<std::string, double, double>>>()) {
-    if (told.size() < kMostNames && bytes > 0)
-      told.push_back({bounded_text(name), bytes, std::clamp(share, 0.0, 1.0)});
+  CounterValues values;
+  for (const auto& [name, reported] : message.at("values").get_ref<const json::object_t&>()) {
+    const CounterRow* row = find_counter(name);
+    if (row == nullptr) continue;
+    CounterValue& value = values[row];
+    value.sum = number(reported.at(0), row->is_signed ? -kMax : 0);
+    value.of = number(reported.at(1));
+    if (row->parts == CounterParts::none || reported.size() < 3) continue;
+    for (const auto& [part, of_part] : reported.at(2).get_ref<const json::object_t&>()) {
+      if (value.parts.size() < kMostNames && number(of_part) > 0)
+        value.parts[bounded_text(part)] += number(of_part);
+    }
   }
-  return told;
-}
-
-CountsByName parse_counts(const json& message) {
-  CountsByName told;
-  const json values = message.value("values", json::object());
-  for (const auto& [name, value] : values.items()) {
-    if (told.size() >= kMostNames) break;
-    told[bounded_text(name)] = {value.at(0).get<double>(), value.at(1).get<double>()};
-  }
-  return told;
+  return values;
 }
 
 MakerMessage parse_maker(const json& message) {

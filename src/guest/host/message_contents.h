@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "guest/host/counter_table.h"
 #include "guest/host/lock_watch.h"
 #include "guest/protocol/loader_facts.h"
 #include "machine/process_stat.h"
@@ -57,11 +58,6 @@ std::size_t parse_injected(const nlohmann::json& message);  // which of config.i
 struct NoContent {};
 NoContent parse_nothing(const nlohmann::json& message);
 
-// By stage and name: ns.
-using SpentTimes = std::map<std::string, std::map<std::string, double>>;
-void add(SpentTimes& to, const SpentTimes& more);
-SpentTimes parse_spent(const nlohmann::json& message);
-
 struct ThreadsMessage {
   InterpreterState interpreter;
   std::map<std::string, std::int64_t> pools;  // by library: threads that it is set to use
@@ -76,66 +72,15 @@ struct StacksMessage {
 };
 StacksMessage parse_stacks(const nlohmann::json& message);
 
-// Elements of batches whose samples differ in length.
-struct PaddingCounts {
-  std::int64_t real = 0, padded = 0;
+// The value of a counter in one process so far, or the sum of several processes.
+struct CounterValue {
+  double sum = 0;
+  double of = 0;                        // the number of things that it is the sum of
+  std::map<std::string, double> parts;  // of the sum, by name; each is positive
 };
-void add(PaddingCounts& to, const PaddingCounts& more);
-PaddingCounts parse_padding(const nlohmann::json& message);
-
-// Of the states that a loader has told: by this process, altogether.
-struct SnapshotCounts {
-  std::int64_t count = 0, sized = 0;
-  double spent = 0;  // ns
-  double bytes = 0;  // of those that were sized
-};
-void add(SnapshotCounts& to, const SnapshotCounts& more);
-SnapshotCounts parse_snapshots(const nlohmann::json& message);
-
-// What workers that are no forks were handed, pickled.
-struct HandedMessage {
-  std::int64_t count = 0;  // by the trainer: workers so far; 0: this is what one of them says
-  double bytes = 0;        // to all of them
-  double spent = 0;        // ns: to pickle for all of them; to read it back
-  double imports = 0;      // ns, from the worker's start until it came to what it is handed
-  std::vector<std::string> parts;  // that most of it is in; none where that is not known
-};
-HandedMessage parse_handed(const nlohmann::json& message);
-
-// Of videos, by this process in its batches.
-struct FrameCounts {
-  std::int64_t decoded = 0, used = 0;
-};
-void add(FrameCounts& to, const FrameCounts& more);
-FrameCounts parse_frames(const nlohmann::json& message);
-
-struct TrafficCounts {
-  double opens = 0, modules = 0, listings = 0;  // by Python itself
-  double requests = 0, throttled = 0, retries = 0, failed = 0, bytes = 0;
-  double spent = 0;  // ns, on requests
-};
-struct TrafficMessage {
-  TrafficCounts all, first;  // of the process; until its first batch, or its loader, began to be
-  double batches = 0;
-  std::vector<std::string> names;  // of what was opened, listed or asked for first; only once
-};
-TrafficMessage parse_traffic(const nlohmann::json& message);
-
-// Of a worker: parts of the data set that it was forked with.
-struct CopiedPart {
-  std::string name;
-  double bytes = 0;
-  double share = 0;  // of them, in pages of its own
-};
-std::vector<CopiedPart> parse_copied(const nlohmann::json& message);
-
-// What a loader says of itself, so far: by name a sum, and the sum of what it is of.
-struct Counted {
-  double sum = 0, of = 0;
-};
-using CountsByName = std::map<std::string, Counted>;
-void add(CountsByName& to, const CountsByName& more);
-CountsByName parse_counts(const nlohmann::json& message);
+using CounterValues = std::map<const CounterRow*, CounterValue>;
+void add(CounterValues& to, const CounterValues& more);
+CounterValues parse_counters(const nlohmann::json& message);  // skips names without a row
 
 // Where a program without a loader has its batches from, as it was seen.
 struct MakerMessage {

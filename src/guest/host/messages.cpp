@@ -36,22 +36,15 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_nothing, &Messages::use_gpu>(MessageKind::uses_gpu),
       handler<parse_nothing, &Messages::watch_gpu>(MessageKind::gpu),
       handler<parse_nothing, &Messages::watch_no_gpu>(MessageKind::gpu_over),
-      handler<parse_spent, &Messages::spend>(MessageKind::spent),
       handler<parse_threads, &Messages::watch_threads>(MessageKind::threads),
       handler<parse_stacks, &Messages::offer_stacks>(MessageKind::stacks),
-      handler<parse_padding, &Messages::pad>(MessageKind::padding),
       handler<parse_order, &Messages::check_data<OrderMessage>>(MessageKind::order),
       handler<parse_stream, &Messages::check_data<StreamMessage>>(MessageKind::stream),
       handler<parse_stream_end, &Messages::check_data<StreamEndMessage>>(MessageKind::stream_end),
       handler<parse_draws, &Messages::check_data<DrawsMessage>>(MessageKind::draws),
       handler<parse_settings, &Messages::check_data<SettingsMessage>>(MessageKind::settings),
       handler<parse_unnamed, &Messages::check_data<UnnamedMessage>>(MessageKind::unnamed),
-      handler<parse_snapshots, &Messages::snapshot>(MessageKind::snapshots),
-      handler<parse_handed, &Messages::hand>(MessageKind::handed),
-      handler<parse_frames, &Messages::count_frames>(MessageKind::frames),
-      handler<parse_traffic, &Messages::hear_traffic>(MessageKind::traffic),
-      handler<parse_copied, &Messages::hear_copied>(MessageKind::copied),
-      handler<parse_counts, &Messages::count>(MessageKind::counts),
+      handler<parse_counters, &Messages::count>(MessageKind::counters),
       handler<parse_maker, &Messages::find_maker>(MessageKind::maker),
   };
   static_assert(kHandlers.size() == kMessageNames.size());
@@ -77,7 +70,7 @@ void Messages::meet_loader(const Member& member, const LoaderMessage& told) {
   training_.of(member).add_iterator(told.iterator, told.loader);
   const bool every_epoch_differs = told.loader.shuffle || told.loader.iterable;
   checks_of(member, told.iterator).know({member.pid, member.rank, every_epoch_differs});
-  user_code_.know_names(told.code);
+  counters_.name_code(told.code);
 }
 
 void Messages::degrade(const Member&, const Degradation& told) {
@@ -99,14 +92,6 @@ void Messages::offer_stacks(const Member& member, const StacksMessage& how) {
     std::erase_if(stacks_, [](const auto& one) { return !is_running(one.second.who.id()); });
   }
   if (stacks_.size() < kMostOffers) stacks_[member.pid] = {member, how};
-}
-
-void Messages::hand(const Member& member, const HandedMessage& told) {
-  worker_starts_.handed(member.id(), told);
-}
-
-void Messages::snapshot(const Member& member, const SnapshotCounts& counts) {
-  snapshots_of_workers_[member.is_worker].put(member.id(), counts);
 }
 
 void Messages::find_maker(const Member&, const MakerMessage& told) {
@@ -132,53 +117,6 @@ DataFaults Messages::faults(const LoaderHistory* measured) const {
   if (measured == nullptr) return {};
   const auto checks = checks_.find(measured->loader().number);
   return checks == checks_.end() ? DataFaults{} : checks->second.faults();
-}
-
-std::vector<Metric> Messages::padding() const {
-  const PaddingCounts all = padding_.all();
-  if (all.padded <= 0) return {};
-  const auto real = static_cast<double>(all.real), padded = static_cast<double>(all.padded);
-  return {{"collate.padding_share", "1",
-           "of the elements of batches whose samples differ in length", 1 - real / padded}};
-}
-
-std::vector<Metric> Messages::frames() const {
-  const FrameCounts all = frames_.all();
-  const auto decoded = static_cast<double>(all.decoded), used = static_cast<double>(all.used);
-  if (decoded <= 0) return {};
-  std::vector<Metric> metrics = {
-      adds_up({"video.frames_decoded", "1",
-               "in batches: counted in PyAV, reckoned from key frames in torchcodec and decord",
-               decoded}),
-      adds_up({"video.frames_used", "1",
-               "of them: made an array or a picture in PyAV, asked for in torchcodec and decord",
-               used})};
-  if (used > 0) metrics.push_back({"video.decoded_per_used", "1", "frames", decoded / used});
-  return metrics;
-}
-
-// A worker makes them, the trainer brings them together and hands them out.
-std::vector<Metric> Messages::snapshots(std::int64_t batches) const {
-  std::vector<Metric> metrics;
-  for (const auto& [of_workers, by_process] : snapshots_of_workers_) {
-    const SnapshotCounts all = by_process.all();
-    if (all.count <= 0) continue;
-    const double mean = all.spent * 1e-9 / static_cast<double>(all.count);
-    metrics.push_back(of_workers ? Metric{"state.worker_s", "s",
-                                          "to make the loader's state in a worker, each time", mean}
-                                 : Metric{"state.trainer_s", "s",
-                                          "of the trainer's thread for the loader's state, each "
-                                          "time",
-                                          mean});
-    if (batches > 0)
-      metrics.push_back({of_workers ? "state.worker_share" : "state.trainer_share", "1",
-                         "of the batches: a state is made with them",
-                         static_cast<double>(all.count) / static_cast<double>(batches)});
-    if (all.sized > 0)
-      metrics.push_back({"state.bytes", "bytes", "that a worker sends with a batch as its state",
-                         all.bytes / static_cast<double>(all.sized)});
-  }
-  return metrics;
 }
 
 }  // namespace loaderscope::guest

@@ -11,15 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "guest/host/copied_parts.h"
+#include "guest/host/guest_counters.h"
 #include "guest/host/injected.h"
 #include "guest/host/message_contents.h"
 #include "guest/host/process_watch.h"
-#include "guest/host/told_counts.h"
-#include "guest/host/traffic.h"
 #include "guest/host/training_processes.h"
-#include "guest/host/user_code.h"
-#include "guest/host/worker_starts.h"
 #include "guest/host/wrong_data/data_checks.h"
 #include "guest/protocol/message_kinds.h"
 
@@ -47,15 +43,7 @@ class Messages {
   const std::string& not_looked_into() const { return not_looked_into_; }
   // The data of `measured`, which may be null.
   DataFaults faults(const LoaderHistory* measured) const;
-  std::vector<Detail> user_code() const { return user_code_.details(); }
-  std::vector<Metric> padding() const;
-  // `batches`: that were taken, by all ranks together.
-  std::vector<Metric> snapshots(std::int64_t batches) const;
-  std::vector<Metric> frames() const;
-  const Traffic& traffic() const { return traffic_; }
-  const CopiedParts& copied() const { return copied_; }
-  const ToldCounts& counts() const { return counts_; }
-  const WorkerStarts& worker_starts() const { return worker_starts_; }
+  const GuestCounters& counters() const { return counters_; }
   // Those that can be asked where they stand in Python, also when they have ended.
   const std::map<pid_t, StacksOffer>& stacks() const { return stacks_; }
   // The first that was told; nothing where none was.
@@ -80,24 +68,11 @@ class Messages {
   void use_gpu(const Member&, const NoContent&) { uses_gpu_ = true; }
   void watch_gpu(const Member& member, const NoContent&) { training_.of(member).watch_gpu(); }
   void watch_no_gpu(const Member& member, const NoContent&) { training_.of(member).watch_no_gpu(); }
-  void spend(const Member& member, const SpentTimes& times) {
-    user_code_.spent(member.id(), times);
-  }
   void watch_threads(const Member& member, const ThreadsMessage& told);
   void offer_stacks(const Member& member, const StacksMessage& how);
-  void pad(const Member& member, const PaddingCounts& counts) { padding_.put(member.id(), counts); }
-  void snapshot(const Member& member, const SnapshotCounts& counts);
-  void hand(const Member& member, const HandedMessage& told);
-  void count_frames(const Member& member, const FrameCounts& told) {
-    frames_.put(member.id(), told);
+  void count(const Member& member, const CounterValues& values) {
+    counters_.put(member.id(), member.is_worker, values);
   }
-  void hear_traffic(const Member& member, const TrafficMessage& told) {
-    traffic_.hear(member, told);
-  }
-  void hear_copied(const Member& member, const std::vector<CopiedPart>& told) {
-    copied_.hear(member.id(), told);
-  }
-  void count(const Member& member, const CountsByName& told) { counts_.hear(member.id(), told); }
   void find_maker(const Member&, const MakerMessage& told);
   template <class Told>
   void check_data(const Member& member, const Told& told);
@@ -109,14 +84,7 @@ class Messages {
   std::vector<std::string> notes_;
   std::string not_looked_into_;
   std::map<std::int32_t, DataChecks> checks_;  // by the number of the loader
-  UserCode user_code_;
-  ByProcess<PaddingCounts> padding_;
-  std::map<bool, ByProcess<SnapshotCounts>> snapshots_of_workers_;  // by whose
-  ToldCounts counts_;
-  ByProcess<FrameCounts> frames_;
-  Traffic traffic_;
-  CopiedParts copied_;
-  WorkerStarts worker_starts_;
+  GuestCounters counters_;
   std::optional<MakerMessage> maker_;
   bool uses_gpu_ = false;
   std::map<pid_t, StacksOffer> stacks_;

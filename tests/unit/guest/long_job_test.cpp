@@ -131,33 +131,39 @@ pid_t ended_process() {
   return child;
 }
 
+CounterValues decoding(double ns) { return {{find_counter("decode"), {ns, 1, {{"open", ns}}}}}; }
+
+double sum_of(const LastByProcess& decoded) {
+  return decoded.sum().at(find_counter("decode")).parts.at("open");
+}
+
 TEST(LongJob, WorkersThatCameAndWentAreAddedUp) {
-  ByProcess<SpentTimes> spent;
+  LastByProcess spent;
   const pid_t over = ended_process();
   constexpr int kWorkers = 5000;
   const pid_t first = 1 << 23;  // larger than any that the kernel gives
-  for (int worker = 0; worker < kWorkers; ++worker)
-    spent.put(first + worker, {{"decode", {{"open", 2.0}}}});
-  spent.put(over, {{"decode", {{"open", 1.0}}}});
-  spent.put(over, {{"decode", {{"open", 3.0}}}});
-  EXPECT_EQ(spent.all().at("decode").at("open"), 2.0 * kWorkers + 3.0);
+  for (int worker = 0; worker < kWorkers; ++worker) spent.put(first + worker, decoding(2));
+  spent.put(over, decoding(1));
+  spent.put(over, decoding(3));
+  EXPECT_EQ(sum_of(spent), 2.0 * kWorkers + 3.0);
 }
 
 // The system gives a number again, once it has given all others.
 TEST(LongJob, AddsUpProcessesThatHadTheSameNumber) {
-  ByProcess<SpentTimes> spent;
+  LastByProcess spent;
   const pid_t number = ::getpid();
-  spent.put({number, 100}, {{"decode", {{"open", 1.0}}}});
-  spent.put({number, 100}, {{"decode", {{"open", 2.0}}}});
-  spent.put({number, 200}, {{"decode", {{"open", 5.0}}}});
-  EXPECT_EQ(spent.all().at("decode").at("open"), 7.0);
+  spent.put({number, 100}, decoding(1));
+  spent.put({number, 100}, decoding(2));
+  spent.put({number, 200}, decoding(5));
+  EXPECT_EQ(sum_of(spent), 7.0);
 }
 
 TEST(LongJob, WhatProcessesCountIsTheirSumByThatOfWhatItIsOf) {
-  ToldCounts counts;
-  counts.hear(1, {{"dali.queue", {2, 1}}, {"unheard of", {1, 1}}});
-  counts.hear(2, {{"dali.queue", {4, 1}}, {"dali.threads", {0, 0}}});
-  const auto metrics = counts.metrics();
+  GuestCounters counters;
+  const CounterRow* const queue = find_counter("dali.queue");
+  counters.put(1, true, {{queue, {2, 1, {}}}});
+  counters.put(2, true, {{queue, {4, 1, {}}}, {find_counter("dali.threads"), {0, 0, {}}}});
+  const auto metrics = counters.metrics({});
   ASSERT_EQ(metrics.size(), 1U);
   EXPECT_EQ(metrics.front().name, "dali.queue");
   EXPECT_DOUBLE_EQ(metrics.front().value, 3);

@@ -26,6 +26,7 @@ class MessagesTest : public testing::Test {
   MessagesTest() { member_.pid = 12; }
 
   void hear(const nlohmann::json& message) { messages_.hear(member_, message.dump()); }
+  void count(const nlohmann::json& values) { hear({{"what", "counters"}, {"values", values}}); }
 
   RunConfig config_;
   TrainingProcesses trainers_{config_};
@@ -78,7 +79,7 @@ TEST_F(MessagesTest, WhatIsNotUnderstoodIsANote) {
 TEST_F(MessagesTest, ALoaderIsMetWithTheNamesOfItsCode) {
   hear(a_loader());
   EXPECT_TRUE(messages_.notes().empty());
-  const std::vector<Detail> details = messages_.user_code();
+  const std::vector<Detail> details = messages_.counters().details();
   ASSERT_EQ(details.size(), 1U);
   EXPECT_EQ(details.front().text, "pad (train.py:4)");
 }
@@ -103,22 +104,25 @@ TEST_F(MessagesTest, ALoaderThatIsNotMeasuredIsRemembered) {
 }
 
 TEST_F(MessagesTest, PaddingIsThatOfAllProcesses) {
-  hear({{"what", "padding"}, {"real", 10}, {"padded", 20}});
-  hear({{"what", "padding"}, {"real", 60}, {"padded", 80}});  // in place of the one before
+  count({{"collate.padding_share", {10, 20}}});
+  count({{"collate.padding_share", {20, 80}}});  // in place of the one before
   member_.pid = 13;
-  hear({{"what", "padding"}, {"real", 20}, {"padded", 20}});
-  ASSERT_EQ(messages_.padding().size(), 1U);
-  EXPECT_NEAR(messages_.padding().front().value, 0.2, 1e-12);
+  count({{"collate.padding_share", {0, 20}}});
+  const std::vector<Metric> metrics = messages_.counters().metrics({});
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_NEAR(metrics.front().value, 0.2, 1e-12);
 }
 
 TEST_F(MessagesTest, StatesAreThoseOfTheTrainerAndOfItsWorkers) {
-  hear({{"what", "snapshots"}, {"count", 4}, {"spent", 8e6}, {"sized", 0}, {"bytes", 0}});
+  count({{"state.trainer_s", {8e-3, 4}}, {"state.trainer_share", {4, 1}}});
   member_.is_worker = true;
   for (const int pid : {13, 14}) {
     member_.pid = pid;
-    hear({{"what", "snapshots"}, {"count", 2}, {"spent", 1e6}, {"sized", 1}, {"bytes", 100 * pid}});
+    count({{"state.worker_s", {1e-3, 2}},
+           {"state.worker_share", {2, 1}},
+           {"state.bytes", {100 * pid, 1}}});
   }
-  const std::vector<Metric> metrics = messages_.snapshots(0);
+  const std::vector<Metric> metrics = messages_.counters().metrics({});
   ASSERT_EQ(metrics.size(), 3U);
   EXPECT_EQ(metrics[0].name, "state.trainer_s");
   EXPECT_NEAR(metrics[0].value, 0.002, 1e-12);
@@ -126,86 +130,138 @@ TEST_F(MessagesTest, StatesAreThoseOfTheTrainerAndOfItsWorkers) {
   EXPECT_NEAR(metrics[1].value, 0.0005, 1e-12);
   EXPECT_EQ(metrics[2].name, "state.bytes");
   EXPECT_NEAR(metrics[2].value, 1350, 1e-9);
+  EXPECT_EQ(value_of(messages_.counters().metrics({.batches = 16}), "state.worker_share"), 0.25);
 }
 
 TEST_F(MessagesTest, FramesAreThoseOfAllProcesses) {
-  EXPECT_TRUE(messages_.frames().empty());
-  hear({{"what", "frames"}, {"decoded", 10}, {"used", 1}});
-  hear({{"what", "frames"}, {"decoded", 30}, {"used", 2}});
+  EXPECT_TRUE(messages_.counters().metrics({}).empty());
+  const auto count_frames = [this](int decoded, int used) {
+    count({{"video.frames_decoded", {decoded, 1}},
+           {"video.frames_used", {used, 1}},
+           {"video.decoded_per_used", {decoded, used}}});
+  };
+  count_frames(10, 1);
+  count_frames(30, 2);
   member_.pid = 13;
-  hear({{"what", "frames"}, {"decoded", 30}, {"used", 3}});
-  const std::vector<Metric> metrics = messages_.frames();
+  count_frames(30, 3);
+  const std::vector<Metric> metrics = messages_.counters().metrics({});
   ASSERT_EQ(metrics.size(), 3U);
   EXPECT_EQ(metrics[0].value, 60);
   EXPECT_EQ(metrics[1].value, 5);
   EXPECT_EQ(metrics[2].value, 12);
 }
 
-nlohmann::json traffic(int requests_first, int requests, int batches) {
-  return {{"what", "traffic"},
-          {"all", {{"opens", 100}, {"requests", requests}, {"bytes", 500}, {"throttled", 2}}},
-          {"first", {{"opens", 10}, {"requests", requests_first}, {"spent", 2e9}}},
-          {"batches", batches}};
+TEST_F(MessagesTest, NotesCountersOfNoKnownForm) {
+  for (const nlohmann::json& values :
+       {nlohmann::json(3), nlohmann::json{{"dali.queue", 3}}, nlohmann::json{{"dali.queue", {1}}},
+        nlohmann::json{{"dali.queue", {"1", 1}}}})
+    count(values);
+  count({{"unheard of", "anything"}});  // skipped
+  EXPECT_TRUE(messages_.counters().metrics({}).empty());
+  EXPECT_GE(messages_.notes().size(), 2U);
+  for (const std::string& note : messages_.notes())
+    EXPECT_THAT(note, HasSubstr("a message was not understood"));
 }
 
-double told_of(const std::vector<Metric>& metrics, std::string_view name) {
-  for (const Metric& metric : metrics)
-    if (metric.name == name) return metric.value;
-  return -1;
+nlohmann::json traffic(const std::string& role, int requests_first, int requests, int batches) {
+  const int further = batches < 2 ? 0 : batches - 1;
+  return {{"opens." + role + "_first", {10, 1}},
+          {"requests." + role + "_first", {requests_first, 1}},
+          {"requests." + role + "_first_s", {2, 1}},
+          {"opens.per_sample", {further > 0 ? 100 - 10 : 0, further}},
+          {"requests.per_sample", {further > 0 ? requests - requests_first : 0, further}},
+          {"requests.count", {requests, 1}},
+          {"requests.bytes", {500, 1}},
+          {"requests.throttled", {2, 1}}};
+}
+
+double reported(const std::vector<Metric>& metrics, std::string_view name) {
+  return value_of(metrics, name).value_or(-1);
 }
 
 TEST_F(MessagesTest, TrafficIsToldBeforeAndBehindTheFirstBatch) {
-  EXPECT_TRUE(messages_.traffic().metrics(4).empty());
-  hear(traffic(1, 1, 0));
+  EXPECT_TRUE(messages_.counters().metrics({.samples_per_batch = 4}).empty());
+  count(traffic("trainer", 1, 1, 0));
   member_.is_worker = true;
   for (const int pid : {13, 14}) {
     member_.pid = pid;
-    nlohmann::json first = traffic(5, 5, 1);
-    first["names"] = {"GET http://a/index", "list /data/" + std::to_string(pid)};
-    hear(first);
-    hear(traffic(5, 5 + 80, 11));  // the names are told once
+    nlohmann::json first = traffic("worker", 5, 5, 1);
+    const std::string own = "list /data/" + std::to_string(pid);
+    first["opens.same"] = {2, 1, {{"GET http://a/index", 1}, {own, 1}}};
+    count(first);
+    count(traffic("worker", 5, 5 + 80, 11));  // the names are reported once
   }
-  const std::vector<Metric> metrics = messages_.traffic().metrics(4);
-  EXPECT_EQ(told_of(metrics, "opens.trainer_first"), 10);
-  EXPECT_EQ(told_of(metrics, "requests.worker_first"), 5);
-  EXPECT_EQ(told_of(metrics, "requests.worker_first_s"), 2);
-  EXPECT_EQ(told_of(metrics, "requests.count"), 171);
-  EXPECT_EQ(told_of(metrics, "requests.throttled"), 6);
-  EXPECT_EQ(told_of(metrics, "requests.per_sample"), 160. / 20 / 4);
-  EXPECT_EQ(told_of(metrics, "opens.per_sample"), 180. / 20 / 4);
-  EXPECT_EQ(told_of(metrics, "opens.same"), 1);
-  const std::vector<Detail> details = messages_.traffic().details();
+  const std::vector<Metric> metrics = messages_.counters().metrics({.samples_per_batch = 4});
+  EXPECT_EQ(reported(metrics, "opens.trainer_first"), 10);
+  EXPECT_EQ(reported(metrics, "requests.worker_first"), 5);
+  EXPECT_EQ(reported(metrics, "requests.worker_first_s"), 2);
+  EXPECT_EQ(reported(metrics, "requests.count"), 171);
+  EXPECT_EQ(reported(metrics, "requests.throttled"), 6);
+  EXPECT_EQ(reported(metrics, "requests.per_sample"), 160. / 20 / 4);
+  EXPECT_EQ(reported(metrics, "opens.per_sample"), 180. / 20 / 4);
+  EXPECT_EQ(reported(metrics, "opens.same"), 1);
+  const std::vector<Detail> details = messages_.counters().details();
   ASSERT_EQ(details.size(), 1U);
   EXPECT_EQ(details[0].text, "GET http://a/index");
 }
 
-TEST_F(MessagesTest, TrafficOfNoKnownKindIsNoted) {
-  hear({{"what", "traffic"}, {"all", 3}});
-  hear({{"what", "traffic"},
-        {"all", {{"opens", -1e300}, {"requests", 1e300}}},
-        {"first", nlohmann::json::object()}});
-  for (const Metric& metric : messages_.traffic().metrics(1)) {
+TEST_F(MessagesTest, NumbersOfCountersAreBroughtIntoRange) {
+  count({{"opens.trainer_first", {-1e300, 1}}, {"requests.count", {1e300, 1}}});
+  count({{"opens.trainer_first_listings", {1e300, 1e-300}}});  // is left out
+  const std::vector<Metric> metrics = messages_.counters().metrics({.samples_per_batch = 1});
+  EXPECT_EQ(metrics.size(), 2U);
+  for (const Metric& metric : metrics) {
     EXPECT_GE(metric.value, 0);
     EXPECT_LT(metric.value, 1e19);
   }
-  EXPECT_EQ(messages_.notes().size(), 1U);
+}
+
+// Two clocks are not read at the same time: noise around 0 has its mean at 0.
+TEST_F(MessagesTest, DifferencesOfClocksKeepTheirSign) {
+  count({{"making.library_cores", {-3, 1}}});
+  member_.pid = 13;
+  count({{"making.library_cores", {1, 1}}});
+  EXPECT_EQ(reported(messages_.counters().metrics({}), "making.library_cores"), -1);
 }
 
 TEST_F(MessagesTest, WhatWorkersHaveCopiedIsTheirMean) {
-  EXPECT_TRUE(messages_.copied().metrics().empty());
-  const auto parts = [](double share) {
-    return nlohmann::json{{"what", "copied"},
-                          {"parts", {{"Photos.few", 100, 1.0}, {"Photos.samples", 1000, share}}}};
+  EXPECT_TRUE(messages_.counters().metrics({}).empty());
+  const auto copy = [this](double bytes) {
+    count({{"memory.copied_bytes",
+            {100 + bytes, 1, {{"Photos.few", 100}, {"Photos.samples", bytes}}}}});
   };
-  hear(parts(0.2));
-  hear(parts(0.5));
+  member_.is_worker = true;
+  copy(200);
+  copy(500);
   member_.pid = 13;
-  hear(parts(0.3));
-  EXPECT_NEAR(messages_.copied().metrics().at(0).value, 100 + 400, 1e-9);
-  const std::vector<Detail> details = messages_.copied().details();
+  copy(300);
+  EXPECT_NEAR(messages_.counters().metrics({}).at(0).value, 100 + 400, 1e-9);
+  const std::vector<Detail> details = messages_.counters().details();
   ASSERT_EQ(details.size(), 2U);
   EXPECT_EQ(details[0].text, "Photos.samples");
   EXPECT_NEAR(details[0].share, 0.8, 1e-9);
+}
+
+TEST_F(MessagesTest, StartsOfWorkersNeedBothSides) {
+  count({{"startup.pickled_bytes", {4000, 2, {{"Photos.samples", 2}, {"Photos.a", 1}}}},
+         {"startup.pickle_s", {0.2, 2}}});
+  EXPECT_TRUE(messages_.counters().metrics({}).empty());
+  member_.is_worker = true;
+  for (const double imports : {1.0, 3.0}) {
+    ++member_.pid;
+    count({{"startup.imports_s", {imports, 1}}, {"startup.unpickle_s", {0.5, 1}}});
+  }
+  const std::vector<Metric> metrics = messages_.counters().metrics({});
+  ASSERT_EQ(metrics.size(), 4U);
+  EXPECT_EQ(metrics[0].value, 2000);
+  EXPECT_NEAR(metrics[1].value, 0.1, 1e-12);
+  EXPECT_NEAR(metrics[2].value, 2 - 0.1, 1e-12);
+  EXPECT_NEAR(metrics[3].value, 0.5, 1e-12);
+  member_.is_worker = false;
+  count({{"startup.pickled_bytes", {4000, 2, {{"Other.samples", 1}}}}});  // of another rank
+  const char* const name = "startup.pickled_bytes";
+  EXPECT_THAT(messages_.counters().details(),
+              testing::ElementsAre(Detail{name, "Photos.samples", 0}, Detail{name, "Photos.a", 0}));
 }
 
 TEST_F(MessagesTest, WhereBatchesComeFromIsWhatTheFirstProcessFound) {
@@ -253,8 +309,8 @@ TEST_F(MessagesTest, WrongDataIsThatOfTheMeasuredLoader) {
 }
 
 TEST_F(MessagesTest, TimesThatAreNoneDoNotSpoilTheOthers) {
-  hear({{"what", "spent"}, {"parts", {{"decode", "imread", 3.0}, {"decode", "nonsense", -1e300}}}});
-  const std::vector<Detail> details = messages_.user_code();
+  count({{"decode", {3.0, 1, {{"imread", 3.0}, {"nonsense", -1e300}}}}});
+  const std::vector<Detail> details = messages_.counters().details();
   ASSERT_EQ(details.size(), 1U);
   EXPECT_EQ(details.front().text, "imread");
   EXPECT_EQ(details.front().share, 1);

@@ -4,7 +4,7 @@ slice lies in than the slice."""
 import operator
 from typing import Any, Iterator, Tuple
 
-from loaderscope_guest import counts
+from loaderscope_guest.counters import counters
 
 
 def _along(chosen: Any, length: int, chunk: int) -> int:
@@ -45,4 +45,4 @@ def of_hdf5(given: Any, dataset: Any, chosen: Any, *_: Any, **__: Any) -> None:
             elements *= _along(one, length, chunk)
     except (TypeError, ValueError):  # a list, a mask, a field
         return
-    counts.add("read.chunks_per_used", elements, given.size)
+    counters.add("read.chunks_per_used", elements, given.size)

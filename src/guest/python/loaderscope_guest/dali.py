@@ -6,7 +6,8 @@ import os
 from types import ModuleType
 from typing import Any, Callable, NamedTuple, Tuple
 
-from loaderscope_guest import counts, library, messages, opaque
+from loaderscope_guest import library, messages, opaque
+from loaderscope_guest.counters import counters
 from loaderscope_guest.library import STAGES
 
 _TOOL = "NVTX_INJECTION64_PATH"
@@ -74,9 +75,9 @@ def _threads_cpu_s() -> float:
 
 
 def _tell(pipeline: Any) -> None:
-    counts.put("dali.threads", pipeline.num_threads)
-    counts.put("dali.queue", pipeline.cpu_queue_size)
-    counts.watch("dali.busy_threads", _threads_cpu_s)
+    counters.put("dali.threads", pipeline.num_threads)
+    counters.put("dali.queue", pipeline.cpu_queue_size)
+    counters.watch("dali.busy_threads", _threads_cpu_s)
 
 
 def _build(original: Callable[[Any], Any]) -> Callable[[Any], Any]:

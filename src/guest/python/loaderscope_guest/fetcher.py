@@ -5,7 +5,8 @@ import weakref
 from types import ModuleType
 from typing import Any, Callable, Dict
 
-from loaderscope_guest import counts, inject, library, making, messages, stages, user_code
+from loaderscope_guest import inject, library, making, messages, stages, user_code
+from loaderscope_guest.counters import counters
 from loaderscope_guest.fastai_loader import is_fastai_stand_in
 from loaderscope_guest.padding import LOOK_EVERY, padding
 from loaderscope_guest.sizes import length_of
@@ -109,7 +110,7 @@ def watch(fetcher: Any, maker: making.Making) -> None:
 
 def _give_own_dataset(fetcher: Any) -> bool:
     """`fetcher`: a weak reference, as the fetcher holds the maker, which keeps this function."""
-    counts.put("data.cheap_samples", 1)
+    counters.put("data.cheap_samples", 1)
     hidden = _hidden(fetcher())
     if hidden:
         hidden.stand_ins.clear()

@@ -6,9 +6,8 @@ import os
 from bisect import bisect_right
 from typing import Any, Callable, Iterable, List, Optional
 
-from loaderscope_guest import library
+from loaderscope_guest.counters import counters
 from loaderscope_guest.identity import ByIdentity
-from loaderscope_guest.library import MESSAGE
 from loaderscope_guest.user_code import spending
 
 
@@ -21,21 +20,21 @@ class Frames:
     def forget(self) -> None:
         self.decoded = 0
         self.used = 0
-        self._said = 0  # of them
 
     def add(self, decoded: int, used: int) -> None:
         self.decoded += decoded
         self.used += used
 
-    def say(self) -> None:
-        if self.decoded + self.used == self._said:
+    def put(self) -> None:
+        if self.decoded + self.used == 0:
             return
-        self._said = self.decoded + self.used
-        library.say(what=MESSAGE.frames, decoded=self.decoded, used=self.used)
+        counters.put("video.frames_decoded", self.decoded)
+        counters.put("video.frames_used", self.used)
+        counters.put("video.decoded_per_used", self.decoded, self.used)
 
 
 frames = Frames()
-spending.also.append(frames.say)
+spending.also.append(frames.put)
 os.register_at_fork(after_in_child=frames.forget)
 
 

@@ -5,7 +5,7 @@ import gc
 from typing import List
 
 from loaderscope_guest import library, walks
-from loaderscope_guest.counts import counts
+from loaderscope_guest.counters import counters
 from loaderscope_guest.library import now
 
 _SPENT, _FULL, _SPENT_ON_FULL = range(3)  # totals of the library: ns, how many, ns
@@ -27,9 +27,9 @@ class Collections:
 
     def put(self) -> None:
         spent, full, spent_on_full = (total - before for total, before in zip(self._totals(), self._before))
-        counts.put(f"gc.{self._role}_share", spent, max(_LEAST, now() - self._watched_since))
-        counts.put(f"gc.{self._role}_full", full)
-        counts.put("gc.full_s", spent_on_full * 1e-9, full)
+        counters.put(f"gc.{self._role}_share", spent, max(_LEAST, now() - self._watched_since))
+        counters.put(f"gc.{self._role}_full", full)
+        counters.put("gc.full_s", spent_on_full * 1e-9, full)
 
 
 _budget = walks.Budget()
@@ -59,4 +59,4 @@ def watch() -> None:
     """Begins in this process. Requires that it has joined."""
     if not any(callback is library.count_collection for callback in gc.callbacks):  # the child of a fork inherits it
         gc.callbacks.append(library.count_collection)
-    counts.also.append(Collections(library.flags.role).put)
+    counters.also.append(Collections(library.flags.role).put)

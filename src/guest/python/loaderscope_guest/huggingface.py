@@ -7,7 +7,8 @@ import resource
 from types import MethodType, ModuleType
 from typing import Any, Callable, Dict, Tuple
 
-from loaderscope_guest import counts, library, making, messages, stages, user_code
+from loaderscope_guest import library, making, messages, stages, user_code
+from loaderscope_guest.counters import counters
 
 _MOST = 64  # functions; a data set makes what calls them anew for each sample
 _timed: Dict[Tuple[int, int], Callable[..., Any]] = {}  # by the identity of the functions, which they hold
@@ -80,11 +81,11 @@ def _tell(dataset: Any, rows: int, before: Tuple[int, int], after: Tuple[int, in
     table = dataset._data
     if rows == 0 or table.num_rows == 0:
         return
-    counts.add("datasets.mapped", rows if dataset._indices is not None else 0, rows)
-    counts.add("datasets.row_bytes", _row_bytes(table) * rows, rows)
-    counts.add("datasets.row_faults", after[0] - before[0], rows)
+    counters.add("datasets.mapped", rows if dataset._indices is not None else 0, rows)
+    counters.add("datasets.row_bytes", _row_bytes(table) * rows, rows)
+    counters.add("datasets.row_faults", after[0] - before[0], rows)
     if before[1] >= 0 and after[1] >= 0:
-        counts.add("datasets.row_storage_bytes", after[1] - before[1], rows)
+        counters.add("datasets.row_storage_bytes", after[1] - before[1], rows)
 
 
 def _looked_up(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ import threading
 from typing import Any, Dict, List, Union
 
 from loaderscope_guest import gpu, inject, library, making, messages, moving, replay, wrong_data_samples, wrong_data_state
-from loaderscope_guest.counts import counts
+from loaderscope_guest.counters import counters
 from loaderscope_guest.delivered import FOLLOWS, delivered
 from loaderscope_guest.library import FACT, now
 from loaderscope_guest.training import training
@@ -106,8 +106,8 @@ def given(iteration: Iteration, number: int, batch: Any, asked: int, with_gradie
 
 
 @messages.never_failing("what a loader says of itself is")
-def say_counts() -> None:
-    counts.say()
+def report_counters() -> None:
+    counters.report()
 
 
 class _Seldom:
@@ -119,9 +119,9 @@ class _Seldom:
         begun = now()
         if at >= gpu.watch.not_before:
             gpu.watch.look(at)
-        if at >= counts.not_before:
-            say_counts()
-        self.not_before = min(gpu.watch.not_before, counts.not_before)
+        if at >= counters.not_before:
+            report_counters()
+        self.not_before = min(gpu.watch.not_before, counters.not_before)
         library.took(begun)
 
 

@@ -4,7 +4,7 @@ for them."""
 from typing import List
 
 from loaderscope_guest import library
-from loaderscope_guest.counts import counts
+from loaderscope_guest.counters import counters
 
 _MAKING, _OTHERS = range(2)  # totals of the library, in ns
 
@@ -20,9 +20,9 @@ class Cores:
 
     def put(self) -> None:
         making, others = (total - before for total, before in zip(self._totals(), self._before))
-        counts.put("making.library_cores", others, making)
+        counters.put("making.library_cores", others, making)
 
 
 def watch() -> None:
     """Begins in this process. Requires that it has joined."""
-    counts.also.append(Cores().put)
+    counters.also.append(Cores().put)

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from loaderscope_guest import (construction, fastai_loader, garbage, library, library_threads, making, messages, user_code,
                                walks, wrong_data_samples)
-from loaderscope_guest.copied import copied
+from loaderscope_guest.copied_pages import copied
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.library import FACT, MESSAGE, Turn, now
 from loaderscope_guest.sizes import attribute, length_of, reference

@@ -3,7 +3,7 @@
 import pathlib
 from typing import Any, Set
 
-from loaderscope_guest import counts
+from loaderscope_guest.counters import counters
 
 _MOST = 4096  # names that are kept
 
@@ -16,6 +16,6 @@ def of_file(_: Any, holder: Any, name: Any = None, *__: Any, **___: Any) -> None
         name = str(name)
     if type(name) not in (str, bytes):
         return
-    counts.add("read.opened_again", name in _seen, 1)
+    counters.add("read.opened_again", name in _seen, 1)
     if len(_seen) < _MOST:
         _seen.add(name)

@@ -3,7 +3,8 @@
 from typing import Any, Dict, List, Optional, Tuple
 
 from loaderscope_guest import library, messages, walks
-from loaderscope_guest.library import MESSAGE, now
+from loaderscope_guest.counters import counters
+from loaderscope_guest.library import now
 from loaderscope_guest.sizes import is_mapping
 
 LOOK_EVERY = 8  # batches of a loader, at most
@@ -69,10 +70,9 @@ def real_and_padded(samples: Any, batch: Any) -> Tuple[int, int]:
 
 
 class Padding:
-    """The padding of all batches of this process that were looked at."""
+    """Counts the padding of the batches of this process that were looked at."""
 
     def __init__(self) -> None:
-        self._real = self._padded = 0
         self.samples: Any = None  # of a batch that is to be looked at once it is finished
         self._batch: Any = None
 
@@ -94,9 +94,8 @@ class Padding:
             walks.budget.spend(begun)
             library.took(begun)
         if padded > 0:
-            self._real += real
-            self._padded += padded
-            library.say(what=MESSAGE.padding, real=self._real, padded=self._padded)
+            counters.add("collate.padding_share", padded - real, padded)
+            counters.send()
 
 
 padding = Padding()

@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import Any, Callable
 
 from loaderscope_guest import construction, hooks, library, messages, torch_loader
-from loaderscope_guest.library import MESSAGE, now
+from loaderscope_guest.counters import counters
+from loaderscope_guest.library import now
 from loaderscope_guest.queues import Spoken
 from loaderscope_guest.worker import Home
 
@@ -52,7 +53,11 @@ class Snapshots:
         at = now()
         if library.flags.is_joined() and (self.count <= 2 or at - self._said > _SAY_EVERY):
             self._said = at
-            library.say(what=MESSAGE.snapshots, count=self.count, spent=self.spent, sized=self._sized, bytes=self._bytes)
+            counters.put(f"state.{library.flags.role}_s", self.spent * 1e-9, self.count)
+            counters.put(f"state.{library.flags.role}_share", self.count)
+            if self._sized:
+                counters.put("state.bytes", self._bytes, self._sized)
+            counters.send()
 
 
 snapshots = Snapshots()

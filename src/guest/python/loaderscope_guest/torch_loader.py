@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any, Callable
 
 from loaderscope_guest import construction, fetcher, hooks, library, messages, moving, queues, replay, worker
-from loaderscope_guest.counts import counts
+from loaderscope_guest.counters import counters
 from loaderscope_guest.delivered import delivered, device_of, tensors_of
 from loaderscope_guest.iteration import Iteration, end_program, given, given_again
 from loaderscope_guest.library import FACT, now
@@ -88,7 +88,7 @@ def _look_at_first(data: Any, is_of_worker: bool) -> None:
     with messages.never_failing("the device of batches is"):
         device = device_of(data)
         if not is_of_worker:
-            counts.put("transport.tensors", sum(1 for _ in tensors_of(data)))
+            counters.put("transport.tensors", sum(1 for _ in tensors_of(data)))
         if device != "cpu":
             messages.degraded(f"the DataLoader gives batches that are on {device} already: their copies are not seen")
 

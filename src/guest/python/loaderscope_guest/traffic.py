@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import Any, Dict, List, Optional
 
 from loaderscope_guest import library, messages
-from loaderscope_guest.library import MESSAGE
+from loaderscope_guest.counters import counters
 from loaderscope_guest.user_code import spending
 
 FILES, MODULES, LISTINGS, BATCHES = range(4)  # as the library counts them
@@ -83,13 +83,33 @@ class Traffic:
         if not library.flags.is_joined():
             return
         with messages.never_failing("what a process opens is"):
-            counts, names = self._counts(), []
+            counts = self._counts()
             if self._first is None:
-                self._first, names = counts, self._take_names()
+                self._first = counts
+                self._put_first(counts, self._take_names())
                 multiprocessing.util.Finalize(None, self.say, exitpriority=0)
             if counts != self._said:
                 self._said = counts
-                library.say(what=MESSAGE.traffic, all=counts, first=self._first, batches=library.opened(BATCHES), names=names)
+                self._put(counts, self._first)
+                counters.send()
+
+    def _put_first(self, first: Dict[str, int], names: List[str]) -> None:
+        role = library.flags.role
+        counters.put(f"opens.{role}_first", first["opens"])
+        counters.put(f"opens.{role}_first_modules", first["modules"])
+        counters.put(f"opens.{role}_first_listings", first["listings"])
+        counters.put(f"requests.{role}_first", first["requests"])
+        counters.put(f"requests.{role}_first_s", first["spent"] * 1e-9)
+        if library.flags.is_worker():
+            counters.put("opens.same", len(names), parts=dict.fromkeys(names, 1))
+
+    def _put(self, counts: Dict[str, int], first: Dict[str, int]) -> None:
+        batches = max(0, library.opened(BATCHES) - 1)  # after the first
+        for name in ("opens", "requests"):
+            counters.put(f"{name}.per_sample", counts[name] - first[name] if batches else 0, batches)
+        counters.put("requests.count", counts["requests"])
+        for name in ("bytes", "throttled", "retries", "failed"):
+            counters.put(f"requests.{name}", counts[name])
 
     def _take_names(self) -> List[str]:
         if self._listens:

@@ -6,8 +6,9 @@ import inspect
 import os
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
-from loaderscope_guest import counts, library, messages, wrong_data_samples
-from loaderscope_guest.library import MESSAGE, now
+from loaderscope_guest import library, messages, wrong_data_samples
+from loaderscope_guest.counters import counters
+from loaderscope_guest.library import now
 
 _LONGEST = 100  # characters of a name
 _MOST = 64  # names whose time is kept apart
@@ -131,14 +132,18 @@ class Spending:
     @messages.never_failing("which part of the program's code takes the time is")
     def say(self, at: int) -> None:
         self.not_before = at + _SAY_EVERY
-        counts.say()
-        parts = [[stage, name, spent] for (stage, name), spent in self.parts()]
-        lines = sorted(list(self.lines.items()), key=lambda line: line[1], reverse=True)
-        parts += [["opaque", name, spent] for name, spent in lines[:_MOST]]
-        if parts:
-            library.say(what=MESSAGE.spent, parts=parts)
-        for say in self.also:
-            say()
+        by_stage: Dict[str, Dict[str, float]] = {}
+        lines = sorted(list(self.lines.items()), key=lambda line: line[1], reverse=True)[:_MOST]
+        for (stage, name), spent in self.parts() + [(("opaque", name), spent) for name, spent in lines]:
+            names = by_stage.setdefault(stage, {})
+            names[name] = names.get(name, 0) + spent
+        for stage, names in by_stage.items():
+            counters.put(stage, sum(names.values()), parts=names)
+        try:
+            for put_more in self.also:
+                put_more()
+        finally:
+            counters.report()
 
 
 spending = Spending()

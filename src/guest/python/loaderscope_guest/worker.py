@@ -13,7 +13,7 @@ from multiprocessing import reduction
 from multiprocessing.process import BaseProcess
 from typing import Any, Callable, Dict, Iterator, NamedTuple
 
-from loaderscope_guest import binding, garbage, handed, inject, library, library_threads, making, messages
+from loaderscope_guest import binding, garbage, inject, library, library_threads, making, messages, worker_pickle
 from loaderscope_guest.library import FACT, ROLE, now
 from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
 from loaderscope_guest.settings import RANK
@@ -116,7 +116,7 @@ class WorkerLoop:
             self.begin()  # a process without our environment has no hooks
             arguments, named = self._hook(loop, arguments, named)
             if self.reached:
-                handed.say_read(self.reached - self.started, read - self.reached)
+                worker_pickle.say_read(self.reached - self.started, read - self.reached)
         except Exception as error:
             messages.degraded(f"a worker is not looked into: {error!r}")
         loop(*arguments, **named)
@@ -206,4 +206,4 @@ def install(begin_in_worker: Callable[[], None]) -> None:
     global _begin_in_worker
     _begin_in_worker = begin_in_worker
     setattr(BaseProcess, "start", _timed_start(BaseProcess.start))
-    setattr(reduction, "dump", handed.sized(reduction.dump, WorkerLoop))
+    setattr(reduction, "dump", worker_pickle.sized(reduction.dump, WorkerLoop))

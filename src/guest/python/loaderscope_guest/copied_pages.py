@@ -13,7 +13,8 @@ from types import ModuleType
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Tuple
 
 from loaderscope_guest import library, messages
-from loaderscope_guest.library import MESSAGE, now
+from loaderscope_guest.counters import counters
+from loaderscope_guest.library import now
 from loaderscope_guest.sizes import attribute, reference
 from loaderscope_guest.user_code import spending
 
@@ -143,7 +144,11 @@ class Copied:
             multiprocessing.util.Finalize(None, self.say, (True,), exitpriority=0)
         self._next = at + max(_PAUSE, at - self._begun)
         with messages.never_failing("what of the data set a worker has copied is"):
-            library.say(what=MESSAGE.copied, parts=self.shares())
+            parts: Dict[str, float] = {}
+            for name, size, share in self.shares():
+                parts[name] = parts.get(name, 0) + size * share
+            counters.put("memory.copied_bytes", sum(parts.values()), parts=parts)
+            counters.send()
 
 
 copied = Copied()

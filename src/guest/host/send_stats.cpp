@@ -1,29 +1,29 @@
-#include "guest/host/packing.h"
+#include "guest/host/send_stats.h"
 
 #include <algorithm>
 
 namespace loaderscope::guest {
 
-void Packing::Part::add(const Part& other) {
+void SendStats::Part::add(const Part& other) {
   times += other.times;
   bytes += other.bytes;
   spent_s += other.spent_s;
 }
 
-void Packing::take(const Fact& fact) {
+void SendStats::take(const Fact& fact) {
   const double bytes = static_cast<double>(fact.bytes), spent_s = seconds(fact.end - fact.begin);
   if (fact.kind == FactKind::sent) sending_s_ += spent_s;
   if (fact.kind == FactKind::pickled) pickled_.add({1, bytes, spent_s});
   if (fact.kind == FactKind::shared) shared_.add({static_cast<double>(fact.count), bytes, spent_s});
 }
 
-void Packing::add(const Packing& other) {
+void SendStats::add(const SendStats& other) {
   sending_s_ += other.sending_s_;
   pickled_.add(other.pickled_);
   shared_.add(other.shared_);
 }
 
-std::vector<Metric> Packing::metrics() const {
+std::vector<Metric> SendStats::metrics() const {
   const double batches = pickled_.times;
   if (batches <= 0 || sending_s_ <= 0) return {};
   const auto share = [&](double spent_s) { return std::clamp(spent_s / sending_s_, 0.0, 1.0); };

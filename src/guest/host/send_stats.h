@@ -8,10 +8,10 @@
 
 namespace loaderscope::guest {
 
-class Packing {
+class SendStats {
  public:
   void take(const Fact& fact);  // of whatever kind
-  void add(const Packing& other);
+  void add(const SendStats& other);
   // Bytes per batch, and shares of the time to send it.
   std::vector<Metric> metrics() const;
 

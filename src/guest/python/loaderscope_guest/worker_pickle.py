@@ -3,10 +3,11 @@ and each reads back."""
 
 import functools
 import pickle
-from typing import Any, Callable, List
+from typing import Any, Callable, Dict, List
 
-from loaderscope_guest import library, messages
-from loaderscope_guest.library import MESSAGE, now
+from loaderscope_guest import messages
+from loaderscope_guest.counters import counters
+from loaderscope_guest.library import now
 from loaderscope_guest.sizes import attribute
 
 _MUCH = 1 << 20  # bytes: of less it is not asked where they are
@@ -63,14 +64,14 @@ def _chief_parts(thing: Any, size: int, longest: int, depth: int = 0) -> List[st
     return names
 
 
-class Handed:
-    """To the workers of this process, altogether."""
+class WorkerPickleStats:
+    """Of all workers of this process that are no forks."""
 
     def __init__(self) -> None:
         self._count = 0
         self._bytes = 0
         self._spent = 0  # ns
-        self._parts: List[str] = []
+        self._parts: Dict[str, float] = {}  # names of large attributes; the first has the largest number
 
     def add(self, process: Any, size: int, spent: int) -> None:
         self._count += 1
@@ -80,11 +81,14 @@ class Handed:
             dataset = process._args[1]
             if isinstance(dataset, list) and len(dataset) == 1:  # as PyTorch 2.15 hands it over
                 dataset = dataset[0]
-            self._parts = [f"{type(dataset).__name__}.{part}" for part in _chief_parts(dataset, size, spent // _LOOKS)]
-        library.say(what=MESSAGE.handed, count=self._count, bytes=self._bytes, spent=self._spent, parts=self._parts)
+            parts = _chief_parts(dataset, size, spent // _LOOKS)
+            self._parts = {f"{type(dataset).__name__}.{part}": len(parts) - i for i, part in enumerate(parts)}
+        counters.put("startup.pickled_bytes", self._bytes, self._count, self._parts)
+        counters.put("startup.pickle_s", self._spent * 1e-9, self._count)
+        counters.send()
 
 
-handed = Handed()
+stats = WorkerPickleStats()
 
 
 def sized(dump: Callable[..., None], loop: type) -> Callable[..., None]:
@@ -98,11 +102,13 @@ def sized(dump: Callable[..., None], loop: type) -> Callable[..., None]:
         dump(thing, file, *more, **named)
         spent = now() - begun
         with messages.never_failing("what a worker is handed is"):
-            handed.add(thing, file.tell() - before, spent)
+            stats.add(thing, file.tell() - before, spent)
 
     return counting
 
 
 def say_read(imports: int, spent: int) -> None:
     """By a worker. `imports`: ns from its start by the trainer until it came to what it is handed."""
-    library.say(what=MESSAGE.handed, imports=imports, spent=spent)
+    counters.put("startup.imports_s", imports * 1e-9)
+    counters.put("startup.unpickle_s", spent * 1e-9)
+    counters.send()

@@ -1,0 +1,162 @@
+#include "guest/host/guest_counters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "guest/host/counter_table.h"
+
+namespace loaderscope::guest {
+namespace {
+
+constexpr std::size_t kMaxProcesses = 1024;  // that run at the same time
+
+struct Sums {
+  CounterValues trainers, workers, all;
+};
+
+CounterValue value_in(const CounterValues& values, const CounterRow* row) {
+  const auto found = values.find(row);
+  return found == values.end() ? CounterValue{} : found->second;
+}
+
+double sum_in(const CounterValues& values, std::string_view name) {
+  return value_in(values, find_counter(name)).sum;
+}
+
+// A program may report any numbers, also a count near 0.
+std::optional<double> average_of(const CounterValue& value) {
+  if (value.of <= 0) return std::nullopt;
+  const double average = value.sum / value.of;
+  return std::isfinite(average) ? std::optional(average) : std::nullopt;
+}
+
+std::optional<double> divided(std::optional<double> sum, double by) {
+  if (!sum || by <= 0) return std::nullopt;
+  return *sum / by;
+}
+
+// The parts that at least two workers report, and no worker lacks. Each worker reports a part as 1.
+std::map<std::string, double> common_parts(const CounterValue& of_workers) {
+  std::map<std::string, double> common;
+  if (of_workers.of <= 1) return common;
+  for (const auto& [name, workers] : of_workers.parts)
+    if (workers == of_workers.of) common.emplace(name, workers);
+  return common;
+}
+
+// Nothing if the metric is left out.
+std::optional<double> value_of(const CounterRow& row, const Sums& sums, const CounterScale& scale) {
+  const CounterValue value = value_in(sums.all, &row);
+  if (!row.needs.empty() && sum_in(sums.all, row.needs) <= 0) return std::nullopt;
+  switch (row.metric) {
+    case CounterMetric::none:
+      return std::nullopt;
+    case CounterMetric::average: {
+      const auto average = average_of(value);
+      if (!average || row.subtract.empty()) return average;
+      const CounterValue other = value_in(sums.all, find_counter(row.subtract));
+      return std::max(0.0, *average - average_of(other).value_or(0));
+    }
+    case CounterMetric::total:
+      return value.of > 0 ? std::optional(value.sum) : std::nullopt;
+    case CounterMetric::per_batch:
+      return value.sum > 0 ? divided(value.sum, scale.batches) : std::nullopt;
+    case CounterMetric::per_sample: {
+      const CounterValues& makers = sums.workers.contains(&row) ? sums.workers : sums.trainers;
+      return divided(average_of(value_in(makers, &row)), scale.samples_per_batch);
+    }
+    case CounterMetric::common: {
+      const std::size_t common = common_parts(value_in(sums.workers, &row)).size();
+      return common > 0 ? std::optional(static_cast<double>(common)) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+// Largest first.
+std::vector<Detail> details_of(const CounterRow& row, const Sums& sums) {
+  std::vector<Detail> details;
+  double all = 0;
+  const bool is_common = row.parts == CounterParts::common;
+  for (const auto& [name, value] :
+       is_common ? common_parts(value_in(sums.workers, &row)) : value_in(sums.all, &row).parts) {
+    all += value;
+    details.push_back({std::string(row.name), name, value});
+  }
+  std::stable_sort(details.begin(), details.end(),
+                   [](const Detail& a, const Detail& b) { return a.share > b.share; });
+  details.resize(std::min(details.size(), row.max_details));
+  const bool has_shares = row.parts == CounterParts::shares;
+  for (Detail& detail : details) detail.share = has_shares ? detail.share / all : 0;
+  return details;
+}
+
+Sums sums_of(const LastByProcess& trainers, const LastByProcess& workers) {
+  Sums sums{trainers.sum(), workers.sum(), {}};
+  sums.all = sums.trainers;
+  add(sums.all, sums.workers);
+  return sums;
+}
+
+}  // namespace
+
+void LastByProcess::put(const ProcessId& process, CounterValues values) {
+  if (last_.size() >= kMaxProcesses && !last_.contains(process)) fold_ended();
+  if (last_.size() >= kMaxProcesses && !last_.contains(process)) return;
+  CounterValues& last = last_[process];
+  for (auto& [row, value] : values) last[row] = std::move(value);
+}
+
+CounterValues LastByProcess::sum() const {
+  CounterValues sum = ended_sum_;
+  for (const auto& [process, values] : last_) add(sum, values);
+  return sum;
+}
+
+void LastByProcess::fold_ended() {
+  for (auto one = last_.begin(); one != last_.end();) {
+    const bool runs = is_running(one->first);
+    if (!runs) add(ended_sum_, one->second);
+    one = runs ? std::next(one) : last_.erase(one);
+  }
+}
+
+void GuestCounters::put(const ProcessId& process, bool is_worker, CounterValues values) {
+  (is_worker ? workers_ : trainers_).put(process, std::move(values));
+}
+
+void GuestCounters::name_code(const NamesByStage& names) {
+  if (code_.empty()) code_ = names;
+}
+
+std::vector<Metric> GuestCounters::metrics(const CounterScale& scale) const {
+  const Sums sums = sums_of(trainers_, workers_);
+  std::vector<Metric> metrics;
+  for (const CounterRow& row : counter_rows()) {
+    const auto value = value_of(row, sums, scale);
+    if (!value) continue;
+    Metric metric{std::string(row.name), row.unit, row.text, *value};
+    metric.is_exact = row.metric == CounterMetric::per_sample;
+    metrics.push_back(row.metric == CounterMetric::total ? adds_up(metric) : metric);
+  }
+  return metrics;
+}
+
+std::vector<Detail> GuestCounters::details() const {
+  const Sums sums = sums_of(trainers_, workers_);
+  std::vector<Detail> details;
+  for (const auto& [stage, name] : code_) {
+    if (!value_in(sums.all, find_counter(stage)).parts.contains(name))
+      details.push_back({stage, name});
+  }
+  for (const CounterRow& row : counter_rows()) {
+    for (Detail& detail : details_of(row, sums)) details.push_back(std::move(detail));
+  }
+  return details;
+}
+
+}  // namespace loaderscope::guest
