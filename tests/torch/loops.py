@@ -104,7 +104,7 @@ def zipped(workers):
 def zipped_unequal(workers):
     """The second loader is the slow one."""
     fast = DataLoader(Sleeping(320, 0.0002), batch_size=8, num_workers=workers)
-    slow = DataLoader(Sleeping(320, 0.01), batch_size=8, num_workers=workers)
+    slow = DataLoader(Sleeping(320, 0.03), batch_size=8, num_workers=workers)
     batches = 0
     for one, other in zip(fast, slow):
         train_on(one)

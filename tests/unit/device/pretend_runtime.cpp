@@ -8,6 +8,7 @@
 
 #include "base/sleep.h"
 #include "base/thread_meter.h"
+#include "loaderscope/memory.h"
 
 namespace loaderscope::cuda {
 
@@ -238,7 +239,8 @@ Status PretendRuntime::elapsed(Event from, Event to, double& ms) {
 Status PretendRuntime::take_memory(std::size_t bytes, Bytes& left, void*& place) {
   if (static_cast<Bytes>(bytes) > left) return {2, "cudaErrorMemoryAllocation"};
   left -= static_cast<Bytes>(bytes);
-  place = std::calloc(bytes, 1);
+  place = std::aligned_alloc(kSlotAlignment,
+                             static_cast<std::size_t>(whole_pages(static_cast<Bytes>(bytes))));
   allocated_[place] = bytes;
   ++owned_;
   return {};

@@ -114,7 +114,7 @@ class PretendRuntime : public Runtime {
   void advance();
   bool advance(PretendStream& stream);
   bool pass_gate(const Task& task, Nanos at);
-  Status take_memory(std::size_t bytes, Bytes& left, void*& place);
+  Status take_memory(std::size_t bytes, Bytes& left, void*& place);  // it begins on a page
   void launch_work(Stream stream, const std::string& what, Nanos duration,
                    const void* place = nullptr, const void* from = nullptr);
 
