@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "loaderscope/memory.h"
+#include "loaderscope/device.h"
 #include "unit/device/run_steps.h"
 
 namespace loaderscope {

@@ -9,7 +9,7 @@
 
 #include "base/shared_memory.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/memory.h"
+#include "loaderscope/device.h"
 
 namespace loaderscope {
 namespace {

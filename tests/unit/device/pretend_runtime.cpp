@@ -8,7 +8,7 @@
 
 #include "base/sleep.h"
 #include "base/thread_meter.h"
-#include "loaderscope/memory.h"
+#include "loaderscope/device.h"
 
 namespace loaderscope::cuda {
 
