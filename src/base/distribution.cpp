@@ -67,7 +67,8 @@ Distribution parse_exponential(const Parts& parts, ValueParser parse) {
 
 }  // namespace
 
-// Wichura's algorithm AS 241 (PPND16), accurate to about 1 part in 10^16.
+// Wichura's algorithm AS 241 (PPND16), accurate to about 1 part in 10^16. By hand: draws of saved
+// runs and made data sets must have the same bits with every version of a library.
 double inverse_normal(double u) {
   static constexpr double a[] = {3.3871328727963666080e0,  1.3314166789178437745e+2,
                                  1.9715909503065514427e+3, 1.3731693765509461125e+4,

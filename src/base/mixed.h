@@ -1,4 +1,5 @@
-// Random bits that are the same on every machine and from every standard library.
+// Random bits that are the same on every machine and from every standard library. By hand: saved
+// results, digests of packed data and seeds rely on these bits. hash.h has the hash for all else.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,9 @@
 // In place of ffmpeg.cpp where its headers were not there.
 #include "base/has_ffmpeg.h"
+#include "built_with.h"
 
 namespace loaderscope {
 
-std::optional<std::string> no_ffmpeg() {
-  return "built without FFmpeg; install libavformat-dev and libswscale-dev and build again.";
-}
+std::optional<std::string> no_ffmpeg() { return reason_missing<built_with::kFfmpeg>(); }
 
 }  // namespace loaderscope

@@ -1,53 +1,48 @@
+#include <algorithm>
 #include <array>
 
+#include "base/image_formats.h"
+#include "built_with.h"
 #include "dataset/options.h"
-#include "decode/codecs.h"
-#include "loaderscope/decode.h"
 
 namespace loaderscope::dataset {
 namespace {
 
-#ifdef LOADERSCOPE_WITH_JPEG
-constexpr Encode kEncodeJpeg = encode_jpeg;
-constexpr AddRestarts kAddRestarts = add_restarts_to_jpeg;
-#else
-constexpr Encode kEncodeJpeg = nullptr;
-constexpr AddRestarts kAddRestarts = nullptr;
-#endif
-#ifdef LOADERSCOPE_WITH_PNG
-constexpr Encode kEncodePng = encode_png;
-#else
-constexpr Encode kEncodePng = nullptr;
-#endif
-#ifdef LOADERSCOPE_WITH_WEBP
-constexpr Encode kEncodeWebp = encode_webp;
-#else
-constexpr Encode kEncodeWebp = nullptr;
-#endif
-
 constexpr std::array<FormatRow, 4> kTable = {{
-    {{"jpeg", "JPEG, baseline or progressive.", kJpegUnavailable},
-     ".jpg",
+    {{"jpeg", "JPEG, baseline or progressive.", reason_missing<built_with::kJpeg>},
+     ImageKind::jpeg,
      true,
-     kEncodeJpeg,
-     kAddRestarts},
-    {{"png", "PNG, without losses.", kPngUnavailable}, ".png", false, kEncodePng},
-    {{"webp", "WebP with losses.", kWebpUnavailable}, ".webp", true, kEncodeWebp},
-    {{"raw", "A 16-byte header and the pixels: nothing to decode."}, ".lsraw", false, encode_raw},
+     if_built(built_with::kJpeg, encode_jpeg),
+     if_built(built_with::kJpeg, add_restarts_to_jpeg)},
+    {{"png", "PNG, without losses.", reason_missing<built_with::kPng>},
+     ImageKind::png,
+     false,
+     if_built(built_with::kPng, encode_png)},
+    {{"webp", "WebP with losses.", reason_missing<built_with::kWebp>},
+     ImageKind::webp,
+     true,
+     if_built(built_with::kWebp, encode_webp)},
+    {{"raw", "A 16-byte header and the pixels: nothing to decode."},
+     ImageKind::raw,
+     false,
+     encode_raw},
 }};
 
 }  // namespace
 
+std::string_view FormatRow::suffix() const { return image_format(kind).suffixes.front(); }
+
 std::span<const FormatRow> format_table() { return kTable; }
 
+const FormatRow* encoder_of(ImageKind kind) {
+  const auto found = std::find_if(kTable.begin(), kTable.end(),
+                                  [&](const FormatRow& row) { return row.kind == kind; });
+  return found == kTable.end() ? nullptr : &*found;
+}
+
 std::string_view suffix_of_image(std::span<const std::byte> stored) {
-  for (const DecoderRow& decoder : decoder_table()) {
-    if (!decoder.recognises(stored)) continue;
-    for (const FormatRow& format : kTable) {
-      if (format.row.name == decoder.row.name) return format.suffix;
-    }
-  }
-  return "";
+  const ImageKind kind = image_kind_of(stored);
+  return kind == ImageKind::unknown ? "" : image_format(kind).suffixes.front();
 }
 
 }  // namespace loaderscope::dataset

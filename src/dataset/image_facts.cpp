@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/raw_image.h"
 #include "base/video_frame.h"
-#include "dataset/encode.h"
+#include "loaderscope/decode.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -86,19 +87,42 @@ ImageFacts video_facts(Stored bytes) {
   return sized(Kind::video, header.width, header.height);
 }
 
+ImageFacts raw_facts(Stored bytes) {
+  if (bytes.size() < kRawHeader) return cut_off(Kind::raw);
+  return sized(Kind::raw, little_endian(bytes, 8, 4), little_endian(bytes, 12, 4));
+}
+
+// By the decoder, for a format that has no function here.
+ImageFacts decoder_facts(Kind kind, Stored bytes) {
+  try {
+    const ImageHeader header = make_any_decoder({})->open(bytes);
+    return sized(kind, header.width, header.height);
+  } catch (const SampleError& error) {
+    if (error.kind == SampleError::Kind::truncated) return cut_off(kind);
+    return damaged(kind, "its header cannot be read");
+  }
+}
+
 }  // namespace
 
 ImageFacts image_facts(Stored begin) {
-  if (has(begin, 0, "\xff\xd8\xff")) return jpeg_facts(begin);
-  if (has(begin, 0, "\x89PNG\r\n\x1a\n")) return png_facts(begin);
-  if (has(begin, 0, "RIFF") && has(begin, 8, "WEBP")) return webp_facts(begin);
-  if (has(begin, 0, std::string_view(kRawMagic.data(), kRawMagic.size()))) {
-    if (begin.size() < kRawHeader) return cut_off(Kind::raw);
-    return sized(Kind::raw, little_endian(begin, 8, 4), little_endian(begin, 12, 4));
+  const Kind kind = image_kind_of(begin);
+  switch (kind) {
+    case Kind::jpeg:
+      return jpeg_facts(begin);
+    case Kind::png:
+      return png_facts(begin);
+    case Kind::webp:
+      return webp_facts(begin);
+    case Kind::raw:
+      return raw_facts(begin);
+    case Kind::video:
+      return video_facts(begin);
+    case Kind::unknown:
+      return {};
+    default:
+      return decoder_facts(kind, begin);
   }
-  if (has(begin, 0, std::string_view(kVideoFrameMagic.data(), kVideoFrameMagic.size())))
-    return video_facts(begin);
-  return {};
 }
 
 }  // namespace loaderscope::dataset

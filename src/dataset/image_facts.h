@@ -2,18 +2,16 @@
 // is checked.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "base/image_formats.h"
+
 namespace loaderscope::dataset {
 
-// The first four are the formats that images are encoded in, in the order of their table.
-enum class Kind : std::uint8_t { jpeg, png, webp, raw, video, unknown };
-inline constexpr std::array<std::string_view, 5> kKindNames = {"jpeg", "png", "webp", "raw",
-                                                               "video"};
+using Kind = ImageKind;
 
 struct ImageFacts {
   Kind kind = Kind::unknown;

@@ -26,13 +26,9 @@ std::string cannot_be_read(std::string_view why) {
   return fmt::format("it cannot be read: {}", why);
 }
 
-bool named_like_an_image(std::string_view path) {
-  const std::size_t dot = path.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  std::string suffix(path.substr(dot + 1));
-  for (char& c : suffix) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  constexpr std::array<std::string_view, 5> kSuffixes = {"jpg", "jpeg", "png", "webp", "lsraw"};
-  return std::find(kSuffixes.begin(), kSuffixes.end(), suffix) != kSuffixes.end();
+// Other programs have files named .raw, too, which are no damaged images.
+bool is_surely_image(std::string_view path) {
+  return is_image_name(path) && !path.ends_with(".raw") && !path.ends_with(".RAW");
 }
 
 }  // namespace
@@ -104,7 +100,7 @@ void Inspector::book(const ImageFacts& facts, Bytes size) {
   seen_.widths.add(facts.width);
   seen_.heights.add(facts.height);
   seen_.aspects.add(1000 * facts.width / facts.height);
-  ++seen_.formats[std::string(kKindNames[static_cast<std::size_t>(facts.kind)])];
+  ++seen_.formats[std::string(image_format(facts.kind).name)];
   if (facts.kind == Kind::jpeg) {
     ++seen_.subsamplings[std::string(facts.subsampling)];
     seen_.progressive += facts.progressive ? 1 : 0;
@@ -127,7 +123,7 @@ void Inspector::tell(const std::string& name, const ImageFacts& facts, Bytes siz
 void Inspector::look(const std::string& name, StoredImage& stored, bool is_file) {
   const ImageFacts facts = facts_of(stored);
   if (stored.error == 0 && facts.kind == Kind::unknown) {
-    if (is_file && !named_like_an_image(name)) {
+    if (is_file && !is_surely_image(name)) {
       ++seen_.other_files;
       return;
     }

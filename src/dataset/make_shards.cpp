@@ -27,7 +27,7 @@ class ShuffledMaker final : public SampleMaker {
 
   PackedSample make(std::int64_t place) override {
     const std::int64_t index = shuffled_index(place, options_.count, options_.seed, kOrder);
-    return {index, row_of(options_.format).suffix, maker_->make(index),
+    return {index, row_of(options_.format).suffix(), maker_->make(index),
             static_cast<std::int32_t>(class_of(options_, index))};
   }
 

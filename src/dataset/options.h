@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/image_formats.h"
 #include "dataset/encode.h"
 #include "loaderscope/rows.h"
 
@@ -17,17 +18,21 @@ enum class Format : std::uint8_t { jpeg, png, webp, raw };
 // A format that images can be made in. The table is in the order of Format.
 struct FormatRow {
   Row row;  // named as the decoder that reads it
-  std::string_view suffix;
+  ImageKind kind;
   bool has_quality;
   Encode encode;                       // null where the row is not available
   AddRestarts add_restarts = nullptr;  // null where the format has none
+
+  std::string_view suffix() const;  // ".jpg"
 };
 std::span<const FormatRow> format_table();
 inline const FormatRow& row_of(Format format) {
   return format_table()[static_cast<std::size_t>(format)];
 }
 
-// "", by its first bytes: it is none of them.
+const FormatRow* encoder_of(ImageKind kind);  // null if images are not made in that format
+
+// By the first bytes. "" if they are those of no image format.
 std::string_view suffix_of_image(std::span<const std::byte> stored);
 
 inline constexpr int kLongestSide = 65'500;      // libjpeg's limit

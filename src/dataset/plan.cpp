@@ -64,7 +64,7 @@ std::string class_folder(std::int64_t classes, std::int64_t class_index) {
 }
 
 std::string image_path(const MakeOptions& options, std::int64_t index) {
-  const std::string_view suffix = row_of(options.format).suffix;
+  const std::string_view suffix = row_of(options.format).suffix();
   return fmt::format("{}/img_{:07}{}", class_folder(options.classes, class_of(options, index)),
                      index, suffix);
 }

@@ -25,7 +25,8 @@ std::vector<SeenImage> images_of(const TwinOptions& options, const MakeContext& 
   looking.stop_signal = context.stop_signal;
   looking.threads = options.threads;
   looking.on_image = [&](SeenImage image) {
-    if (image.facts.kind == Kind::video) return;  // there is no encoder of videos here
+    // Formats without an encoder, such as videos, have no twin.
+    if (image.facts.kind != Kind::unknown && encoder_of(image.facts.kind) == nullptr) return;
     const std::lock_guard lock(mutex);
     images.push_back(std::move(image));
   };
@@ -69,13 +70,13 @@ std::map<std::string, std::string> folders_of(const std::vector<SeenImage>& imag
 }
 
 std::string_view suffix_of(const ImageFacts& facts) {
-  return facts.kind == Kind::unknown ? ".jpg" : row_of(static_cast<Format>(facts.kind)).suffix;
+  return facts.kind == Kind::unknown ? ".jpg" : encoder_of(facts.kind)->suffix();
 }
 
 void check(const TwinOptions& options, const std::vector<SeenImage>& images) {
   for (const SeenImage& image : images) {
     if (image.facts.kind == Kind::unknown) continue;
-    const FormatRow& row = row_of(static_cast<Format>(image.facts.kind));
+    const FormatRow& row = *encoder_of(image.facts.kind);
     if (const auto reason = row.row.reason_not_available())
       throw RunError(shown_text(options.like) +
                      ": has images that cannot be made here: " + *reason);

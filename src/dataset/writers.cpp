@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "built_with.h"
 #include "dataset/writer.h"
 #include "loaderscope/errors.h"
 #include "source/registry.h"
@@ -10,19 +11,6 @@
 namespace loaderscope::dataset {
 
 namespace {
-
-// Null where the library is not there: the row is not available then.
-using OpenShard = std::unique_ptr<ShardWriter> (*)(const Container&, std::int64_t);
-#ifdef LOADERSCOPE_WITH_LMDB
-constexpr OpenShard kOpenLmdbShard = open_lmdb_writer;
-#else
-constexpr OpenShard kOpenLmdbShard = nullptr;
-#endif
-#ifdef LOADERSCOPE_WITH_HDF5
-constexpr OpenShard kOpenHdf5Shard = open_hdf5_writer;
-#else
-constexpr OpenShard kOpenHdf5Shard = nullptr;
-#endif
 
 // What is not read here is not written either.
 template <const auto& name>
@@ -85,11 +73,11 @@ std::span<const WriterRow> writer_table() {
       {.row = {"lmdb", "LMDB files, an image a key; with classes Caffe's Datum of both.",
                as_source_says<kLmdb>},
        .path_of = lmdb_path,
-       .open = kOpenLmdbShard},
+       .open = if_built(built_with::kLmdb, open_lmdb_writer)},
       {.row = {"hdf5", "HDF5 files of pixels, all images of one size: data sets images and labels.",
                as_source_says<kHdf5>},
        .path_of = hdf5_path,
-       .open = kOpenHdf5Shard,
+       .open = if_built(built_with::kHdf5, open_hdf5_writer),
        .takes_pixels = true},
       {.row = {"tokens",
                "Tokens of text, of data make only: tokens.bin, with --documents Megatron's "

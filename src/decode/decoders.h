@@ -1,4 +1,5 @@
-// The makers of the decoders, for the registry. Those of absent libraries are not linked.
+// make_NAME_decoder() for each format of images, for the registry. Decoders of absent libraries are
+// not linked.
 #pragma once
 
 #include <memory>
@@ -7,10 +8,9 @@
 
 namespace loaderscope {
 
-std::unique_ptr<Decoder> make_jpeg_decoder(const DecodeOptions& options);
-std::unique_ptr<Decoder> make_png_decoder(const DecodeOptions& options);
-std::unique_ptr<Decoder> make_webp_decoder(const DecodeOptions& options);
-std::unique_ptr<Decoder> make_video_decoder(const DecodeOptions& options);
-std::unique_ptr<Decoder> make_raw_decoder(const DecodeOptions& options);
+#define LOADERSCOPE_IMAGE_FORMAT(name, ...) \
+  std::unique_ptr<Decoder> make_##name##_decoder(const DecodeOptions& options);
+#include "base/image_formats.def"
+#undef LOADERSCOPE_IMAGE_FORMAT
 
 }  // namespace loaderscope

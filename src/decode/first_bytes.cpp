@@ -7,19 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/raw_image.h"
-#include "base/video_frame.h"
+#include "base/image_formats.h"
 
 namespace loaderscope {
 namespace {
 
 using namespace std::string_view_literals;
-
-constexpr std::string_view kJpeg = "\xFF\xD8\xFF"sv;
-constexpr std::string_view kPng = "\x89PNG\r\n\x1A\n"sv;
-constexpr std::string_view kRaw(kRawMagic.data(), kRawMagic.size());
-constexpr std::string_view kVideoFrame(kVideoFrameMagic.data(), kVideoFrameMagic.size());
-constexpr std::size_t kLongestMagic = 12;
 
 std::string_view as_text(std::span<const std::byte> stored, std::size_t longest) {
   return {reinterpret_cast<const char*>(stored.data()), std::min(stored.size(), longest)};
@@ -80,12 +73,6 @@ std::string_view name_of_text(std::string_view begin) {
   return {};
 }
 
-bool is_cut_magic(std::string_view stored) {
-  const auto begins = [&](std::string_view magic) { return magic.starts_with(stored); };
-  return begins(kJpeg) || begins(kPng) || begins(kRaw) || begins("RIFF") ||
-         (stored.size() < kLongestMagic && stored.starts_with("RIFF"));
-}
-
 std::string in_hex(std::string_view begin) {
   std::string text;
   for (const char c : begin.substr(0, 8)) {
@@ -99,34 +86,15 @@ std::string in_hex(std::string_view begin) {
 
 }  // namespace
 
-bool begins_like_jpeg(std::span<const std::byte> stored) {
-  return as_text(stored, kLongestMagic).starts_with(kJpeg);
-}
-
-bool begins_like_png(std::span<const std::byte> stored) {
-  return as_text(stored, kLongestMagic).starts_with(kPng);
-}
-
-bool begins_like_webp(std::span<const std::byte> stored) {
-  const std::string_view begin = as_text(stored, kLongestMagic);
-  return begin.starts_with("RIFF") && begin.size() == kLongestMagic && begin.substr(8) == "WEBP";
-}
-
-bool begins_like_raw(std::span<const std::byte> stored) {
-  return as_text(stored, kLongestMagic).starts_with(kRaw);
-}
-
-bool begins_like_video_frame(std::span<const std::byte> stored) {
-  return as_text(stored, kLongestMagic).starts_with(kVideoFrame);
-}
-
 SampleError not_an_image(std::span<const std::byte> stored) {
   using Kind = SampleError::Kind;
   if (stored.empty()) return {Kind::truncated, "it is empty"};
   const std::string_view begin = as_text(stored, 64);
-  if (is_cut_magic(as_text(stored, kLongestMagic + 1))) {
+  const auto formats = image_formats();
+  if (std::any_of(formats.begin(), formats.end(),
+                  [&](const ImageFormat& format) { return format.is_cut_magic(stored); })) {
     return {Kind::truncated,
-            "it ends within its first " + std::to_string(kLongestMagic) + " bytes"};
+            "it ends within its first " + std::to_string(longest_image_magic()) + " bytes"};
   }
   if (begin.find_first_not_of('\0') == begin.npos) {
     return {Kind::damaged, "it begins with zeros only, as after a copy that was cut off"};

@@ -9,7 +9,6 @@
 
 #include "base/ffmpeg.h"
 #include "base/video_frame.h"
-#include "decode/codecs.h"
 #include "decode/limits.h"
 #include "record/frame_counts.h"
 

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
 
+#include "built_with.h"
 #include "loaderscope/errors.h"
 #include "report/kinds.h"
 #include "report/schemas.h"
 #include "report/writers.h"
-#include "source/compression.h"
 
 namespace loaderscope {
 namespace {
@@ -59,13 +59,6 @@ void write_annotations_row(std::ostream& out, const AnyResult& result, const Rep
   compare::write_comparison_annotations(out, *result.comparison);
 }
 
-std::optional<std::string> without_gzip() {
-  for (const CompressionRow& row : compression_table()) {
-    if (row.row.name == "gzip") return row.row.reason_not_available();
-  }
-  return std::nullopt;
-}
-
 bool has_rows(const ResultKind& kind) { return !kind.rows.empty(); }
 
 // A run's are its requirements.
@@ -101,7 +94,7 @@ std::span<const ReportRow> report_table() {
        {"run"},
        false},
       {{"chrome", "A run as JSON for chrome://tracing and speedscope, packed by gzip.",
-        without_gzip},
+        reason_missing<built_with::kZlib>},
        write_chrome_row,
        {"run"},
        false},

@@ -13,7 +13,7 @@
 
 #include "report/track_events.h"
 #include "report/writers.h"
-#include "source/packer.h"
+#include "source/compression.h"
 
 namespace loaderscope {
 namespace {
@@ -174,7 +174,7 @@ class Packing : public std::streambuf {
 
  private:
   std::ostream& out_;
-  std::unique_ptr<source::Packer> packer_ = source::make_gzip_packer();
+  std::unique_ptr<source::Packer> packer_ = find_row("gzip", compression_table()).make_packer();
   std::vector<std::byte> packed_;
 };
 

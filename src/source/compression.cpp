@@ -4,49 +4,11 @@
 
 #include <array>
 
+#include "built_with.h"
 #include "source/shard_bytes.h"
 
 namespace loaderscope {
 namespace {
-
-using MakePacker = std::unique_ptr<source::Packer> (*)();
-using Unavailable = std::optional<std::string> (*)();
-
-#ifdef LOADERSCOPE_WITH_ZLIB
-constexpr auto kMakeGzip = source::make_gzip_unpacker;
-constexpr MakePacker kPackGzip = source::make_gzip_packer;
-constexpr Unavailable kNoGzip = nullptr;
-#else
-constexpr std::unique_ptr<source::Unpacker> (*kMakeGzip)() = nullptr;
-constexpr MakePacker kPackGzip = nullptr;
-constexpr Unavailable kNoGzip = []() -> std::optional<std::string> {
-  return "built without zlib; install zlib1g-dev and build again.";
-};
-#endif
-
-#ifdef LOADERSCOPE_WITH_ZSTD
-constexpr auto kMakeZstd = source::make_zstd_unpacker;
-constexpr MakePacker kPackZstd = source::make_zstd_packer;
-constexpr Unavailable kNoZstd = nullptr;
-#else
-constexpr std::unique_ptr<source::Unpacker> (*kMakeZstd)() = nullptr;
-constexpr MakePacker kPackZstd = nullptr;
-constexpr Unavailable kNoZstd = []() -> std::optional<std::string> {
-  return "built without libzstd; install libzstd-dev and build again.";
-};
-#endif
-
-#ifdef LOADERSCOPE_WITH_LZ4
-constexpr auto kMakeLz4 = source::make_lz4_unpacker;
-constexpr MakePacker kPackLz4 = source::make_lz4_packer;
-constexpr Unavailable kNoLz4 = nullptr;
-#else
-constexpr std::unique_ptr<source::Unpacker> (*kMakeLz4)() = nullptr;
-constexpr MakePacker kPackLz4 = nullptr;
-constexpr Unavailable kNoLz4 = []() -> std::optional<std::string> {
-  return "built without liblz4; install liblz4-dev and build again.";
-};
-#endif
 
 std::optional<std::string> is_only_known() {
   return "it is recognised and not read; pack with zstd instead.";
@@ -58,27 +20,29 @@ constexpr std::size_t kLongestMagic = 6;
 
 std::span<const CompressionRow> compression_table() {
   static const CompressionRow rows[] = {
-      {{"gzip", "Shards packed by gzip, pigz or bgzip, unpacked by zlib.", kNoGzip},
+      {{"gzip", "Shards packed by gzip, pigz or bgzip, unpacked by zlib.",
+        reason_missing<built_with::kZlib>},
        "\x1f\x8b",
        "gunzip",
-       kMakeGzip,
-       kPackGzip,
+       if_built(built_with::kZlib, source::make_gzip_unpacker),
+       if_built(built_with::kZlib, source::make_gzip_packer),
        "gz",
        "gz",
        "gzip"},
-      {{"zstd", "Shards packed by zstd or pzstd, unpacked by libzstd.", kNoZstd},
+      {{"zstd", "Shards packed by zstd or pzstd, unpacked by libzstd.",
+        reason_missing<built_with::kZstd>},
        "\x28\xb5\x2f\xfd",
        "unzstd",
-       kMakeZstd,
-       kPackZstd,
+       if_built(built_with::kZstd, source::make_zstd_unpacker),
+       if_built(built_with::kZstd, source::make_zstd_packer),
        "zst",
        "zstd",
        "zstd"},
-      {{"lz4", "Shards packed by lz4, unpacked by liblz4.", kNoLz4},
+      {{"lz4", "Shards packed by lz4, unpacked by liblz4.", reason_missing<built_with::kLz4>},
        "\x04\x22\x4d\x18",
        "unlz4",
-       kMakeLz4,
-       kPackLz4,
+       if_built(built_with::kLz4, source::make_lz4_unpacker),
+       if_built(built_with::kLz4, source::make_lz4_packer),
        "lz4"},
       {{"xz", "Files packed by xz.", is_only_known},
        "\xfd"

@@ -6,20 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <memory>
 #include <system_error>
 
+#include "base/image_formats.h"
 #include "base/shortage.h"
 
 namespace loaderscope::source {
 namespace {
-
-constexpr std::array<std::string_view, 6> kExtensions = {".jpg",  ".jpeg", ".png",
-                                                         ".webp", ".raw",  ".lsraw"};
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 [[noreturn]] void fail_to_list(const std::string& path, int error) {
   const std::string cause = std::generic_category().message(error);
@@ -69,16 +64,6 @@ void Names::add(std::string_view name) {
 
 void Names::sort() {
   std::sort(places_.begin(), places_.end(), [this](Place a, Place b) { return at(a) < at(b); });
-}
-
-bool is_image_name(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos || dot == 0) return false;
-  const std::string_view extension = name.substr(dot);
-  return std::any_of(kExtensions.begin(), kExtensions.end(), [&](std::string_view known) {
-    return std::equal(known.begin(), known.end(), extension.begin(), extension.end(),
-                      [](char a, char b) { return a == lower(b); });
-  });
 }
 
 FolderListing list_folder(const std::string& path) {

@@ -42,15 +42,12 @@ struct Subfolder {
 struct FolderListing {
   std::uint64_t device = 0;
   FolderStamp stamp;  // as it was before the names were read
-  Names images;       // sorted
-  Names others;       // files that are no images by their names
+  // Sorted. The names keep lists, thumbnails' databases and the like out; what a file is its first
+  // bytes say.
+  Names images;
+  Names others;  // files that are no images by their names
   std::vector<Subfolder> folders;
 };
-
-// ".jpg .jpeg .png .webp .raw .lsraw", in either case. What a file is its first bytes say; this
-// only keeps lists, thumbnails' databases and the like out of the data set.
-bool is_image_name(std::string_view name);
-inline constexpr std::string_view kImageNames = ".jpg, .jpeg, .png, .webp, .raw or .lsraw";
 
 class CannotList : public RunError {
  public:

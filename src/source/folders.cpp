@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/image_formats.h"
 #include "loaderscope/errors.h"
 #include "source/index_builder.h"
 #include "source/registry.h"
@@ -33,7 +34,7 @@ std::optional<KnownFormat> format_of_files(const std::string& root) {
 
 RunError nothing_found(const std::string& root) {
   const std::string begin =
-      shown_text(root) + ": holds no images (files named " + std::string(kImageNames) + ")";
+      shown_text(root) + ": holds no images (files named " + image_suffixes() + ")";
   if (const auto known = format_of_files(root)) {
     return RunError(begin + ", but " + std::string(known->suffix) + " files; give --data " +
                     std::string(known->row->row.name) + ":" + shown_text(root));

@@ -1,9 +1,9 @@
 #include "source/index.h"
 
-#include <bit>
 #include <cstring>
 #include <utility>
 
+#include "base/hash.h"
 #include "source/index_format.h"
 
 namespace loaderscope::source {
@@ -83,29 +83,9 @@ class BlockReader {
 
 }  // namespace
 
-std::uint64_t checksum_of(std::span<const std::byte> bytes) {
-  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15u;
-  std::array<std::uint64_t, 4> lanes = {1, 2, 3, bytes.size()};
-  const auto fold = [&](const std::byte* chunk) {
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-      lanes[lane] = std::rotl((lanes[lane] ^ load<std::uint64_t>(chunk + 8 * lane)) * kFactor, 29);
-    }
-  };
-  while (bytes.size() >= 32) {
-    fold(bytes.data());
-    bytes = bytes.subspan(32);
-  }
-  std::array<std::byte, 32> last{};
-  if (!bytes.empty()) std::memcpy(last.data(), bytes.data(), bytes.size());
-  fold(last.data());
-  std::uint64_t sum = 0;
-  for (const std::uint64_t lane : lanes) sum = std::rotl((sum ^ lane) * kFactor, 31);
-  return sum;
-}
-
 void Index::seal(std::span<std::byte> bytes) {
   if (bytes.size() < sizeof(IndexHeader)) return;
-  const std::uint64_t sum = checksum_of(bytes.subspan(kChecked));
+  const std::uint64_t sum = hash_bytes(bytes.subspan(kChecked));
   std::memcpy(bytes.data() + offsetof(IndexHeader, checksum), &sum, sizeof sum);
 }
 
@@ -113,7 +93,7 @@ std::optional<Index> Index::parse(std::unique_ptr<std::byte[]> bytes, std::size_
   if (size < sizeof(IndexHeader)) return std::nullopt;
   const std::span<const std::byte> all(bytes.get(), size);
   const auto header = load<IndexHeader>(all.data());
-  if (header.magic != kIndexMagic || header.checksum != checksum_of(all.subspan(kChecked))) {
+  if (header.magic != kIndexMagic || header.checksum != hash_bytes(all.subspan(kChecked))) {
     return std::nullopt;
   }
   for (const std::uint64_t number : {header.samples, header.folders, header.left_out}) {

@@ -13,9 +13,9 @@
 #include <span>
 
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/private_folder.h"
 #include "source/cache_folder.h"
-#include "source/index_format.h"
 #include "source/parallel.h"
 #include "source/store.h"
 #include "source/walk.h"
@@ -87,8 +87,7 @@ IndexCache::IndexCache(const SourceOptions& options, std::string_view key) {
   if (!options.use_index_cache) return;
   folder_ = options.cache_folder.empty() ? user_cache_folder() : options.cache_folder;
   if (folder_.empty()) return;
-  file_ =
-      join_path(folder_, fmt::format("index-{:016x}", checksum_of(std::as_bytes(std::span(key)))));
+  file_ = join_path(folder_, fmt::format("index-{:016x}", hash_text(key)));
 }
 
 std::optional<Index> IndexCache::load(std::string_view identity,

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace loaderscope::source {
 
@@ -40,8 +39,5 @@ struct FolderRecord {
   std::int32_t label = 0;
   std::uint32_t unused = 0;
 };
-
-// Several gigabytes a second; finds damage, not malice.
-std::uint64_t checksum_of(std::span<const std::byte> bytes);
 
 }  // namespace loaderscope::source

@@ -60,17 +60,10 @@ bool change_flags(int fd, int on, int off) {
   return flags >= 0 && ::fcntl(fd, F_SETFL, (flags | on) & ~off) == 0;
 }
 
-#ifdef LOADERSCOPE_WITH_URING
 std::optional<std::string> KernelAccess::ring_refusal() const { return uring_refusal(); }
 std::unique_ptr<Ring> KernelAccess::make_ring(unsigned entries) const {
   return make_uring(entries);
 }
-#else
-constexpr const char* kBuiltWithout =
-    "built without liburing; install liburing-dev and build again";
-std::optional<std::string> KernelAccess::ring_refusal() const { return kBuiltWithout; }
-std::unique_ptr<Ring> KernelAccess::make_ring(unsigned) const { throw RunError(kBuiltWithout); }
-#endif
 
 DirectReads KernelAccess::direct_reads(int fd) const {
   const FileSystemKind kind = file_system_of(fd);

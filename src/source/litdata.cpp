@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "built_with.h"
 #include "loaderscope/errors.h"
 #include "source/arrow.h"
 #include "source/arrow_file.h"
@@ -55,7 +56,8 @@ class PartOfObject final : public StoredObject {
   TablePlace place_;
 };
 
-ArrowLayout read_rows_of_chunk(StoredObject& chunk, const TableWords& words, Bytes largest) {
+[[maybe_unused]] ArrowLayout read_rows_of_chunk(StoredObject& chunk, const TableWords& words,
+                                                Bytes largest) {
   const std::optional<TablePlace> place = table_in_chunk(chunk);
   if (!place)
     throw ValueError("has items, and other chunks have rows; write the data set again as a whole");
@@ -98,10 +100,15 @@ std::unique_ptr<Source> open_litdata(const SourceOptions& options, const SourceC
   if (chunks.empty()) return source::open_items(options, context, std::move(folders));
   if (source::opens_each_time(options.words))
     throw UsageError("data: open=sample is for chunks of items, and these hold rows of Arrow");
-  const auto read = [&](source::StoredObject& chunk, const source::TableWords& words) {
-    return source::read_rows_of_chunk(chunk, words, options.largest_sample);
-  };
-  return source::open_arrow_tables(options, context, chunks, read, {});
+  if constexpr (built_with::kFlatbuffers.is_built) {
+    const auto read = [&](source::StoredObject& chunk, const source::TableWords& words) {
+      return source::read_rows_of_chunk(chunk, words, options.largest_sample);
+    };
+    return source::open_arrow_tables(options, context, chunks, read, {});
+  } else {
+    throw RunError(chunks.front() + ": holds rows of Arrow, and this program is " +
+                   describe_missing(built_with::kFlatbuffers));
+  }
 }
 
 }  // namespace loaderscope

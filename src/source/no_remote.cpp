@@ -1,4 +1,5 @@
 // Of a build without libcurl.
+#include "built_with.h"
 #include "loaderscope/errors.h"
 #include "source/readers.h"
 #include "source/store.h"
@@ -6,27 +7,27 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr const char* kWhy = "built without libcurl (libcurl4-openssl-dev), libssl-dev or expat.";
+std::string why() { return describe_missing(built_with::kCurl) + "."; }
 
 class NoStore final : public ObjectStore {
  public:
   PathFacts look_at(const std::string&) const override {
-    return {PathFacts::Kind::nothing, std::string("this program is ") + kWhy, 0, {}};
+    return {PathFacts::Kind::nothing, "this program is " + why(), 0, {}};
   }
   std::unique_ptr<StoredObject> open(const std::string&) const override {
-    throw ValueError(std::string("cannot be opened: this program is ") + kWhy);
+    throw ValueError("cannot be opened: this program is " + why());
   }
-  FolderListing list(const std::string& folder) const override { throw CannotList(folder, kWhy); }
+  FolderListing list(const std::string& folder) const override { throw CannotList(folder, why()); }
   std::unique_ptr<WholeShard> open_whole(const std::string&, const AccessOptions&,
                                          const ReadCounts&) const override {
-    throw SampleError(SampleError::Kind::unsupported, kWhy);
+    throw SampleError(SampleError::Kind::unsupported, why());
   }
   FileSystemKind file_system_of(const std::string&) const override { return {}; }
 };
 
 }  // namespace
 
-std::optional<std::string> why_no_servers() { return kWhy; }
+std::optional<std::string> why_no_servers() { return why(); }
 
 void set_manners(const AccessOptions&) {}
 
@@ -38,7 +39,7 @@ const ObjectStore& remote_store() {
 }
 
 std::unique_ptr<SampleReader> make_http_reader(const Access&) {
-  throw RunError(std::string("objects of servers: this program is ") + kWhy);
+  throw RunError("objects of servers: this program is " + why());
 }
 
 }  // namespace loaderscope::source

@@ -1,15 +1,10 @@
 #include "source/page_codec.h"
 
 #include <fmt/format.h>
-#ifdef LOADERSCOPE_WITH_LZ4
-#include <lz4.h>
-#endif
-#ifdef LOADERSCOPE_WITH_SNAPPY
-#include <snappy-c.h>
-#endif
 
 #include <algorithm>
 
+#include "built_with.h"
 #include "loaderscope/errors.h"
 #include "source/unpacker.h"
 
@@ -17,12 +12,6 @@ namespace loaderscope::source {
 namespace {
 
 using Make = std::unique_ptr<PageUnpacker> (*)();
-
-[[noreturn]] void fail_as_damaged(std::string_view codec) {
-  throw SampleError(
-      SampleError::Kind::damaged,
-      fmt::format("its page is damaged: it is not what {} makes of as many bytes", codec));
-}
 
 // A stream's, which is used again after what went well.
 template <auto make>
@@ -44,78 +33,39 @@ class StreamUnpacker final : public PageUnpacker {
   std::unique_ptr<Unpacker> unpacker_;
 };
 
-template <class One>
-[[maybe_unused]] std::unique_ptr<PageUnpacker> made() {
-  return std::make_unique<One>();
+// Null if `make` is, as its library is missing.
+template <std::unique_ptr<Unpacker> (*make)()>
+consteval Make unpack_stream() {
+  if constexpr (make == nullptr) {
+    return nullptr;
+  } else {
+    return
+        []() -> std::unique_ptr<PageUnpacker> { return std::make_unique<StreamUnpacker<make>>(); };
+  }
 }
 
-#ifdef LOADERSCOPE_WITH_ZLIB
-constexpr Make kGzip = made<StreamUnpacker<make_gzip_unpacker>>;
-#else
-constexpr Make kGzip = nullptr;
-#endif
-#ifdef LOADERSCOPE_WITH_ZSTD
-constexpr Make kZstd = made<StreamUnpacker<make_zstd_unpacker>>;
-#else
-constexpr Make kZstd = nullptr;
-#endif
-
-#ifdef LOADERSCOPE_WITH_LZ4
-class Lz4PageUnpacker final : public PageUnpacker {
- public:
-  void unpack(std::span<const std::byte> page, std::span<std::byte> to) override {
-    const int given = ::LZ4_decompress_safe(
-        reinterpret_cast<const char*>(page.data()), reinterpret_cast<char*>(to.data()),
-        static_cast<int>(page.size()), static_cast<int>(to.size()));
-    if (given != std::ssize(to)) fail_as_damaged("LZ4");
-  }
-};
-constexpr Make kLz4 = made<Lz4PageUnpacker>;
-constexpr Make kLz4Frames = made<StreamUnpacker<make_lz4_unpacker>>;
-#else
-constexpr Make kLz4 = nullptr;
-constexpr Make kLz4Frames = nullptr;
-#endif
-
-#ifdef LOADERSCOPE_WITH_SNAPPY
-class SnappyUnpacker final : public PageUnpacker {
- public:
-  void unpack(std::span<const std::byte> page, std::span<std::byte> to) override {
-    const char* from = reinterpret_cast<const char*>(page.data());
-    std::size_t size = 0;
-    if (::snappy_uncompressed_length(from, page.size(), &size) != SNAPPY_OK || size != to.size() ||
-        ::snappy_uncompress(from, page.size(), reinterpret_cast<char*>(to.data()), &size) !=
-            SNAPPY_OK)
-      fail_as_damaged("Snappy");
-  }
-};
-constexpr Make kSnappy = made<SnappyUnpacker>;
-#else
-constexpr Make kSnappy = nullptr;
-#endif
+using built_with::kLz4, built_with::kSnappy, built_with::kZlib, built_with::kZstd;
+constexpr Make kGzipStream = unpack_stream<if_built(kZlib, make_gzip_unpacker)>();
+constexpr Make kZstdStream = unpack_stream<if_built(kZstd, make_zstd_unpacker)>();
+constexpr Make kLz4Stream = unpack_stream<if_built(kLz4, make_lz4_unpacker)>();
 
 constexpr std::string_view kNotReadHere =
     "is not read here; write it with zstd, snappy or not compressed";
 
-constexpr std::string_view kNoSnappy =
-    "this program is built without; install libsnappy-dev and build again";
-constexpr std::string_view kNoZlib =
-    "this program is built without; install zlib1g-dev and build again";
-constexpr std::string_view kNoZstd =
-    "this program is built without; install libzstd-dev and build again";
-constexpr std::string_view kNoLz4 =
-    "this program is built without; install liblz4-dev and build again";
-
 constexpr PageCodec kCodecs[] = {
-    {kStoredAsIs, "no codec", nullptr},   {1, "snappy", kSnappy, kNoSnappy},
-    {2, "gzip", kGzip, kNoZlib},          {3, "LZO", nullptr, kNotReadHere},
-    {4, "Brotli", nullptr, kNotReadHere}, {5, "LZ4 in Hadoop's frames", nullptr, kNotReadHere},
-    {6, "zstd", kZstd, kNoZstd},          {7, "lz4", kLz4, kNoLz4},
+    {kStoredAsIs, "no codec", nullptr},
+    {1, "snappy", if_built(kSnappy, make_snappy_page_unpacker), &kSnappy},
+    {2, "gzip", kGzipStream, &kZlib},
+    {3, "LZO", nullptr},
+    {4, "Brotli", nullptr},
+    {5, "LZ4 in Hadoop's frames", nullptr},
+    {6, "zstd", kZstdStream, &kZstd},
+    {7, "lz4", if_built(kLz4, make_lz4_page_unpacker), &kLz4},
 };
 
 constexpr PageCodec kArrowCodecs[] = {
-    {0, "lz4", kLz4Frames, kNoLz4},
-    {1, "zstd", kZstd, kNoZstd},
+    {0, "lz4", kLz4Stream, &kLz4},
+    {1, "zstd", kZstdStream, &kZstd},
 };
 
 const PageCodec& codec_in(std::span<const PageCodec> codecs, std::int64_t number) {
@@ -128,10 +78,21 @@ const PageCodec& codec_in(std::span<const PageCodec> codecs, std::int64_t number
 }
 
 [[noreturn]] void fail_without(const PageCodec& codec) {
-  throw ValueError(fmt::format("is compressed by {}, which {}", codec.name, codec.reason));
+  if (codec.library == nullptr)
+    throw ValueError(fmt::format("is compressed by {}, which {}", codec.name, kNotReadHere));
+  throw ValueError(
+      fmt::format("is compressed by {}, which this program is built without; install {} and build "
+                  "again",
+                  codec.name, codec.library->packages));
 }
 
 }  // namespace
+
+void fail_as_damaged(std::string_view codec) {
+  throw SampleError(
+      SampleError::Kind::damaged,
+      fmt::format("its page is damaged: it is not what {} makes of as many bytes", codec));
+}
 
 const PageCodec& page_codec(std::int64_t number) {
   const PageCodec& found = codec_in(kCodecs, number);

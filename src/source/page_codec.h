@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/optional_library.h"
+
 namespace loaderscope::source {
 
 // Of one reader.
@@ -22,9 +24,14 @@ class PageUnpacker {
 struct PageCodec {
   std::int64_t number;  // in the file
   std::string_view name;
-  std::unique_ptr<PageUnpacker> (*make)();  // null: as it is stored, or as `reason` says
-  std::string_view reason = {};             // why it is not read
+  std::unique_ptr<PageUnpacker> (*make)();   // null: as it is stored, or not read here
+  const OptionalLibrary* library = nullptr;  // that `make` needs; null: no library reads it here
 };
+
+std::unique_ptr<PageUnpacker> make_lz4_page_unpacker();
+std::unique_ptr<PageUnpacker> make_snappy_page_unpacker();
+// Throws SampleError.
+[[noreturn]] void fail_as_damaged(std::string_view codec);
 
 inline constexpr std::int64_t kStoredAsIs = 0;
 // Throws ValueError, as it continues "PATH: ", for what is not read here.

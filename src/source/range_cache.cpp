@@ -16,9 +16,9 @@
 #include <system_error>
 
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/private_folder.h"
 #include "loaderscope/errors.h"
-#include "source/index_format.h"
 #include "source/walk.h"
 
 namespace loaderscope::source {
@@ -43,10 +43,6 @@ std::int64_t file_clock_now() {
 
 std::string text_of(const RangeKey& key) {
   return fmt::format("{} {:x} {} {}", key.path, key.stamp, key.begin, key.length);
-}
-
-std::uint64_t hash_of(std::string_view text) {
-  return checksum_of(std::as_bytes(std::span(text.data(), text.size())));
 }
 
 // It becomes a line of a request.
@@ -105,7 +101,7 @@ RangeCache::~RangeCache() { ::munmap(static_cast<void*>(used_), sizeof(Count)); 
 std::string RangeCache::file_of(std::string_view key_text) const {
   const std::string other = fmt::format("2 {}", key_text);
   return join_path(folder_,
-                   fmt::format("{}{:016x}{:016x}", kEntry, hash_of(key_text), hash_of(other)));
+                   fmt::format("{}{:016x}{:016x}", kEntry, hash_text(key_text), hash_text(other)));
 }
 
 void RangeCache::count_hit(std::uint64_t hash, Bytes bytes) {
@@ -141,7 +137,7 @@ std::optional<RangeCache::Kept> RangeCache::find(const RangeKey& key, const Take
                 std::as_writable_bytes(std::span(kept.version))) &&
       is_plain(kept.version);
   const std::span<std::byte> room = fits ? take(header.data_bytes) : std::span<std::byte>();
-  if (!fits || !reads_all(fd, prefix, room) || checksum_of(room) != header.checksum) {
+  if (!fits || !reads_all(fd, prefix, room) || hash_bytes(room) != header.checksum) {
     ++state_->damaged;
     if (::unlink(path.c_str()) == 0) *used_ -= facts.st_size;
     return missed();
@@ -152,7 +148,7 @@ std::optional<RangeCache::Kept> RangeCache::find(const RangeKey& key, const Take
     return kept.version.empty() ? std::nullopt : std::optional(kept);
   }
   ::futimens(fd, nullptr);  // used now; what comes of it does not matter
-  count_hit(hash_of(text), std::ssize(room));
+  count_hit(hash_text(text), std::ssize(room));
   return kept;
 }
 
@@ -160,7 +156,7 @@ void RangeCache::prove(const RangeKey& key, Bytes bytes) {
   const std::string text = text_of(key);
   --state_->misses;
   ::utimensat(AT_FDCWD, file_of(text).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
-  count_hit(hash_of(text), bytes);
+  count_hit(hash_text(text), bytes);
 }
 
 void RangeCache::give_up(int error) {
@@ -174,13 +170,13 @@ void RangeCache::keep(const RangeKey& key, std::span<const std::byte> bytes,
   static std::atomic<std::uint64_t> number{0};
   const std::string text = text_of(key);
   state_->bytes_missed += std::ssize(bytes);
-  state_->reuse.use(hash_of(text), std::ssize(bytes), true);
+  state_->reuse.use(hash_text(text), std::ssize(bytes), true);
   EntryHeader header;
   const auto size =
       static_cast<Bytes>(sizeof header + text.size() + version.size()) + std::ssize(bytes);
   if (!make_room(size)) return;
   std::memcpy(header.magic.data(), kRangeMagic.data(), kRangeMagic.size());
-  header.checksum = checksum_of(bytes);
+  header.checksum = hash_bytes(bytes);
   header.key_bytes = text.size();
   header.version_bytes = version.size();
   header.data_bytes = bytes.size();

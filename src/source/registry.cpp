@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/has_ffmpeg.h"
+#include "built_with.h"
 #include "source/arrow.h"
 #include "source/file_source.h"
 #include "source/hdf5.h"
@@ -70,45 +71,6 @@ std::unique_ptr<Source> opened(const SourceOptions& options, const SourceContext
 std::int32_t label_of_file(const Source& source, std::int64_t sample) {
   return static_cast<const source::FileSource&>(source).label(sample);
 }
-
-using Open = std::unique_ptr<Source> (*)(const SourceOptions&, const SourceContext&);
-using Unavailable = std::optional<std::string> (*)();
-
-#ifdef LOADERSCOPE_WITH_HDF5
-constexpr Open kOpenHdf5 = open_hdf5;
-constexpr Unavailable kNoHdf5 = nullptr;
-#else
-constexpr Open kOpenHdf5 = nullptr;
-constexpr Unavailable kNoHdf5 = []() -> std::optional<std::string> {
-  return "built without HDF5; install libhdf5-dev and build again.";
-};
-#endif
-
-#ifdef LOADERSCOPE_WITH_LMDB
-constexpr Open kOpenLmdb = open_lmdb;
-constexpr Unavailable kNoLmdb = nullptr;
-#else
-constexpr Open kOpenLmdb = nullptr;
-constexpr Unavailable kNoLmdb = []() -> std::optional<std::string> {
-  return "built without LMDB; install liblmdb-dev and build again.";
-};
-#endif
-
-#ifdef LOADERSCOPE_WITH_FLATBUFFERS
-constexpr Open kOpenArrow = open_arrow;
-constexpr Unavailable kNoArrow = nullptr;
-#else
-constexpr Open kOpenArrow = nullptr;
-constexpr Unavailable kNoArrow = []() -> std::optional<std::string> {
-  return "built without FlatBuffers; install libflatbuffers-dev and build again.";
-};
-#endif
-
-#ifdef LOADERSCOPE_WITH_FFMPEG
-constexpr Open kOpenVideo = open_video;
-#else
-constexpr Open kOpenVideo = nullptr;
-#endif
 
 }  // namespace
 
@@ -190,9 +152,9 @@ std::span<const SourceRow> source_table() {
                "Arrow files of images, as Hugging Face's datasets keep them (a cache, a folder of "
                "save_to_disk()), a sample a row; ?column=NAME: the images; &indices=FILE: in the "
                "order that shuffle() or select() left.",
-               kNoArrow},
+               reason_missing<built_with::kFlatbuffers>},
        .form = SampleForm::image,
-       .open = kOpenArrow,
+       .open = if_built(built_with::kFlatbuffers, open_arrow),
        .suffixes = source::kArrowSuffixes,
        .words = kArrowWords,
        .is_packed = true,
@@ -203,9 +165,9 @@ std::span<const SourceRow> source_table() {
                "Arrays in HDF5 files, read by its library, which lets in one thread at a time; "
                "?dataset=NAME, a sample a row; &window=N, &stride=N as of npy; "
                "&chunk-cache=SIZE.",
-               kNoHdf5},
+               reason_missing<built_with::kHdf5>},
        .form = SampleForm::array,
-       .open = kOpenHdf5,
+       .open = if_built(built_with::kHdf5, open_hdf5),
        .suffixes = source::kHdf5Suffixes,
        .words = kHdf5Words,
        .is_packed = true,
@@ -214,9 +176,9 @@ std::span<const SourceRow> source_table() {
       {.row = {"lmdb",
                "LMDB files, a sample a key; ?key=image-%09d: only keys of that form; values are "
                "images, or Caffe's Datum of them (&value=raw, datum).",
-               kNoLmdb},
+               reason_missing<built_with::kLmdb>},
        .form = SampleForm::image,
-       .open = kOpenLmdb,
+       .open = if_built(built_with::kLmdb, open_lmdb),
        .suffixes = source::kLmdbSuffixes,
        .words = kLmdbWords,
        .is_packed = true,
@@ -226,7 +188,7 @@ std::span<const SourceRow> source_table() {
                "FFmpeg; ?every=N: of each video every N-th frame.",
                no_ffmpeg},
        .form = SampleForm::image,
-       .open = kOpenVideo,
+       .open = if_built(built_with::kFfmpeg, open_video),
        .suffixes = source::kVideoSuffixes,
        .words = kVideoWords,
        .is_packed = true},

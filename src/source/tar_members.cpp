@@ -8,9 +8,9 @@
 #include <memory>
 #include <span>
 
+#include "base/image_formats.h"
 #include "loaderscope/errors.h"
 #include "source/compression.h"
-#include "source/folder_listing.h"
 #include "source/parallel.h"
 #include "source/store.h"
 #include "source/tar.h"

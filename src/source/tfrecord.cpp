@@ -24,7 +24,7 @@ constexpr std::string_view kRecordRules = "1";
 // Where a record begins is kept as 32 bits: of a larger file each such part is a folder of the
 // index, numbered by its label.
 constexpr int kPartBits = 32;
-constexpr std::size_t kLookEvery = 4096;  // records, whether the listing is to stop
+constexpr std::size_t kLookEveryRecords = 4096;  // records, whether the listing is to stop
 
 struct RecordListing {
   FolderStamp stamp;
@@ -40,7 +40,7 @@ RecordListing list_records(const std::string& path, const SourceContext& context
     if (const CompressionRow* row = compression_of(*file)) throw ValueError(why_not_indexed(*row));
     while (const auto record = walk.next()) {
       listing.records.push_back(*record);
-      if (listing.records.size() % kLookEvery == 0) context.throw_if_stopped();
+      if (listing.records.size() % kLookEveryRecords == 0) context.throw_if_stopped();
     }
   } catch (const ValueError& error) {
     throw RunError(shown_text(path) + ": " + error.what());

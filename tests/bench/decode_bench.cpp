@@ -1,6 +1,5 @@
 // Images per second of one core: all of an image against the regions that random-resized-crop
 // takes.
-#ifdef LOADERSCOPE_WITH_JPEG
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -145,4 +144,3 @@ BENCHMARK(whole_image_bare)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace loaderscope
-#endif  // LOADERSCOPE_WITH_JPEG

@@ -7,21 +7,7 @@
 
 #include "loaderscope/decode.h"
 #include "unit/decode/check_decoder.h"
-#ifdef LOADERSCOPE_WITH_JPEG
-#include "unit/decode/made_jpeg.h"
-#endif
-#ifdef LOADERSCOPE_WITH_PNG
-#include "unit/decode/made_png.h"
-#endif
-#ifdef LOADERSCOPE_WITH_WEBP
-#include "predict/proof_runs.h"
-#include "unit/decode/made_webp.h"
-#endif
-
-#ifdef LOADERSCOPE_WITH_FFMPEG
-#include "base/ffmpeg.h"
-#include "unit/decode/made_video.h"
-#endif
+#include "unit/decode/good_images.h"
 
 namespace loaderscope {
 namespace {
@@ -31,22 +17,9 @@ using made::ByteVector;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// One good image of each format that is built in.
 std::map<std::string_view, ByteVector> good_images() {
-  const auto source = made::photograph(61, 43, 1);
-  std::map<std::string_view, ByteVector> images = {{"raw", made::encode_raw(source)}};
-#ifdef LOADERSCOPE_WITH_JPEG
-  images["jpeg"] = made::encode_jpeg(source);
-#endif
-#ifdef LOADERSCOPE_WITH_PNG
-  images["png"] = made::encode_png(source).stored;
-#endif
-#ifdef LOADERSCOPE_WITH_WEBP
-  images["webp"] = made::encode_webp(source, false);
-#endif
-#if defined(LOADERSCOPE_WITH_FFMPEG) && defined(LOADERSCOPE_WITH_JPEG)
-  images["video"] = made::video_frame(AV_CODEC_ID_MJPEG, 61, 43, images["jpeg"]);
-#endif
+  std::map<std::string_view, ByteVector> images;
+  for (const auto& [row, make] : made::good_images()) images[row] = make();
   return images;
 }
 

@@ -162,7 +162,6 @@ void make_arrow(const source::TempFolder& data, SourceOptions& options) {
 }
 #endif
 
-#ifdef LOADERSCOPE_WITH_HDF5
 void make_hdf5(const source::TempFolder& data, SourceOptions& options) {
   std::array<std::string, 2> rows;
   for (std::int64_t i = 0; i < kSamples; ++i) rows[i < 20 ? 0 : 1] += row_of_sample(i);
@@ -170,9 +169,7 @@ void make_hdf5(const source::TempFolder& data, SourceOptions& options) {
   source::write_hdf5(data / "1.h5", rows[1], {30, 100, 10}, {});
   options.paths = {data.path()};
 }
-#endif
 
-#ifdef LOADERSCOPE_WITH_LMDB
 void make_lmdb(const source::TempFolder& data, SourceOptions& options) {
   std::array<std::vector<std::pair<std::string, std::string>>, 2> files;
   for (std::int64_t i = 0; i < kSamples; ++i)
@@ -181,9 +178,7 @@ void make_lmdb(const source::TempFolder& data, SourceOptions& options) {
   source::write_lmdb(data / "1.mdb", files[1]);
   options.paths = {data / "0.mdb", data / "1.mdb"};
 }
-#endif
 
-#ifdef LOADERSCOPE_WITH_FFMPEG
 void make_videos(const source::TempFolder& data, SourceOptions& options) {
   data.write("0.mp4", source::content_of_fixture("videos/left/0.mp4"));
   data.write("1.mp4", source::content_of_fixture("videos/right/1.mp4"));
@@ -200,10 +195,9 @@ std::string packets_of_frame(std::int64_t sample) {
   }();
   return source::read_sample(*videos->make_reader(), sample);
 }
-#endif
 
 const std::vector<Format>& formats() {
-  static const std::vector<Format> kFormats = {
+  static const std::vector<Format> kAll = {
     {"files", "", make_folder, bytes_of_sample},
     {"files", "_list", make_manifest, bytes_of_sample},
     {"tar", "", make_shards, bytes_of_sample},
@@ -216,17 +210,17 @@ const std::vector<Format>& formats() {
 #if __has_include(<flatbuffers/flatbuffers.h>)
     {"arrow", "", make_arrow, bytes_of_sample},
 #endif
-#ifdef LOADERSCOPE_WITH_LMDB
     {"lmdb", "", make_lmdb, bytes_of_sample},
-#endif
-#ifdef LOADERSCOPE_WITH_HDF5
     {"hdf5", "", make_hdf5, row_of_sample},
-#endif
-#ifdef LOADERSCOPE_WITH_FFMPEG
     {"video", "", make_videos, packets_of_frame},
-#endif
   };
-  return kFormats;
+  static const std::vector<Format> kBuilt = [] {
+    std::vector<Format> built;
+    std::copy_if(kAll.begin(), kAll.end(), std::back_inserter(built),
+                 [](const Format& format) { return source_row(format.row).open != nullptr; });
+    return built;
+  }();
+  return kBuilt;
 }
 
 struct WayToOpen {

@@ -1,4 +1,5 @@
 // In place of the files that need SQLite.
+#include "built_with.h"
 #include "engine/import/nsys_trace.h"
 #include "loaderscope/errors.h"
 
@@ -8,8 +9,6 @@ void read_nsys_trace(const std::string& path, const TraceOptions&, TracedRun&) {
   throw RunError(path + ": " + no_sqlite().value_or(""));
 }
 
-std::optional<std::string> no_sqlite() {
-  return "built without SQLite; install libsqlite3-dev and build again.";
-}
+std::optional<std::string> no_sqlite() { return reason_missing<built_with::kSqlite>(); }
 
 }  // namespace loaderscope::traces

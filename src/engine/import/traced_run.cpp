@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 
+#include "base/hash.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::traces {
@@ -68,9 +69,7 @@ HostKind kind_of_call(std::string_view name) {
 
 std::uint32_t collective_name(std::string_view kernel) {
   if (kernel.find("SendRecv") != kernel.npos) return 0;
-  std::uint32_t name = 2166136261U;  // FNV-1a
-  for (const char letter : kernel) name = (name ^ static_cast<unsigned char>(letter)) * 16777619U;
-  return std::max(name, 1U);
+  return std::max(static_cast<std::uint32_t>(hash_text(kernel)), 1U);
 }
 
 std::optional<HostKind> kind_of_system_call(std::string_view name) {

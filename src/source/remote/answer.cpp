@@ -8,6 +8,7 @@
 #include <ctime>
 #include <limits>
 
+#include "base/hash.h"
 #include "source/remote/aws_settings.h"
 
 namespace loaderscope::source {
@@ -37,14 +38,6 @@ std::optional<Bytes> number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_number = error == std::errc() && end == text.data() + text.size() && value >= 0;
   return is_number ? std::optional(value) : std::nullopt;
-}
-
-std::uint64_t mixed(std::string_view text, std::uint64_t value) {
-  for (const char byte : text) {
-    value = (value ^ static_cast<unsigned char>(byte)) * 0x9e3779b97f4a7c15u;
-    value ^= value >> 29;
-  }
-  return value;
 }
 
 // "bytes 0-99/1000", "bytes 0-99/*", "bytes */1000".
@@ -114,7 +107,7 @@ void Answer::take_reason(std::string_view body) {
 FolderStamp Answer::stamp() const {
   const Bytes size = object_bytes.value_or(length.value_or(0));
   const std::time_t date = changed.empty() ? -1 : ::curl_getdate(changed.c_str(), nullptr);
-  const std::uint64_t inode = mixed(fmt::format("{} {} {}", tag, changed, size), 1);
+  const std::uint64_t inode = hash_text(fmt::format("{} {} {}", tag, changed, size));
   constexpr std::time_t kLatest = std::numeric_limits<Nanos>::max() / kSecond;  // the year 2262
   return {inode != 0 ? inode : 1, std::clamp<std::time_t>(date, 0, kLatest) * kSecond};
 }

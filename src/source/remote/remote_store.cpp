@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/image_formats.h"
 #include "source/read_counts.h"
 #include "source/remote/location.h"
 #include "source/remote/remote_object.h"

@@ -1,4 +1,3 @@
-#ifdef LOADERSCOPE_WITH_JPEG
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,4 +68,3 @@ TEST(Restarts, ABombIsRefusedBeforeMemoryIsTaken) {
 
 }  // namespace
 }  // namespace loaderscope::dataset
-#endif  // LOADERSCOPE_WITH_JPEG

@@ -1,4 +1,3 @@
-#ifdef LOADERSCOPE_WITH_JPEG
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +6,7 @@
 #include "decode/decoders.h"
 #include "predict/proof_runs.h"
 #include "unit/decode/check_decoder.h"
+#include "unit/decode/good_images.h"
 #include "unit/decode/made_jpeg.h"
 
 namespace loaderscope {
@@ -17,6 +17,9 @@ using made::ByteVector;
 using made::Image;
 using made::JpegWish;
 using ::testing::HasSubstr;
+
+const bool kJpegIsAdded =
+    made::add_good_image("jpeg", [] { return made::encode_jpeg(made::photograph(61, 43, 1)); });
 
 std::unique_ptr<Decoder> jpeg_decoder(const DecodeOptions& options = {}) {
   return make_jpeg_decoder(options);
@@ -326,4 +329,3 @@ TEST(JpegDecoder, LosslessAndTwelveBitsAreUnsupported) {
 
 }  // namespace
 }  // namespace loaderscope
-#endif  // LOADERSCOPE_WITH_JPEG

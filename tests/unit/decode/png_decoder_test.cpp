@@ -1,10 +1,10 @@
-#ifdef LOADERSCOPE_WITH_PNG
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "decode/decoders.h"
 #include "predict/proof_runs.h"
 #include "unit/decode/check_decoder.h"
+#include "unit/decode/good_images.h"
 #include "unit/decode/made_png.h"
 
 namespace loaderscope {
@@ -14,6 +14,9 @@ using Kind = SampleError::Kind;
 using made::ByteVector;
 using made::PngWish;
 using ::testing::HasSubstr;
+
+const bool kPngIsAdded = made::add_good_image(
+    "png", [] { return made::encode_png(made::photograph(61, 43, 1)).stored; });
 
 std::unique_ptr<Decoder> png_decoder(const DecodeOptions& options = {}) {
   return make_png_decoder(options);
@@ -102,4 +105,3 @@ TEST(PngDecoder, BombsAreRefusedBeforeMemoryIsTaken) {
 
 }  // namespace
 }  // namespace loaderscope
-#endif  // LOADERSCOPE_WITH_PNG

@@ -3,12 +3,16 @@
 #include "decode/decoders.h"
 #include "predict/proof_runs.h"
 #include "unit/decode/check_decoder.h"
+#include "unit/decode/good_images.h"
 
 namespace loaderscope {
 namespace {
 
 using Kind = SampleError::Kind;
 using made::ByteVector;
+
+const bool kRawIsAdded =
+    made::add_good_image("raw", [] { return made::encode_raw(made::photograph(61, 43, 1)); });
 
 TEST(RawDecoder, RegionsAreThoseOfTheImageWithoutACopy) {
   const auto source = made::photograph(61, 43, 1);

@@ -1,10 +1,10 @@
-#ifdef LOADERSCOPE_WITH_WEBP
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "decode/decoders.h"
 #include "predict/proof_runs.h"
 #include "unit/decode/check_decoder.h"
+#include "unit/decode/good_images.h"
 #include "unit/decode/made_webp.h"
 
 namespace loaderscope {
@@ -13,6 +13,9 @@ namespace {
 using Kind = SampleError::Kind;
 using made::ByteVector;
 using ::testing::HasSubstr;
+
+const bool kWebpIsAdded = made::add_good_image(
+    "webp", [] { return made::encode_webp(made::photograph(61, 43, 1), false); });
 
 std::unique_ptr<Decoder> webp_decoder(const DecodeOptions& options = {}) {
   return make_webp_decoder(options);
@@ -66,4 +69,3 @@ TEST(WebpDecoder, LargeOnesAreRefused) {
 
 }  // namespace
 }  // namespace loaderscope
-#endif  // LOADERSCOPE_WITH_WEBP

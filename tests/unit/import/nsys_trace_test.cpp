@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#ifdef LOADERSCOPE_WITH_SQLITE
 #include <sqlite3.h>
 
 #include <filesystem>
@@ -48,7 +47,7 @@ INSERT INTO ENUM_CUDA_MEM_KIND VALUES (30, 'CUDA_MEMOPR_MEMORY_KIND_PAGEABLE');
 constexpr long long kProcess = (1LL << 48) + (77LL << 24), kThread = kProcess + 77;
 
 // 30 steps of 100 ms: 20 ms of waiting, 10 ms of a pageable copy, 70 ms of a kernel.
-std::string steps() {
+std::string sql_of_steps() {
   std::string sql;
   for (long long k = 0; k < 30; ++k) {
     const long long at = k * 100'000'000 + 5'000'000;
@@ -98,7 +97,7 @@ class NsysTrace : public ::testing::Test {
 };
 
 TEST_F(NsysTrace, GivesTheAccountOfItsSteps) {
-  const RunRecord record = read(made(kTables + steps()));
+  const RunRecord record = read(made(kTables + sql_of_steps()));
   const Account account = analyse(record).account;
   EXPECT_EQ(record.ranks.at(0).steps(), 30);
   EXPECT_EQ(account.window, 3 * kSecond);
@@ -113,7 +112,7 @@ TEST_F(NsysTrace, TakesTheProgramsOwnRangeAsAStep) {
                             std::to_string(kThread) +
                             ", NULL), (1505000000, 3005000000, 59, NULL, " +
                             std::to_string(kThread) + ", 3);";
-  EXPECT_EQ(read(made(kTables + steps() + range), "epoch").ranks.at(0).steps(), 2);
+  EXPECT_EQ(read(made(kTables + sql_of_steps() + range), "epoch").ranks.at(0).steps(), 2);
 }
 
 TEST_F(NsysTrace, KernelsOfAGraphAreInATableOfTheirOwn) {
@@ -135,7 +134,7 @@ TEST_F(NsysTrace, OneProcessWithTwoGpusIsTwoRanks) {
 }
 
 TEST_F(NsysTrace, TheEnvironmentOfThePersonIsNowhere) {
-  const RunRecord record = read(made(kTables + steps()));
+  const RunRecord record = read(made(kTables + sql_of_steps()));
   for (const std::string& note : record.notes) EXPECT_THAT(note, Not(HasSubstr("hunter2")));
   EXPECT_FALSE(record.machine.host);
 }
@@ -152,21 +151,21 @@ TEST_F(NsysTrace, NothingInTheFileIsRun) {
                            "load_extension('/tmp/x.so') AS value;")),
               HasSubstr("no export of nsys"));
   const RunRecord record = read(made(
-      std::string(kTables) + steps() +
+      std::string(kTables) + sql_of_steps() +
       "CREATE TRIGGER t AFTER INSERT ON StringIds BEGIN DELETE FROM StringIds; END;"
       "CREATE VIEW PROFILER_OVERHEAD AS SELECT 0 AS start, 9000000000 AS end, 1 AS globalTid;"));
   EXPECT_EQ(analyse(record).account.window, 3 * kSecond);
 }
 
 TEST_F(NsysTrace, ACutFileIsRefused) {
-  const std::string path = made(kTables + steps());
+  const std::string path = made(kTables + sql_of_steps());
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
   EXPECT_THAT(refusal(path), HasSubstr("export it again"));
 }
 
 TEST_F(NsysTrace, TimesThatMakeNoSenseAreLeftOutAndCounted) {
   const RunRecord record =
-      read(made(std::string(kTables) + steps() +
+      read(made(std::string(kTables) + sql_of_steps() +
                 "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (-5, 10, 0, 7, 1, 5, 2), "
                 "(10, 5, 0, 7, 1, 5, 2), (0, 9223372036854775807, 0, 7, 1, 5, 2), ('x', 'y', 0, 7, "
                 "1, 5, 2);"));
@@ -177,7 +176,7 @@ TEST_F(NsysTrace, TimesThatMakeNoSenseAreLeftOutAndCounted) {
 // The thread reads for 10 of the 20 ms before its copy, and is off a core for 5 more.
 TEST_F(NsysTrace, CallsOfTheSystemAndTheSchedulerTellOfGaps) {
   const std::string thread = std::to_string(kThread);
-  std::string sql = std::string(kTables) + steps() + "DELETE FROM NVTX_EVENTS;" +
+  std::string sql = std::string(kTables) + sql_of_steps() + "DELETE FROM NVTX_EVENTS;" +
                     "CREATE TABLE OSRT_API (start, end, globalTid, nameId);"
                     "CREATE TABLE SCHED_EVENTS (start, cpu, isSchedIn, globalTid);"
                     "INSERT INTO StringIds VALUES (50, 'read'), (51, 'ioctl');";
@@ -198,7 +197,7 @@ TEST_F(NsysTrace, CallsOfTheSystemAndTheSchedulerTellOfGaps) {
 
 TEST_F(NsysTrace, WhatNsysSaysThatItLostIsSaid) {
   const RunRecord record = read(made(
-      std::string(kTables) + steps() +
+      std::string(kTables) + sql_of_steps() +
       "CREATE TABLE ENUM_DIAGNOSTIC_SEVERITY_LEVEL (id INTEGER, name TEXT);"
       "INSERT INTO ENUM_DIAGNOSTIC_SEVERITY_LEVEL VALUES (7, 'Info'), (9, 'Warning');"
       "CREATE TABLE DIAGNOSTIC_EVENT (timestamp, severity, text);"
@@ -214,7 +213,7 @@ TEST_F(NsysTrace, WhatNsysSaysThatItLostIsSaid) {
 
 TEST_F(NsysTrace, SeveralFilesOfOneMachineAreBroughtTogetherByTheClockOfTheWorld) {
   const auto at = [&](const char* utc) {
-    return std::string(kTables) + steps() +
+    return std::string(kTables) + sql_of_steps() +
            "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs);"
            "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (" +
            utc + ");";
@@ -230,7 +229,7 @@ TEST_F(NsysTrace, SeveralFilesOfOneMachineAreBroughtTogetherByTheClockOfTheWorld
 TEST_F(NsysTrace, WithoutNvtxItSaysThatTheLoaderCannotBeTold) {
   const RunRecord record =
       read(made(std::string(kTables) + "DELETE FROM META_DATA_CAPTURE WHERE value = 'NvtxEvents';" +
-                steps() + "DROP TABLE NVTX_EVENTS;"));
+                sql_of_steps() + "DROP TABLE NVTX_EVENTS;"));
   EXPECT_THAT(record.notes, ::testing::Contains(HasSubstr("NVTX was not recorded")));
   EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_s"), std::nullopt);
 }
@@ -238,7 +237,7 @@ TEST_F(NsysTrace, WithoutNvtxItSaysThatTheLoaderCannotBeTold) {
 // Steps and waits alone are an account of the host's.
 TEST_F(NsysTrace, WithoutWorkOfAGpuTheHostIsLookedAt) {
   const RunRecord record =
-      read(made(std::string(kTables) + steps() +
+      read(made(std::string(kTables) + sql_of_steps() +
                 "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY;"));
   EXPECT_THAT(record.notes, ::testing::Contains(HasSubstr("no GPU was recorded")));
   EXPECT_EQ(analyse(record).account.stall[Cause::opaque], 600 * kMillisecond);
@@ -252,4 +251,3 @@ TEST_F(NsysTrace, AReportOfNsysItselfHasToBeExported) {
 
 }  // namespace
 }  // namespace loaderscope::traces
-#endif

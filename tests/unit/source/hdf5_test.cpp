@@ -1,5 +1,4 @@
 // HDF5: what h5py wrote, its chunks, its lock, and files that cannot be used.
-#ifdef LOADERSCOPE_WITH_HDF5
 #include "source/hdf5.h"
 
 #include <gmock/gmock.h>
@@ -248,4 +247,3 @@ TEST(Hdf5, ChangedBytesAreRefusedOrOpen) {
 
 }  // namespace
 }  // namespace loaderscope::source
-#endif

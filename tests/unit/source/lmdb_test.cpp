@@ -12,6 +12,7 @@
 #include "fixtures.h"
 #include "lmdb_writer.h"
 #include "loaderscope/errors.h"
+#include "source/registry.h"
 #include "temp_folder.h"
 
 namespace loaderscope::source {
@@ -67,14 +68,17 @@ TEST(Datum, HoldsACodedImageOrPlanes) {
   EXPECT_THAT(why(""), HasSubstr("is empty"));
 }
 
-#ifdef LOADERSCOPE_WITH_LMDB
 struct Lmdb : testing::Test {
   TempFolder data;
+
+  void SetUp() override {
+    if (!built_with::kLmdb.is_built) GTEST_SKIP() << "built without LMDB";
+  }
 
   std::unique_ptr<Source> open(const std::string& path, const GivenWords& words = {}) {
     SourceOptions options = without_cache({path});
     options.words = words;
-    return open_lmdb(options, {});
+    return source_row("lmdb").open(options, {});
   }
   std::string why_not(const std::string& path, const GivenWords& words = {}) {
     return message_of<RunError>([&] { open(path, words); });
@@ -211,7 +215,6 @@ TEST_F(Lmdb, ChangedBytesAreRefusedOrRead) {
     changed[i] = whole[i];
   }
 }
-#endif
 
 }  // namespace
 }  // namespace loaderscope::source

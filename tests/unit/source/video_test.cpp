@@ -1,5 +1,4 @@
 // Frames of videos that PyAV wrote: what comes of them in any order, and what is decoded for it.
-#ifdef LOADERSCOPE_WITH_FFMPEG
 #include "source/video.h"
 
 #include <gmock/gmock.h>
@@ -209,4 +208,3 @@ TEST_F(Video, SizesThatNobodyMeantAreRefusedBeforeMemoryIsTaken) {
 
 }  // namespace
 }  // namespace loaderscope::source
-#endif
