@@ -7,8 +7,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/exhaustion.h"
 #include "base/printable.h"
-#include "base/shortage.h"
 #include "cli/command.h"
 #include "job/interrupt.h"
 

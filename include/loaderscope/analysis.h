@@ -51,7 +51,7 @@ struct Removal {
 enum class RemovalBasis : std::uint8_t { account, critical_path, model };
 std::string_view name_of(RemovalBasis basis);
 
-struct Removals {
+struct RemovalGains {
   RemovalBasis basis = RemovalBasis::account;
   std::vector<Removal> list;  // what saves most first
   double error = 0;           // of `saves`, as a share of it
@@ -72,7 +72,7 @@ struct Verdict {
 };
 
 // The stall by what would be left of it, in the model, if every cost always were its mean.
-struct Starved {
+struct StallSplit {
   Nanos mean = 0;      // left: too little capacity
   Nanos variance = 0;  // the rest: the spread of the costs
 
@@ -80,7 +80,7 @@ struct Starved {
 };
 
 // How far ahead batches must be made so that 99.9 % of the steps find theirs ready, in the model.
-struct ReadyDepth {
+struct RequiredPrefetchDepth {
   std::string setting;                 // that says how far: prefetch-factor or window
   double ready_now = 0;                // share of the steps, as it is set
   std::optional<std::int64_t> enough;  // the smallest value; nothing where none is
@@ -111,7 +111,7 @@ struct GoodnessOfFit {
   std::string sentence() const;
 };
 // Who can do what mends a finding.
-enum class MendedBy : std::uint8_t {
+enum class FixedBy : std::uint8_t {
   reader,         // whoever writes and starts the training
   administrator,  // of the machine: other programs, quotas, hardware
 };
@@ -135,7 +135,7 @@ struct Finding {
   double busy_before = 0, busy_after = 0;  // likewise; 0 without a compute
   double regained_s = 0;                   // of the window
   double waited = 0;                       // share of the window that is waited on its account
-  MendedBy mended_by = MendedBy::reader;
+  FixedBy mended_by = FixedBy::reader;
   double may_be_off = 0;    // of the rate that is predicted, either way; 0: nothing says so
   bool wrong_data = false;  // worse than any waiting; nothing is predicted then
   // It holds nothing back: the rate is all that the loader can feed, not what a change gives.
@@ -158,19 +158,19 @@ struct Finding {
 };
 
 // The least of one thing with which the GPU is busy enough, all else as it is; in the model.
-struct Needed {
+struct TargetOption {
   std::string what;       // num-workers, cores, storage-latency or STAGE.speed
   Changes changes;        // empty: none that was tried is enough
   double busy_after = 0;  // with the changes
 };
 
-struct WhatItTakes {
-  double busy = 0;           // share of the window that is wanted
-  std::vector<Needed> ways;  // each alone does, where it has changes
+struct TargetOptions {
+  double busy = 0;                 // share of the window that is wanted
+  std::vector<TargetOption> ways;  // each alone does, where it has changes
 };
 
 // What the waiting costs.
-struct Waste {
+struct IdleCost {
   double gpu_hours_per_day = 0;
   std::optional<double> price_per_day;
 };
@@ -251,18 +251,18 @@ struct Analysis {
   std::optional<double> epoch_predicted_s;
   bool is_within_epoch = false;  // the window: none ended
   std::optional<LongStep> long_step;
-  std::optional<Waste> waste;  // not without a busy
-  Removals removals;
+  std::optional<IdleCost> waste;  // not without a busy
+  RemovalGains removals;
   Verdict verdict;
   std::vector<Finding> findings;     // wrong data, then what gives back most; see findings.h
   std::optional<GoodnessOfFit> fit;  // of the model that they rest on
   std::vector<std::string> fit_notes;
-  PastPredictions past;                      // handed in
-  std::optional<Starved> starved;            // of the model; not without a busy
-  std::optional<ReadyDepth> depth;           // likewise
-  std::optional<WhatItTakes> what_it_takes;  // likewise; not where the GPU is busy enough
-  std::vector<std::string> notes;            // what the run was too short to see
-  std::optional<Proof> proof;                // handed in: runs made afterwards
+  PastPredictions past;                        // handed in
+  std::optional<StallSplit> starved;           // of the model; not without a busy
+  std::optional<RequiredPrefetchDepth> depth;  // likewise
+  std::optional<TargetOptions> what_it_takes;  // likewise; not where the GPU is busy enough
+  std::vector<std::string> notes;              // what the run was too short to see
+  std::optional<Proof> proof;                  // handed in: runs made afterwards
 
   // Of so few steps nothing is said but that there is no verdict, and what to do next.
   bool is_too_short() const;

@@ -25,7 +25,7 @@ struct Distribution {
   double quantile(double u) const;
 };
 
-inline constexpr Nanos kLongestCost = Nanos{30} * 24 * 3600 * kSecond;  // 30 days
+inline constexpr Nanos kMaxCost = Nanos{30} * 24 * 3600 * kSecond;  // 30 days
 
 // Whether the stage burns a core or only waits.
 enum class CostKind : std::uint8_t { cpu, sleep };
@@ -69,7 +69,7 @@ struct Injection {
 // read, startup and h2d wait, every other stage burns a core, unless declared otherwise.
 CostKind default_cost_kind(Stage stage);
 
-// ceil(bytes / rate) in ns, at most kLongestCost.
+// ceil(bytes / rate) in ns, at most kMaxCost.
 Nanos transfer_time(Bytes bytes, double bytes_per_second);
 
 Cost parse_cost(std::string_view text);            // throws ValueError
@@ -80,7 +80,7 @@ Distribution parse_distribution(std::string_view text, double (*parse_value)(std
 // one value.
 std::string spell_distribution(const Distribution& distribution,
                                std::string (*spell_value)(double));
-// The same of times: VALUE is a duration of at most kLongestCost.
+// The same of times: VALUE is a duration of at most kMaxCost.
 Distribution parse_time_distribution(std::string_view text);
 std::string spell_time_distribution(const Distribution& distribution);
 

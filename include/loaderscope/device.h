@@ -96,8 +96,8 @@ class Device {
   virtual std::unique_ptr<HostSlots> make_slots(MemoryMode mode, std::size_t count,
                                                 Bytes slot_bytes);
   // The same in memory that worker processes share, as MemoryRow::adopt.
-  virtual std::unique_ptr<HostSlots> adopt_slots(MemoryMode mode, std::byte* place,
-                                                 std::size_t count, Bytes slot_bytes);
+  virtual std::unique_ptr<HostSlots> wrap_slots(MemoryMode mode, std::byte* place,
+                                                std::size_t count, Bytes slot_bytes);
   virtual DeviceFacts facts() const { return {}; }
   // From any thread, once the run is to stop: what its own thread is blocked in comes back.
   virtual void cancel() {}

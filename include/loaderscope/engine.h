@@ -13,8 +13,8 @@
 namespace loaderscope {
 
 class Device;
-struct AccountSoFar;
-class FactObserver;
+struct RunningAccount;
+class EventObserver;
 struct FittedCosts;
 
 struct Progress {
@@ -22,12 +22,12 @@ struct Progress {
   std::int64_t samples = 0;
   double fraction = 0;  // of the window, 0 to 1
   // What the steps were booked to, while it is called; null: the context's observer is told.
-  const AccountSoFar* account = nullptr;
+  const RunningAccount* account = nullptr;
 };
 
 // Of somebody else's loader no stage can be left out: one run takes batches from the loader and,
 // by turns, again those that it has delivered before. Numbers of steps.
-struct ReplayTurns {
+struct ReplaySchedule {
   std::int64_t lead = 0;           // of the loader, before the first turn
   std::int64_t settle_loader = 0;  // the first of each turn do not count
   std::int64_t settle_replay = 0;
@@ -45,18 +45,18 @@ struct GuestContext {
   // The end of what it prints goes there, instead of all of it to standard error.
   std::string* program_output = nullptr;
   // When batches that were delivered take the place of the loader; may be null.
-  const ReplayTurns* replay = nullptr;
+  const ReplaySchedule* replay = nullptr;
 };
 
 // What is known of a window that several ranks have in common: that of the first of them.
-struct CommonWindow {
+struct SharedWindow {
   std::int64_t folded = 0;  // steps, warm-up included
   std::int64_t first_measured = std::numeric_limits<std::int64_t>::max();  // the step
   bool ended = false;
 };
 
 // The ranks that a run makes itself, of a job whose others are made elsewhere.
-struct JobPart {
+struct LocalRanks {
   std::int64_t first_rank = 0;
   std::int64_t ranks = 0;  // of the job; 0: none is made elsewhere
   // True once the others have ended, this part having folded so many steps of each of its ranks:
@@ -64,15 +64,15 @@ struct JobPart {
   std::function<bool(std::int64_t steps)> has_ended;
   // With sync-ranks all ranks have the window of the job's first: the part that makes it tells
   // it, the others ask. Else both are empty.
-  std::function<void(const CommonWindow&)> tell_window;
-  std::function<CommonWindow()> window;
+  std::function<void(const SharedWindow&)> publish_window;
+  std::function<SharedWindow()> window;
 };
 
 // What an engine may use of the world around it. Tests hand in others.
 struct EngineContext {
   const std::atomic<int>* stop_signal = nullptr;     // not 0: end soon, keep what was measured
   std::function<void(const Progress&)> on_progress;  // may be empty; called a few times a second
-  FactObserver* observer = nullptr;                  // of every fact, if not null
+  EventObserver* observer = nullptr;                 // of every fact, if not null
   // Devices instead of those that the configuration names, as DeviceRow::make; may be empty.
   std::function<std::vector<std::unique_ptr<Device>>(const RunConfig&,
                                                      const std::atomic<int>& stop)>
@@ -87,7 +87,7 @@ struct EngineContext {
   // is asked for. `model` only.
   bool only_account = false;
   GuestContext guest;  // of somebody else's loader
-  JobPart part;        // `native` only
+  LocalRanks part;     // `native` only
 };
 
 // Runs the resolved `config` and returns the facts (machine and tool_version are filled by the

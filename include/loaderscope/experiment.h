@@ -24,7 +24,7 @@ struct Axis {
 using Axes = std::vector<Axis>;
 
 // How a run read its stored samples.
-struct CaseReading {
+struct CaseReadStats {
   Nanos per_sample = 0;  // of one worker, mean
   double in_flight = 0;  // samples that workers were reading at a time, mean over the window
   double requests = 0;   // that the kernel was asked for, per sample
@@ -43,8 +43,8 @@ struct CaseRun {
   double other_cpu_s = 0;       // of other programs meanwhile; 0 where it is not known
   Bytes resident = 0;           // at the end of the window
   Bytes slots = 0, pinned = 0, shared = 0;
-  Bytes of_worker = 0;                 // memory of one worker process; 0: not known
-  std::optional<CaseReading> reading;  // of stored data
+  Bytes of_worker = 0;                   // memory of one worker process; 0: not known
+  std::optional<CaseReadStats> reading;  // of stored data
   Nanos first_batch = 0;
   Nanos took = 0;        // with its start and warm-up; virtual where the time of the run is
   std::string bound_by;  // "" when it cannot be told

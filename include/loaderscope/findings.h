@@ -12,26 +12,26 @@
 
 namespace loaderscope {
 
-struct Facts;
+struct FindingInput;
 struct Candidate;
 
 // What mending a finding gives back. A finding that gives back no time is said all the same when
 // that is not what it is about.
-enum class GivesBack : std::uint8_t {
+enum class Benefit : std::uint8_t {
   time,
-  resources,   // memory, cores or a sound machine, and perhaps time
-  sound_data,  // what the training is given is wrong: said first, and without a verdict too
+  resources,     // memory, cores or a sound machine, and perhaps time
+  correct_data,  // what the training is given is wrong: said first, and without a verdict too
   nothing,
 };
 
 struct FindingRow {
   Row row;
   // Looks at the facts; nothing when they do not show it.
-  std::optional<Candidate> (*look)(const Facts& facts);
-  GivesBack gives_back = GivesBack::time;
+  std::optional<Candidate> (*look)(const FindingInput& facts);
+  Benefit gives_back = Benefit::time;
   // The share of the window that is waited on its account; null: it is not about waiting.
-  double (*waited)(const Facts& facts) = nullptr;
-  MendedBy mended_by = MendedBy::reader;
+  double (*waited)(const FindingInput& facts) = nullptr;
+  FixedBy mended_by = FixedBy::reader;
   // Mending it costs something else: only a model can tell whether it pays.
   bool is_trade = false;
   bool is_of_gpu = false;  // there is nothing to see without one

@@ -42,11 +42,11 @@ struct Prediction {
 
 // What was measured and what becomes of it: measured x the ratio in the model, so that what the
 // model is off by does not show as a gain.
-struct Promise {
+struct ScaledPrediction {
   double rate_before = 0, rate_after = 0;  // samples per second
   double busy_before = 0, busy_after = 0;  // 0 without a compute
 };
-Promise promise_of(const Analysis& measured, const Prediction& prediction);
+ScaledPrediction scale_prediction(const Analysis& measured, const Prediction& prediction);
 
 // May be called by several threads at once.
 using Predictor = std::function<Prediction(const Changes&)>;
@@ -59,8 +59,8 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
 
 // What would keep the GPU of a run busy enough. Nothing where it is, where there is no compute to
 // be busy with, and where no stage of the loader is waited for.
-std::optional<WhatItTakes> what_it_takes(const Analysis& analysis, const Prediction& base,
-                                         const Predictor& predict);
+std::optional<TargetOptions> what_it_takes(const Analysis& analysis, const Prediction& base,
+                                           const Predictor& predict);
 
 // `analysis` with what the model fitted to `record` says: how well it fits, the findings, how the
 // stall divides into mean and spread, how deep a window would do, and what it would take. `past` is

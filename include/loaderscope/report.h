@@ -21,8 +21,8 @@ struct ReportStyle {
   bool plots = false;    // a terminal that can show braille letters
 };
 
-class Form;      // src/report/form.h
-struct Reading;  // src/report/screen.h
+class ResultVisitor;  // src/report/result_visitor.h
+struct TextReport;    // src/report/text_report.h
 namespace compare {
 struct Comparison;  // src/experiment/compare/compare.h
 }
@@ -32,8 +32,9 @@ struct Comparison;  // src/experiment/compare/compare.h
 struct AnyResult {
   std::string_view kind;  // of result_kinds(): "run", "sweep", ...
   std::string tool_version;
-  std::function<void(Form& form)> describe;                              // shows every member
-  std::function<void(Reading& reading, const ReportStyle& style)> tell;  // the answer, for people
+  std::function<void(ResultVisitor& form)> describe;  // shows every member
+  std::function<void(TextReport& reading, const ReportStyle& style)>
+      tell;                           // the answer, for people
   std::function<std::string()> draw;  // its pictures, as the HTML of a page
   // Of a run; else null.
   const RunRecord* record = nullptr;

@@ -80,7 +80,7 @@ struct QueueStats {
 };
 
 // How the values that the processes and hosts of a job have of a metric become one.
-enum class Joined : std::uint8_t {
+enum class MetricJoin : std::uint8_t {
   mean,            // shares, rates, sizes, and what one sample, batch or process takes
   sum_of_machine,  // of a process: those of one machine add up, as its memory does
   sum,             // totals of the run
@@ -95,15 +95,15 @@ struct Metric {
   double value = 0;
   // A count for each sample, which the same code over the same samples repeats exactly.
   bool is_exact = false;
-  Joined joined = Joined::mean;
+  MetricJoin joined = MetricJoin::mean;
 };
 
 inline Metric adds_up(Metric metric) {
-  metric.joined = Joined::sum;
+  metric.joined = MetricJoin::sum;
   return metric;
 }
 inline Metric adds_up_in_machine(Metric metric) {
-  metric.joined = Joined::sum_of_machine;
+  metric.joined = MetricJoin::sum_of_machine;
   return metric;
 }
 

@@ -18,9 +18,9 @@
 namespace loaderscope {
 
 // Is told by who reads which part of that is measured apart; this one lets it pass.
-class StageSink {
+class SubstageListener {
  public:
-  virtual ~StageSink() = default;
+  virtual ~SubstageListener() = default;
   // A sub-stage of reading, within which there is no other, begins; it ends.
   virtual void enter(Stage stage) { static_cast<void>(stage); }
   virtual void leave() {}
@@ -44,9 +44,9 @@ class SampleReader {
   // again.
   virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
   // How many of them it reads ahead; 0: nothing comes of naming any.
-  virtual int looks_ahead() const { return 0; }
+  virtual int readahead_limit() const { return 0; }
   // Who is told, from now on, which part of reading it is at; outlives it. Else nobody is.
-  virtual void report_to(StageSink& stages) { static_cast<void>(stages); }
+  virtual void set_listener(SubstageListener& stages) { static_cast<void>(stages); }
   // What the last call read of what is stored, where that is not just the sample.
   virtual std::optional<Bytes> stored_bytes() const { return std::nullopt; }
 };
@@ -69,7 +69,7 @@ class Objects {
   virtual void path_of(std::int64_t object, std::string& path) const = 0;
   virtual std::vector<std::string> roots() const = 0;  // paths below which all objects lie
   // By what the object is known as unchanged since the source was opened; 0: by nothing.
-  virtual std::uint64_t stamp_of(std::int64_t object) const {
+  virtual std::uint64_t version_stamp(std::int64_t object) const {
     static_cast<void>(object);
     return 0;
   }
@@ -84,7 +84,7 @@ class Extents : public Objects {
 };
 
 // Whose stream it is: the worker's of a rank, numbers from 0.
-struct StreamPart {
+struct StreamConsumer {
   std::int32_t rank = 0, ranks = 1;
   std::int32_t worker = 0, workers = 1;  // of each rank
   std::uint64_t seed = 0;
@@ -109,12 +109,12 @@ class SampleStream {
 };
 
 // Of a source whose workers own the order: every sample is in the stream of exactly one of them.
-class Streams {
+class StreamSource {
  public:
-  virtual ~Streams() = default;
+  virtual ~StreamSource() = default;
   // The sink outlives it, and is used by the thread that calls next().
-  virtual std::unique_ptr<SampleStream> make_stream(const StreamPart& part,
-                                                    StageSink& stages) const = 0;
+  virtual std::unique_ptr<SampleStream> make_stream(const StreamConsumer& part,
+                                                    SubstageListener& stages) const = 0;
   // What is shared out, one after another, among the ranks and then among the workers of a rank.
   virtual std::int64_t shards() const = 0;
 };
@@ -138,7 +138,7 @@ class Source {
   virtual std::unique_ptr<SampleReader> make_reader() const = 0;
 
   // What not every source has.
-  virtual const Streams* streams() const { return nullptr; }
+  virtual const StreamSource* streams() const { return nullptr; }
   virtual Bytes sample_bytes() const { return 0; }  // of each sample, where they are arrays
   // Of them likewise, for people: "(3, 224, 224) of <f4".
   virtual std::string layout() const { return {}; }

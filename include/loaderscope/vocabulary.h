@@ -151,7 +151,7 @@ bool makes_batches(Cause cause);
 bool is_per_sample(Stage stage);
 
 // Whether a worker that does it was not up before.
-constexpr bool brings_up(Stage stage) {
+constexpr bool is_startup(Stage stage) {
   return stage == Stage::startup || stage == Stage::startup_parent;
 }
 

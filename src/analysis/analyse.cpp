@@ -104,7 +104,7 @@ struct Walk {
 
 // Where steps of that length come again, they belong to the run.
 std::optional<LongStep> long_step_of(const Walk& walk, std::int64_t steps) {
-  if (!walk.longest || walk.long_ones != 1 || steps < kFewestSteps) return std::nullopt;
+  if (!walk.longest || walk.long_ones != 1 || steps < kMinSteps) return std::nullopt;
   const Nanos median = walk.step_time.quantile(0.5);
   LongStep found = *walk.longest;
   if (found.share <= kMuchOfWindow || found.time <= kManyMedians * median) return std::nullopt;
@@ -168,8 +168,8 @@ bool has_gpu(const RunConfig& config) {
          config.answer.gpu_price > 0;
 }
 
-Waste waste_of(const RunRecord& record, const Analysis& analysis) {
-  Waste waste;
+IdleCost waste_of(const RunRecord& record, const Analysis& analysis) {
+  IdleCost waste;
   const auto gpus = static_cast<double>(gpus_of(record));
   waste.gpu_hours_per_day = 24 * gpus * (1 - analysis.busy.mean);
   const double price = record.config.answer.gpu_price;
@@ -199,15 +199,15 @@ void note_limits(Analysis& analysis, const RunRecord& record) {
 }  // namespace
 
 std::string short_run_note(const RunRecord& record, const Analysis& analysis) {
-  constexpr std::int64_t kFewestWindows = 4;
+  constexpr std::int64_t kMinWindows = 4;
   const std::int64_t window = batches_ahead(record.config);
-  if (analysis.steps == 0 || analysis.steps >= kFewestWindows * window) return "";
+  if (analysis.steps == 0 || analysis.steps >= kMinWindows * window) return "";
   return fmt::format(
       "{} {} less than four windows of {}, so what was made before them may carry the "
       "rate; give "
       "--steps {}",
       plural(analysis.steps, "step"), analysis.steps == 1 ? "is" : "are", plural(window, "batch"),
-      kFewestWindows * window);
+      kMinWindows * window);
 }
 
 AccountLead account_lead(Bootstrap bootstrap) {
@@ -242,7 +242,7 @@ Analysis analyse(const RunRecord& record) {
   analysis.step_time = std::move(walk.step_time);
   analysis.has_busy = device_kind(record.config.trainer.device.value) != DeviceKind::none &&
                       analysis.account.compute > 0;
-  analysis.steady = analysis.steps >= kFewestSteps && !record.input_ended_in_warmup &&
+  analysis.steady = analysis.steps >= kMinSteps && !record.input_ended_in_warmup &&
                     !analysis.long_step && walk.steady;
 
   const Bootstrap bootstrap(walk.series, block_steps(record.config));

@@ -67,7 +67,7 @@ static double most_of_libraries(const RunRecord& record) {
 }
 
 double computing_threads(const RunRecord& record) {
-  constexpr double kFewest = 0.5;
+  constexpr double kMinCount = 0.5;
   const auto cpu = value_of(record.metrics, "process.cpu_s");
   const bool on_gpu = has_gpu(record) || value_of(record.metrics, "gpu.h2d_s");
   if (device_kind(record.config.trainer.device.value) != DeviceKind::program || on_gpu || !cpu)
@@ -78,7 +78,7 @@ double computing_threads(const RunRecord& record) {
   const double libraries = cpu_of_libraries(record).value_or(most_of_libraries(record));
   const double training = *cpu - seconds(cpu_of_stages(record)) - libraries;
   const double threads = training / seconds(computing);
-  return threads >= kFewest ? threads : 0;
+  return threads >= kMinCount ? threads : 0;
 }
 
 }  // namespace loaderscope

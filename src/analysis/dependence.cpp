@@ -7,8 +7,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kFewest = 8;  // values; shorter series count as independent
-constexpr double kMostCorrelation = 0.999;
+constexpr std::int64_t kMinCount = 8;  // values; shorter series count as independent
+constexpr double kMaxCorrelation = 0.999;
 constexpr double kAlike = 1e-12;  // variance of values that differ by how they were rounded
 
 // Returns the autocovariances of lags 0 to `most`, each divided by n.
@@ -57,7 +57,7 @@ double Dependence::unseen_by_blocks(std::int64_t length) const {
 Dependence dependence_of(std::span<const double> values) {
   Dependence found;
   const std::int64_t count = std::ssize(values);
-  if (count < kFewest) return found;
+  if (count < kMinCount) return found;
   const auto n = static_cast<double>(count);
   const std::int64_t run = 5;
   const auto root = static_cast<std::int64_t>(std::ceil(std::sqrt(n)));
@@ -67,7 +67,7 @@ Dependence dependence_of(std::span<const double> values) {
   const double chance = 2 * std::sqrt(std::log10(n) / n);
   const double first = covariance[1] / covariance[0];
   // The estimate is too small for short series; this corrects its bias.
-  if (first > chance) found.correlation = std::min(kMostCorrelation, (n * first + 1) / (n - 3));
+  if (first > chance) found.correlation = std::min(kMaxCorrelation, (n * first + 1) / (n - 3));
   const std::int64_t bandwidth =
       std::min<std::int64_t>(2 * std::max<std::int64_t>(1, last_lag(covariance, chance, run, most)),
                              std::ssize(covariance) - 1);

@@ -15,8 +15,8 @@ struct Total {                           // s
   double computes_blocked = 0, reads_blocked = 0;
 
   double queued_share() const {
-    constexpr double kMost = 0.95;
-    return cpu > 0 ? std::min(queued / (cpu + queued), kMost) : 0;
+    constexpr double kMax = 0.95;
+    return cpu > 0 ? std::min(queued / (cpu + queued), kMax) : 0;
   }
 };
 

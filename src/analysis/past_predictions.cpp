@@ -20,8 +20,8 @@ std::optional<double> PastPredictions::bound() const {
 }
 
 bool GoodnessOfFit::can_predict() const {
-  constexpr double kMostError = 0.1;
-  return std::abs(rate_error) <= kMostError;
+  constexpr double kMaxError = 0.1;
+  return std::abs(rate_error) <= kMaxError;
 }
 
 std::string GoodnessOfFit::sentence() const {

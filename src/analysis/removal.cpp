@@ -6,8 +6,8 @@
 namespace loaderscope {
 namespace {
 
-Removals by_shares(RemovalBasis basis, const Account& parts) {
-  Removals removals;
+RemovalGains by_shares(RemovalBasis basis, const Account& parts) {
+  RemovalGains removals;
   removals.basis = basis;
   for (std::size_t c = 0; c < kCauses; ++c) {
     if (parts.stall.at(c) > 0)
@@ -24,7 +24,7 @@ void sort_by_saving(std::vector<Removal>& list) {
                    [](const Removal& a, const Removal& b) { return a.saves > b.saves; });
 }
 
-double Removals::saves(Cause cause) const {
+double RemovalGains::saves(Cause cause) const {
   for (const Removal& removal : list)
     if (removal.causes.size() == 1 && removal.causes.front() == cause) return removal.saves;
   return 0;
@@ -43,7 +43,7 @@ std::string_view name_of(RemovalBasis basis) {
 }
 
 // Critical paths of ranks are added up to an account of their own.
-Removals removals_of(const RunRecord& record, const Account& account) {
+RemovalGains removals_of(const RunRecord& record, const Account& account) {
   Account paths;
   for (const RankRecord& rank : record.ranks) {
     if (!rank.critical_path) return by_shares(RemovalBasis::account, account);

@@ -8,9 +8,9 @@
 namespace loaderscope {
 
 // Less is no gain: of a verdict and of a proof.
-inline constexpr double kWorthMending = 0.02;  // of the window
+inline constexpr double kMinUsefulGain = 0.02;  // of the window
 
-Removals removals_of(const RunRecord& record, const Account& account);
+RemovalGains removals_of(const RunRecord& record, const Account& account);
 void sort_by_saving(std::vector<Removal>& list);  // the largest first
 
 }  // namespace loaderscope

@@ -11,10 +11,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostBlocks = 500;  // more would only cost time
+constexpr std::int64_t kMaxBlocks = 500;  // more would only cost time
 // The rule finds blocks whose variance is least in error. Intervals cover better with longer ones.
 constexpr double kLonger = 1.5;
-constexpr double kFewestMemories = 15;  // in a window whose intervals cover what they should
+constexpr double kMinMemories = 15;  // in a window whose intervals cover what they should
 
 class Dice {
  public:
@@ -81,7 +81,7 @@ StepSums sums_of(const StepRow& row) {
 }
 
 StepSeries::StepSeries(std::int64_t steps)
-    : steps_(steps), per_cell_(std::max<std::int64_t>(1, (steps + kMostCells - 1) / kMostCells)) {
+    : steps_(steps), per_cell_(std::max<std::int64_t>(1, (steps + kMaxCells - 1) / kMaxCells)) {
   cells_.resize(static_cast<std::size_t>((steps + per_cell_ - 1) / per_cell_));
 }
 
@@ -108,8 +108,8 @@ void look_at(Dependence& found, const std::vector<StepSums>& cells, std::int64_t
 BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block) {
   BlockPlan plan;
   plan.wanted = cells_per_block;
-  plan.cells = std::max(cells_per_block, cells / kMostBlocks);
-  plan.firm = cells / plan.cells >= kFewestBlocks;
+  plan.cells = std::max(cells_per_block, cells / kMaxBlocks);
+  plan.firm = cells / plan.cells >= kMinBlocks;
   // Two halves tell more than a single block, which would show no variation at all.
   if (cells / plan.cells < 2) plan.cells = cells / 2;
   plan.cells = std::max<std::int64_t>(1, plan.cells);
@@ -135,8 +135,8 @@ BlockPlan plan_blocks(const StepSeries& series, std::int64_t least_steps) {
   }
   const auto bursts = static_cast<std::int64_t>(std::ceil(kLonger * found.block));
   BlockPlan plan = plan_blocks(n, std::max(least, found.block > 1 ? bursts * burst : least));
-  plan.firm = plan.firm && static_cast<double>(n) >=
-                               kFewestMemories * found.memory() * static_cast<double>(burst);
+  plan.firm = plan.firm &&
+              static_cast<double>(n) >= kMinMemories * found.memory() * static_cast<double>(burst);
   plan.unseen = found.unseen_by_blocks(std::max<std::int64_t>(1, plan.cells / burst));
   return plan;
 }

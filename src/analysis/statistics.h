@@ -29,7 +29,7 @@ StepSums sums_of(const StepRow& row);
 // The steps of a window in order, added up in cells: a million steps cost no more than 8192.
 class StepSeries {
  public:
-  static constexpr std::int64_t kMostCells = 8192;
+  static constexpr std::int64_t kMaxCells = 8192;
 
   explicit StepSeries(std::int64_t steps);
   // Adds to step `index` of the window, 0 <= index < steps; ranks add to the same index.
@@ -46,13 +46,13 @@ class StepSeries {
 };
 
 // With fewer, two that are alike by chance would pass for a firm interval.
-inline constexpr std::int64_t kFewestBlocks = 3;
+inline constexpr std::int64_t kMinBlocks = 3;
 
 // How a series is cut.
 struct BlockPlan {
   std::int64_t cells = 1;   // per block
   std::int64_t blocks = 1;  // that fit
-  bool firm = false;        // at least kFewestBlocks of the length asked for
+  bool firm = false;        // at least kMinBlocks of the length asked for
   double unseen = 1;        // times as far as blocks show, the mean varies
   std::int64_t wanted = 1;  // cells of a block, asked for
 };

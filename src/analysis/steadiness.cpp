@@ -9,7 +9,7 @@ namespace loaderscope {
 Steadiness::Steadiness(std::int64_t steps, std::int64_t workers) {
   const bool grouped = steps >= 16 * workers;
   if (grouped) length_ = workers;
-  const std::int64_t most = StepSeries::kMostCells;
+  const std::int64_t most = StepSeries::kMaxCells;
   length_ *= std::max<std::int64_t>(1, (steps / length_ + most - 1) / most);
   block_ = (2 * workers + length_ - 1) / length_;
   times_.resize(static_cast<std::size_t>(std::max<std::int64_t>(0, steps / length_)));

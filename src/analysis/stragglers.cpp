@@ -12,7 +12,7 @@ constexpr double kHardly = 0.001;  // of the window; below it no rank waits for 
 constexpr double kFarLess = 0.5;   // of what the next one waits
 constexpr double kGap = 0.25;      // of what is waited most, between the two
 constexpr double kAsSlow = 1.1;    // times the rate of the slowest
-constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kMaxNamed = 3;
 
 // Of those that `is_measured` says true of.
 template <class Value, class IsMeasured>
@@ -59,7 +59,7 @@ std::vector<std::size_t> slowest_ranks(const std::vector<double>& samples_per_s)
 }
 
 std::string words_of_ranks(const std::vector<std::size_t>& ranks) {
-  const std::size_t named = ranks.size() <= kMostNamed + 1 ? ranks.size() : kMostNamed;
+  const std::size_t named = ranks.size() <= kMaxNamed + 1 ? ranks.size() : kMaxNamed;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < named; ++i) {
     if (i > 0) text += i + 1 == ranks.size() ? " and " : ", ";

@@ -83,19 +83,21 @@ bool waits_for_sampler(const RunRecord& record, const Account& account) {
   return account.stall[Cause::launch] > 0 && 2 * chosen_in(record) >= account.stall[Cause::launch];
 }
 
-bool waits_for_word(const std::vector<Metric>& of_host, const Account& account) {
+bool waits_for_notifications(const std::vector<Metric>& of_host, const Account& account) {
   const Nanos launch = account.stall[Cause::launch];
   return launch > 0 && 2 * value_of(of_host, "meeting.late_word_s").value_or(0) >= seconds(launch);
 }
 
-bool waits_for_word(const RunRecord& record, const Account& account) {
-  return waits_for_word(record.metrics, account) ||
-         std::any_of(record.hosts.begin(), record.hosts.end(),
-                     [&](const HostRecord& host) { return waits_for_word(host.metrics, account); });
+bool waits_for_notifications(const RunRecord& record, const Account& account) {
+  return waits_for_notifications(record.metrics, account) ||
+         std::any_of(record.hosts.begin(), record.hosts.end(), [&](const HostRecord& host) {
+           return waits_for_notifications(host.metrics, account);
+         });
 }
 
 std::string words_of_cause(Cause cause, const RunRecord& record, const Account& account) {
-  if (cause == Cause::launch && waits_for_word(record, account)) return "word of other processes";
+  if (cause == Cause::launch && waits_for_notifications(record, account))
+    return "word of other processes";
   return std::string(name_of(cause));
 }
 

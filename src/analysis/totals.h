@@ -34,8 +34,8 @@ Nanos wrapped_in(const RunRecord& record);
 bool waits_for_wrapper(const RunRecord& record, const Account& account);
 // Likewise for word of other processes' ranks, without which its next step does not begin; of a job
 // the host that waits longest for it.
-bool waits_for_word(const std::vector<Metric>& of_host, const Account& account);
-bool waits_for_word(const RunRecord& record, const Account& account);
+bool waits_for_notifications(const std::vector<Metric>& of_host, const Account& account);
+bool waits_for_notifications(const RunRecord& record, const Account& account);
 // "decode"; of `launch` that is late word of others, what it is: no launching.
 std::string words_of_cause(Cause cause, const RunRecord& record, const Account& account);
 

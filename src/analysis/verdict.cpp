@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostWorkers = 1 << 20;  // keeps products of absurd settings small
+constexpr std::int64_t kMaxWorkers = 1 << 20;  // keeps products of absurd settings small
 
 std::string words_of(const LongStep& step) {
   return fmt::format(
@@ -26,7 +26,7 @@ std::string too_wide(const Analysis& analysis) {
   return fmt::format(
       "busy may be anything from {:.1f} to {:.1f} %, more than the ±{:.0f} points that a verdict "
       "allows",
-      100 * analysis.busy.low, 100 * analysis.busy.high, 100 * kWidestBusy);
+      100 * analysis.busy.low, 100 * analysis.busy.high, 100 * kMaxWidthOfBusy);
 }
 
 // Of a trace: what was recorded is all there is.
@@ -38,21 +38,22 @@ std::optional<std::string> reason_of_trace(const RunRecord& record, const Analys
   if (value_of(record.metrics, "trace.steps_known").value_or(1) == 0)
     return "the trace does not tell steps apart; give --step-range NAME with the name of the "
            "program's own range around a step, or record with prof.step() after each";
-  if (analysis.steps < kFewestSteps)
+  if (analysis.steps < kMinSteps)
     return fmt::format("{} {} recorded and a verdict needs {}; record more of them",
                        plural(analysis.steps, "step"), analysis.steps == 1 ? "was" : "were",
-                       kFewestSteps);
+                       kMinSteps);
   const double other = share_of(account.stall[Cause::other], account);
-  if (other > kMostOther)
+  if (other > kMaxOther)
     return fmt::format(
         "what {} of the window was waited for was not recorded, more than the "
         "{:.0f} % that a verdict allows; the notes say what to record",
-        show_percent(other), 100 * kMostOther);
+        show_percent(other), 100 * kMaxOther);
   if (analysis.long_step) return words_of(*analysis.long_step) + "; record more steps, without it";
   if (!analysis.steady)
     return "the run is not steady: the step time changed by 10 % or more between its two halves; "
            "record later steps, or more of them";
-  if (analysis.busy.half_width() > kWidestBusy) return too_wide(analysis) + "; record more steps";
+  if (analysis.busy.half_width() > kMaxWidthOfBusy)
+    return too_wide(analysis) + "; record more steps";
   return std::nullopt;
 }
 
@@ -76,22 +77,22 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
         "this machine or with a shorter --duration",
         plural(record.lost_spans, "span"), record.lost_spans == 1 ? "was" : "were");
   }
-  if (analysis.steps < kFewestSteps) {
+  if (analysis.steps < kMinSteps) {
     const std::string few =
         fmt::format("{} {} measured and a verdict needs {}", plural(analysis.steps, "step"),
-                    analysis.steps == 1 ? "was" : "were", kFewestSteps);
+                    analysis.steps == 1 ? "was" : "were", kMinSteps);
     if (record.interrupted) return few;
     return few + how_to_run(record, longer_run(record.config, analysis.steps));
   }
   const double still = value_of(record.metrics, "host.standstill_s").value_or(0);
-  if (still > kMostStandstill * seconds(account.window)) {
+  if (still > kMaxStandstill * seconds(account.window)) {
     return fmt::format(
         "for {} of the window nothing of this program could run: it was stopped, or the machine "
         "was, and that is no waiting for data; measure again",
         show_duration(std::llround(still * 1e9)));
   }
   const double of_gpu = value_of(record.metrics, "gpu.seen_share").value_or(0);
-  if (is_gpu_unseen(record) && of_gpu > kMostOfGpu) {
+  if (is_gpu_unseen(record) && of_gpu > kMaxOfGpu) {
     return fmt::format(
         "compute is the GPU's own time in {} of the window and in the rest what the host saw of "
         "it, and no mean of the two says how busy anything was; run it without the program's own "
@@ -105,21 +106,21 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
            "give a longer --warmup or --duration";
   }
   if (!is_firm(analysis)) return no_firm_interval(record, analysis.steps);
-  if (analysis.busy.half_width() > kWidestBusy)
+  if (analysis.busy.half_width() > kMaxWidthOfBusy)
     return too_wide(analysis) + how_to_run(record, {"steps", kTimesAsLong * analysis.steps});
   const double other = share_of(account.stall[Cause::other], account);
-  if (other > kMostOther) {
+  if (other > kMaxOther) {
     return fmt::format(
         "{} of the window has no known cause, more than the {:.0f} % that a verdict allows; look "
         "at the worst steps of a result saved with --json",
-        show_percent(other), 100 * kMostOther);
+        show_percent(other), 100 * kMaxOther);
   }
   const double clamped = share_of(account.clamped, account);
-  if (clamped > kMostClamped) {
+  if (clamped > kMaxClamped) {
     return fmt::format(
         "the clocks of host and device disagree by {} of the window, more than the {:.0f} % that a "
         "verdict allows; measure again with a longer --duration",
-        show_percent(clamped), 100 * kMostClamped);
+        show_percent(clamped), 100 * kMaxClamped);
   }
   return std::nullopt;
 }
@@ -147,7 +148,7 @@ std::vector<Cause> leaders_of_account(const Account& account, const AccountLead&
         account.stall[first] - account.stall[next] <= account.stall[Cause::other];
     if (lead(first, next).low <= 0 || hidden_by_other) result.push_back(next);
   }
-  if (result.size() > kMostNamed) result.resize(kMostNamed);
+  if (result.size() > kMaxNamed) result.resize(kMaxNamed);
   if (account.stall[first] <= account.stall[Cause::other]) result.push_back(Cause::other);
   return result;
 }
@@ -170,7 +171,7 @@ std::vector<Cause> leaders_by_removal(const Analysis& analysis, const AccountLea
   const double other = share_of(analysis.account.stall[Cause::other], analysis.account);
   std::vector<Cause> result = {first.causes.front()};
   for (const Removal& next : std::span(removals).subspan(1)) {
-    if (result.size() == kMostNamed || next.causes.size() > 1) break;
+    if (result.size() == kMaxNamed || next.causes.size() > 1) break;
     const double unsure = unsure_by(first, next, analysis, lead);
     if (first.saves - next.saves <= std::max({kAlike, unsure, other}))
       result.push_back(next.causes.front());
@@ -186,9 +187,9 @@ double worth_of(Cause cause, const Analysis& analysis) {
 
 // At most three are named, `other` among them, and a third only where mending it could matter.
 void name_few(std::vector<Cause>& causes, const Analysis& analysis) {
-  if (causes.size() > kMostNamed) causes.erase(causes.begin() + kMostNamed - 1, causes.end() - 1);
-  if (causes.size() < kMostNamed || causes.back() == Cause::other) return;
-  if (worth_of(causes.back(), analysis) < kWorthMending) causes.pop_back();
+  if (causes.size() > kMaxNamed) causes.erase(causes.begin() + kMaxNamed - 1, causes.end() - 1);
+  if (causes.size() < kMaxNamed || causes.back() == Cause::other) return;
+  if (worth_of(causes.back(), analysis) < kMinUsefulGain) causes.pop_back();
 }
 
 // Where none gives anything: the largest parts of the account.
@@ -200,14 +201,14 @@ std::vector<Cause> largest_parts(const Analysis& analysis) {
     return static_cast<double>(stall[cause]) < kAlsoLarge * static_cast<double>(stall[causes[0]]);
   };
   const auto end = std::find_if(causes.begin(), causes.end(), is_small);
-  causes.resize(std::min<std::size_t>(static_cast<std::size_t>(end - causes.begin()), kMostNamed));
+  causes.resize(std::min<std::size_t>(static_cast<std::size_t>(end - causes.begin()), kMaxNamed));
   return causes;
 }
 
 void name_causes(Verdict& verdict, const Analysis& analysis, const AccountLead& lead) {
   const Account& account = analysis.account;
-  const Removals& removals = analysis.removals;
-  const bool gains = !removals.list.empty() && removals.list.front().saves >= kWorthMending;
+  const RemovalGains& removals = analysis.removals;
+  const bool gains = !removals.list.empty() && removals.list.front().saves >= kMinUsefulGain;
   verdict.together = gains && removals.list.front().causes.size() > 1;
   if (removals.basis == RemovalBasis::account) {
     verdict.candidates = leaders_of_account(account, lead);
@@ -243,7 +244,7 @@ LongerRun longer_run(const RunConfig& config, std::int64_t steps, std::int64_t w
 }
 
 bool Analysis::is_too_short() const {
-  return verdict.withheld_reason && steps < kFewestSteps && !is_of_trace;
+  return verdict.withheld_reason && steps < kMinSteps && !is_of_trace;
 }
 
 bool ran_to_its_end(const RunRecord& record) {
@@ -286,7 +287,7 @@ std::string no_firm_interval(const RunRecord& record, std::int64_t steps) {
 }
 
 std::int64_t block_steps(const RunConfig& config) {
-  return 2 * std::clamp<std::int64_t>(config.loader.num_workers, 1, kMostWorkers);
+  return 2 * std::clamp<std::int64_t>(config.loader.num_workers, 1, kMaxWorkers);
 }
 
 std::int64_t enough_steps(const RunConfig& config) {

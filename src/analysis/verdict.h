@@ -8,17 +8,17 @@
 
 namespace loaderscope {
 
-inline constexpr std::int64_t kFewestSteps = 20;  // for a verdict
-inline constexpr double kMostOther = 0.05;        // of the window
-inline constexpr double kMostClamped = 0.01;      // of the window
-inline constexpr double kMostStandstill = 0.01;   // of the window
-inline constexpr double kMostOfGpu = 0.01;        // of a window whose other steps the host saw
-inline constexpr double kWidestBusy = 0.30;       // to both sides, of the window
-inline constexpr double kModerateStall = 0.05;    // of the window
+inline constexpr std::int64_t kMinSteps = 20;    // for a verdict
+inline constexpr double kMaxOther = 0.05;        // of the window
+inline constexpr double kMaxClamped = 0.01;      // of the window
+inline constexpr double kMaxStandstill = 0.01;   // of the window
+inline constexpr double kMaxOfGpu = 0.01;        // of a window whose other steps the host saw
+inline constexpr double kMaxWidthOfBusy = 0.30;  // to both sides, of the window
+inline constexpr double kModerateStall = 0.05;   // of the window
 inline constexpr double kHighStall = 0.20;
 inline constexpr std::int64_t kEnoughBlocks = 10;  // for an interval
 inline constexpr std::int64_t kTimesAsLong = 4;    // a run with half the interval
-inline constexpr std::size_t kMostNamed = 3;  // causes that cannot be told apart, `other` included
+inline constexpr std::size_t kMaxNamed = 3;  // causes that cannot be told apart, `other` included
 
 // Of a block of steps, at least: two bursts of the workers.
 std::int64_t block_steps(const RunConfig& config);

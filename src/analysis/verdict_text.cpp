@@ -50,7 +50,7 @@ std::string join(const std::vector<Cause>& causes, std::string_view last, const 
   return text;
 }
 
-Cause front_of(const Removals& removals) { return removals.list.front().causes.front(); }
+Cause front_of(const RemovalGains& removals) { return removals.list.front().causes.front(); }
 
 bool is_seen_from_host(const RunRecord& record) {
   return device_kind(record.config.trainer.device.value) == DeviceKind::program;
@@ -75,7 +75,7 @@ std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
 
 // "decode (24.9 %)", and what is waited for about as long: "decode (46.9 %) and contention (46.9
 // %)".
-std::string chief_words(const RunRecord& record, const Account& account, Cause cause) {
+std::string describe_main_cause(const RunRecord& record, const Account& account, Cause cause) {
   constexpr double kAsLong = 0.95;
   std::string text;
   for (const auto& word : Words<Cause>::table()) {
@@ -99,7 +99,7 @@ std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause
   const double part = static_cast<double>(account.stall[cause]);
   const bool nearly_all = part >= 0.95 * static_cast<double>(account.idle());
   std::string text = nearly_all ? " for " + words_of_cause(cause, record, account)
-                                : ", chiefly for " + chief_words(record, account, cause);
+                                : ", chiefly for " + describe_main_cause(record, account, cause);
   const std::string why = explain(cause, account, record);
   return why.empty() ? text : text + ": " + why;
 }
@@ -123,7 +123,8 @@ bool is_small_cause(const Analysis& analysis, const Verdict& verdict) {
 }
 
 // "decode sets the pace (capacity, the workers never rest)"
-std::string pace_words(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
+std::string describe_limit(const RunRecord& record, const Analysis& analysis,
+                           const Verdict& verdict) {
   const std::string text = join(verdict.candidates, "or", record, analysis);
   if (text == name_of(Cause::other)) return "no known cause sets the pace";
   if (!verdict.bound_by) return text + " set the pace, which cannot be told apart";
@@ -137,10 +138,10 @@ std::string pace_words(const RunRecord& record, const Analysis& analysis, const 
 }
 
 // Of the largest part of the account, where something else sets the pace.
-std::string hidden_words(const RunRecord& record, const Analysis& analysis, Cause hidden) {
+std::string describe_hidden(const RunRecord& record, const Analysis& analysis, Cause hidden) {
   const std::string text = with_share(hidden, record, analysis);
   const double saves = analysis.removals.saves(hidden);
-  if (saves < kWorthMending) return text + ", but hidden: without it nothing is gained";
+  if (saves < kMinUsefulGain) return text + ", but hidden: without it nothing is gained";
   const bool is_less = saves < account_share(hidden, analysis);
   return text + fmt::format(", {} {} of the time is gained, without {} {}",
                             is_less ? "but without it only" : "and without it", show_percent(saves),
@@ -172,7 +173,7 @@ std::string together_words(const RunRecord& record, const Analysis& analysis,
   const double saves = analysis.removals.list.empty() ? 0 : analysis.removals.list.front().saves;
   std::string text = join(verdict.candidates, "and", record, analysis) +
                      " hide one another: without one of them nothing is gained";
-  if (saves >= kWorthMending) text += ", without both " + show_percent(saves) + " of the time";
+  if (saves >= kMinUsefulGain) text += ", without both " + show_percent(saves) + " of the time";
   return text;
 }
 
@@ -191,7 +192,7 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
                           const Verdict& verdict) {
   if (verdict.withheld_reason) {
     // Figures of so few steps mean nothing.
-    if (analysis.steps < kFewestSteps) return "no verdict: " + *verdict.withheld_reason;
+    if (analysis.steps < kMinSteps) return "no verdict: " + *verdict.withheld_reason;
     return waiting_words(record, analysis) + "; no verdict: " + *verdict.withheld_reason;
   }
   if (verdict.bound_by == "compute") {
@@ -210,8 +211,8 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
            no_gain_words(verdict);
   }
   if (verdict.hidden) {
-    return waiting_words(record, analysis) + ": " + pace_words(record, analysis, verdict) + "; " +
-           hidden_words(record, analysis, *verdict.hidden);
+    return waiting_words(record, analysis) + ": " + describe_limit(record, analysis, verdict) +
+           "; " + describe_hidden(record, analysis, *verdict.hidden);
   }
   if (verdict.bound_by) {
     return waiting_words(record, analysis) +
@@ -222,20 +223,20 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
 
 std::string rate_sentence(const RunRecord& record, const Analysis& analysis,
                           const Verdict& verdict) {
-  if (verdict.withheld_reason && analysis.steps < kFewestSteps)
+  if (verdict.withheld_reason && analysis.steps < kMinSteps)
     return "no verdict: " + *verdict.withheld_reason;
   std::string text = "the loader gives " + show_rate(analysis.samples_per_s);
   if (verdict.withheld_reason) return text + "; no verdict: " + *verdict.withheld_reason;
   if (verdict.together) return text + "; " + together_words(record, analysis, verdict);
   text += ", limited by " + join(verdict.candidates, "or", record, analysis);
   if (verdict.no_gain) return text + no_gain_words(verdict);
-  return verdict.hidden ? text + "; " + hidden_words(record, analysis, *verdict.hidden) : text;
+  return verdict.hidden ? text + "; " + describe_hidden(record, analysis, *verdict.hidden) : text;
 }
 
 // Whether the rate suffices, with the margin, as far as its interval allows.
 std::string demand_words(const RunRecord& record, const Analysis& analysis) {
   const double demand = record.config.trainer.demand;
-  if (demand <= 0 || analysis.steps < kFewestSteps) return "";
+  if (demand <= 0 || analysis.steps < kMinSteps) return "";
   const Estimate& rate = analysis.samples_per_s;
   const std::string needed = "; " + spell_count_rate(demand) + " needed: ";
   if (rate.low >= demand) {
@@ -279,14 +280,15 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
         return "the sampler chooses samples in the trainer's own thread";
       if (waits_for_wrapper(record, account))
         return "what the loader is wrapped in handles its batches in the trainer's own thread";
-      if (waits_for_word(record, account)) return "that their ranks are ready is heard late";
+      if (waits_for_notifications(record, account))
+        return "that their ranks are ready is heard late";
       if (waits_for_longer_steps(record, account))
         return "steps last unequally long, and each rank waits for the rank whose step is longest";
       return account.not_asking > account.launching
                  ? "a batch is ready and the trainer is busy with something else"
                  : "the trainer is slow between taking a batch and its compute";
     case Cause::contention: {
-      if (const double stopped = stopped_by_quota(record); stopped >= kWorthSaying)
+      if (const double stopped = stopped_by_quota(record); stopped >= kMinReportedShare)
         return "the CPU quota stops the threads " + show_percent(stopped) + " of the time";
       const std::string others = words_of_others(record);
       return others.empty() ? "more threads want to run than there are cores" : others;

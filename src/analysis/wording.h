@@ -9,7 +9,7 @@
 
 namespace loaderscope {
 
-inline constexpr double kWorthSaying = 0.01;  // of the window: less is left out
+inline constexpr double kMinReportedShare = 0.01;  // of the window: less is left out
 
 std::string show_cores(double cores);         // 1 core, 2.5 cores
 std::string show_percent(double share);       // 75.0 %

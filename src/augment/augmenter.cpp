@@ -12,7 +12,7 @@ namespace loaderscope {
 namespace augment {
 namespace {
 
-constexpr int kLargestSize = 2048;
+constexpr int kMaxSize = 2048;
 
 // The list of operations, sorted by what they become.
 struct Plan {
@@ -163,8 +163,8 @@ Image::Image(int side, int rows)
 }  // namespace augment
 
 std::unique_ptr<Augmenter> make_augmenter(const AugmentOptions& options) {
-  if (options.size < 1 || options.size > augment::kLargestSize) {
-    throw ValueError("expected a size of 1 to " + std::to_string(augment::kLargestSize) +
+  if (options.size < 1 || options.size > augment::kMaxSize) {
+    throw ValueError("expected a size of 1 to " + std::to_string(augment::kMaxSize) +
                      " pixels, not " + std::to_string(options.size));
   }
   return std::make_unique<augment::NativeAugmenter>(options, augment::Planner(options).make());

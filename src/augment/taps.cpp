@@ -8,7 +8,7 @@
 namespace loaderscope::augment {
 namespace {
 
-constexpr int kLeastBits = 14, kMostBits = 20;
+constexpr int kMinBits = 14, kMaxBits = 20;
 
 std::int32_t pair_of(std::int32_t even, std::int32_t odd) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(even) |
@@ -25,8 +25,8 @@ void reserve(const TapOptions& options, int pairs, int bits, Taps& taps) {
 }
 
 void make_two(const Axis& axis, const TapOptions& options, Taps& taps) {
-  constexpr double kOneStep = 1 << kLeastBits;
-  reserve(options, 1, kLeastBits, taps);
+  constexpr double kOneStep = 1 << kMinBits;
+  reserve(options, 1, kMinBits, taps);
   const int step = options.reversed ? -1 : 1;
   int place = options.reversed ? options.outputs - 1 : 0;
   const int last = axis.high - 1;
@@ -38,7 +38,7 @@ void make_two(const Axis& axis, const TapOptions& options, Taps& taps) {
         first == last ? 0 : static_cast<std::int32_t>((centre - first) * kOneStep + 0.5);
     const auto at = static_cast<std::size_t>(place);
     taps.first[at] = first;
-    taps.weights[at] = pair_of((1 << kLeastBits) - odd, odd);
+    taps.weights[at] = pair_of((1 << kMinBits) - odd, odd);
     if (i == 0) taps.read.low = first;
     taps.read.high = std::min(first + 2, axis.high);
   }
@@ -63,7 +63,7 @@ class RunningSum {
 // The largest weight of an output is at most about 2 / min(scale, pixels); it must fit 15 bits.
 int bits_for(const Axis& axis) {
   const double share = std::min(axis.scale, static_cast<double>(axis.high - axis.low)) / 2;
-  return share < 1 ? kLeastBits : std::min(kLeastBits + std::ilogb(share), kMostBits);
+  return share < 1 ? kMinBits : std::min(kMinBits + std::ilogb(share), kMaxBits);
 }
 
 struct Window {

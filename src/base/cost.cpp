@@ -13,7 +13,7 @@ namespace {
 
 Nanos saturated(double ns) {
   if (!(ns > 0)) return 0;
-  if (ns >= static_cast<double>(kLongestCost)) return kLongestCost;
+  if (ns >= static_cast<double>(kMaxCost)) return kMaxCost;
   return std::llround(ns);
 }
 
@@ -99,10 +99,10 @@ Nanos transfer_time(Bytes bytes, double rate) {
     const auto whole_rate = static_cast<std::uint64_t>(rate);
     const std::uint64_t product = count * kPerSecond;
     const std::uint64_t ns = product / whole_rate + (product % whole_rate == 0 ? 0 : 1);
-    return static_cast<Nanos>(std::min(ns, static_cast<std::uint64_t>(kLongestCost)));
+    return static_cast<Nanos>(std::min(ns, static_cast<std::uint64_t>(kMaxCost)));
   }
   const long double ns = std::ceil(static_cast<long double>(bytes) * 1e9L / rate);
-  return ns >= static_cast<long double>(kLongestCost) ? kLongestCost : static_cast<Nanos>(ns);
+  return ns >= static_cast<long double>(kMaxCost) ? kMaxCost : static_cast<Nanos>(ns);
 }
 
 CostKind default_cost_kind(Stage stage) {
@@ -135,7 +135,7 @@ Cost parse_cost(std::string_view text) {
   std::string_view value = rest;
   cost.kind = take_kind(value).value_or(default_cost_kind(cost.stage));
   cost.is_rate = value.find("/s") != value.npos;
-  const bool has_bytes = !brings_up(cost.stage);
+  const bool has_bytes = !is_startup(cost.stage);
   if (cost.is_rate && !has_bytes) {
     throw ValueError("expected a duration such as 12ms: " + std::string(name) +
                      " handles no bytes");
@@ -145,7 +145,7 @@ Cost parse_cost(std::string_view text) {
   const double longest =
       cost.amount.mean +
       (cost.amount.shape == Distribution::Shape::uniform ? cost.amount.spread : 0);
-  if (!cost.is_rate && longest > static_cast<double>(kLongestCost)) {
+  if (!cost.is_rate && longest > static_cast<double>(kMaxCost)) {
     throw ValueError("expected a duration of at most 30 days");
   }
   return cost;
@@ -162,7 +162,7 @@ Injection parse_injection(std::string_view text) {
   rest.remove_prefix(1);
   auto end = rest.find('@');
   injection.extra = parse_duration(rest.substr(0, end));
-  if (injection.extra > kLongestCost) throw ValueError("expected a duration of at most 30 days");
+  if (injection.extra > kMaxCost) throw ValueError("expected a duration of at most 30 days");
   std::vector<std::string_view> seen;
   while (end != rest.npos) {
     rest.remove_prefix(end + 1);

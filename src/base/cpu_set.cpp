@@ -12,7 +12,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr int kMostCpus = 1 << 20;
+constexpr int kMaxCpus = 1 << 20;
 
 class KernelSet {
  public:
@@ -32,7 +32,7 @@ class KernelSet {
 std::optional<int> take_number(std::string_view& text) {
   int value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value < 0 || value >= kMostCpus) return std::nullopt;
+  if (error != std::errc() || value < 0 || value >= kMaxCpus) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
   return value;
 }
@@ -47,7 +47,7 @@ double busy_ticks(std::istream& line) {
 }  // namespace
 
 CpuSet allowed_cpus() {
-  for (int cpus = 1024; cpus <= kMostCpus; cpus *= 4) {
+  for (int cpus = 1024; cpus <= kMaxCpus; cpus *= 4) {
     const KernelSet set(cpus);
     if (!set || ::sched_getaffinity(0, set.bytes(), set.get()) != 0) continue;
     CpuSet allowed;

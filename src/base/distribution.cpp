@@ -171,7 +171,7 @@ std::string spell_distribution(const Distribution& d, std::string (*spell_value)
 Distribution parse_time_distribution(std::string_view text) {
   return parse_distribution(text, [](std::string_view value) {
     const Nanos ns = parse_duration(value);
-    if (ns > kLongestCost) throw ValueError("expected a duration of at most 30 days");
+    if (ns > kMaxCost) throw ValueError("expected a duration of at most 30 days");
     return static_cast<double>(ns);
   });
 }

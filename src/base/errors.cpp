@@ -37,12 +37,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-constexpr std::size_t kLongestWord = 64;  // no word of ours is longer; keeps the distance cheap
+constexpr std::size_t kMaxWord = 64;  // no word of ours is longer; keeps the distance cheap
 
 }  // namespace
 
 std::string nearest_word(std::string_view word, const std::vector<std::string_view>& candidates) {
-  if (word.empty() || word.size() > kLongestWord) return "";
+  if (word.empty() || word.size() > kMaxWord) return "";
   const std::string wanted = folded(word);
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::string_view best, best_continued;
@@ -68,10 +68,10 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
 }
 
 std::string shown_text(std::string_view text) {
-  constexpr std::size_t kLongest = 80;
+  constexpr std::size_t kMaxLength = 80;
   const std::string open = without_secrets(text);
-  const std::string shown = printable(std::string_view(open).substr(0, kLongest));
-  return open.size() > kLongest ? shown + "..." : shown;
+  const std::string shown = printable(std::string_view(open).substr(0, kMaxLength));
+  return open.size() > kMaxLength ? shown + "..." : shown;
 }
 
 std::string_view name_of(SampleError::Kind kind) {

@@ -7,7 +7,7 @@
 
 namespace loaderscope {
 
-std::string_view kind_unless_file(const std::string& path) {
+std::string_view non_file_kind(const std::string& path) {
   using Type = std::filesystem::file_type;
   std::error_code none;
   if (std::filesystem::canonical(path, none) == "/dev/null") return "";  // an empty file

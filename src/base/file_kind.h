@@ -8,7 +8,7 @@
 namespace loaderscope {
 
 // "a folder", "a pipe", "a device" or "a socket"; "" for a regular file and where nothing is.
-std::string_view kind_unless_file(const std::string& path);
+std::string_view non_file_kind(const std::string& path);
 
 // As much of a file as can be read: of /proc, whose processes may end meanwhile.
 std::string readable_text(const std::string& path);

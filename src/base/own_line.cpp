@@ -1,4 +1,4 @@
-#include "base/own_line.h"
+#include "base/terminal_line.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@ namespace loaderscope {
 
 // As many blanks as a row has end in the row below where something stands in this one, and at the
 // end of this one where nothing does.
-std::string begin_of_own_line(int descriptor) {
+std::string line_start(int descriptor) {
   if (::isatty(descriptor) != 1) return "";
   winsize size{};
   const bool is_known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;

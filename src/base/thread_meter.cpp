@@ -50,8 +50,8 @@ Nanos run_queue_delay_of_thread() {
 Nanos monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
 Nanos thread_cpu_now() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
-CpuMeter::Reading CpuMeter::read_anew() {
-  stay_ = CoreStay::number();
+CpuMeter::Reading CpuMeter::read_uncached() {
+  stay_ = RescheduleDetector::number();
   last_.cpu = thread_cpu_now();
   last_.at = monotonic_now();
   return last_;
@@ -76,7 +76,7 @@ Nanos RunQueueMeter::read() {
 }
 
 Nanos RunQueueMeter::read_if_it_left() {
-  const std::uint64_t stay = CoreStay::number();
+  const std::uint64_t stay = RescheduleDetector::number();
   return stay == std::exchange(stay_, stay) ? 0 : read();
 }
 

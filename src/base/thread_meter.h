@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/core_stay.h"
+#include "base/reschedule_detector.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope {
@@ -24,13 +24,14 @@ class CpuMeter {
   };
   Reading read() {
     const Nanos now = monotonic_now(), since = now - last_.at;
-    if (CoreStay::known() ? since < kTrusted && CoreStay::number() == stay_ : since < kRightAfter)
+    if (RescheduleDetector::known() ? since < kTrusted && RescheduleDetector::number() == stay_
+                                    : since < kRightAfter)
       return {now, last_.cpu + since};
-    return read_anew();
+    return read_uncached();
   }
 
  private:
-  Reading read_anew();
+  Reading read_uncached();
 
   static constexpr Nanos kTrusted = kMillisecond;  // what a hypervisor stole is not CPU time
   static constexpr Nanos kRightAfter = 5 * kMicrosecond;

@@ -23,7 +23,7 @@
 #include "experiment/case_run.h"
 #include "experiment/compare/bisect.h"
 #include "experiment/compare/compare.h"
-#include "experiment/compare/spread_history.h"
+#include "experiment/compare/noise_history.h"
 #include "job/commit_sides.h"
 #include "job/interrupt.h"
 #include "job/machine_profile.h"
@@ -61,12 +61,12 @@ class Bisection {
 
   compare::Comparison run() {
     compare::Comparison whole = measure(std::ssize(commits_) - 1);
-    const compare::Judgement judgement = judge(whole);
+    const compare::ComparisonResult judgement = judge(whole);
     const compare::Difference* blamed = judgement.blamed();
     if (blamed == nullptr) blamed = judgement.find("cpu-per-sample");
     const bool slower = judgement.verdict == compare::Outcome::worse && blamed != nullptr;
     if (!slower || whole.interrupted) return whole;
-    const compare::Suspects left =
+    const compare::SuspectRange left =
         compare::bisect(std::ssize(commits_), [&](std::int64_t i) { return look(i, *blamed); });
     return answer(std::move(whole), left);
   }
@@ -80,21 +80,21 @@ class Bisection {
   }
 
   // One that nothing can have reached is as the last good one; one that does not run says nothing.
-  compare::Side look(std::int64_t commit, const compare::Difference& whole) {
+  compare::CommitState look(std::int64_t commit, const compare::Difference& whole) {
     const std::string& name = commits_[static_cast<std::size_t>(commit)].commit;
-    if (!refs_.out_of_reach(good_.arm.commit, name).empty()) return compare::Side::good;
+    if (!refs_.out_of_reach(good_.arm.commit, name).empty()) return compare::CommitState::good;
     try {
       const auto& found = found_.emplace_back(commit, measure(commit));
-      if (found.second.interrupted) return compare::Side::unknown;
+      if (found.second.interrupted) return compare::CommitState::unknown;
       return side_of(judge(found.second), whole);
     } catch (const RunError& error) {
       notes_.push_back(error.what());
-      return compare::Side::unknown;
+      return compare::CommitState::unknown;
     }
   }
 
   // With the comparison of the first bad one, which was measured unless it is BAD itself.
-  compare::Comparison answer(compare::Comparison whole, const compare::Suspects& left) {
+  compare::Comparison answer(compare::Comparison whole, const compare::SuspectRange& left) {
     const auto measured = std::find_if(found_.begin(), found_.end(), [&](const Found& one) {
       return one.first == left.bad && !one.second.interrupted;
     });
@@ -139,7 +139,7 @@ class Reached {
     const double rate = per_second(record, &RankRecord::samples).value_or(0);
     Arm& of = arms_.at(arm);
     if (rate <= of.rate) return;
-    of = {rate, probed_words(probed_ceilings(record))};
+    of = {rate, probed_words(machine_ceilings(record))};
   }
   void add_to(std::vector<std::string>& notes) const {
     notes.insert(notes.end(), notes_.begin(), notes_.end());
@@ -167,9 +167,9 @@ compare::Comparison compare_results(const CompareFlags& flags, const RunConfig& 
   const std::string a = place_of_result(flags.results[0]), b = place_of_result(flags.results[1]);
   RunRecord there = read_result(a).record, here = read_result(b).record;
   const MachineFacts machine = read_machine();
-  std::optional<compare::KnownSpread> known;
+  std::optional<compare::KnownNoise> known;
   if (there.machine.cpu == machine.cpu && there.machine.cores == machine.cores)
-    known = compare::SpreadHistory(source::user_cache_folder(), machine).summary();
+    known = compare::NoiseHistory(source::user_cache_folder(), machine).summary();
   compare::Comparison comparison = compare::of_results(there, here, known);
   comparison.arms = {{{"A", a, ""}, {"B", b, ""}}};
   Reached reached(flags.own.text(kMachineFlag.name));
@@ -217,9 +217,9 @@ compare::Comparison comparison_of(const CompareFlags& flags, const RunConfig& gi
 }
 
 // What runs of the same code differ by here.
-void remember(const compare::Comparison& comparison, const compare::Judgement& judgement) {
+void remember(const compare::Comparison& comparison, const compare::ComparisonResult& judgement) {
   if (comparison.is_of_results || comparison.interrupted) return;
-  compare::SpreadHistory(source::user_cache_folder(), read_machine()).add(judgement);
+  compare::NoiseHistory(source::user_cache_folder(), read_machine()).add(judgement);
 }
 
 ExitCode run_compare(CompareFlags& flags) {
@@ -239,7 +239,7 @@ ExitCode run_compare(CompareFlags& flags) {
   comparison.today = date_of(std::chrono::system_clock::now());
   comparison.reproduce = compare_command(flags, given, comparison.arms);
   if (!flags.own.text("ref-a").empty()) comparison.file = file_of_batches(given);
-  const compare::Judgement judgement = judge(comparison);
+  const compare::ComparisonResult judgement = judge(comparison);
   remember(comparison, judgement);
   write_answer(places_of(given), result_of(comparison, version_number()),
                standard_output_style(flags.own.is_on(kVerbose.name)));

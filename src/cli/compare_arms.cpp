@@ -38,7 +38,7 @@ std::string runnable(const std::string& binary, const char* flag) {
 
 }  // namespace
 
-CompareArms::CompareArms(const OwnFlags& flags, const RunConfig& base,
+CompareArms::CompareArms(const CommandFlags& flags, const RunConfig& base,
                          const std::function<bool()>& stopped) {
   const bool of_flags = flags.is_given("a") || flags.is_given("b");
   const bool of_refs = flags.is_given("ref-a") || flags.is_given("ref-b");
@@ -54,7 +54,7 @@ CompareArms::CompareArms(const OwnFlags& flags, const RunConfig& base,
   if (of_refs) take_refs(flags, base, stopped);
 }
 
-void CompareArms::take_flags(const OwnFlags& flags) {
+void CompareArms::take_flags(const CommandFlags& flags) {
   same_flags = false;
   for (std::size_t i = 0; i < two.size(); ++i) {
     FreshRun& run = two.at(i).run;
@@ -74,7 +74,7 @@ void CompareArms::take_flags(const OwnFlags& flags) {
   }
 }
 
-void CompareArms::take_binaries(const OwnFlags& flags) {
+void CompareArms::take_binaries(const CommandFlags& flags) {
   constexpr std::array kFlags = {"binary-a", "binary-b"};
   for (std::size_t i = 0; i < two.size(); ++i) {
     two.at(i).arm.what = flags.text(kFlags.at(i));
@@ -86,7 +86,7 @@ void CompareArms::take_binaries(const OwnFlags& flags) {
   }
 }
 
-void CompareArms::take_refs(const OwnFlags& flags, const RunConfig& base,
+void CompareArms::take_refs(const CommandFlags& flags, const RunConfig& base,
                             const std::function<bool()>& stopped) {
   if (!flags.is_given("ref-a"))
     throw UsageError("--ref-b: is compared with a ref; give --ref-a, such as --ref-a origin/main");

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/own_flags.h"
+#include "cli/command_flags.h"
 #include "job/commit_sides.h"
 #include "job/compare_pair.h"
 
@@ -16,7 +16,8 @@ namespace loaderscope {
 struct CompareArms {
   // Throws UsageError where the flags name no two arms, RunError where a ref cannot be had or
   // built.
-  CompareArms(const OwnFlags& flags, const RunConfig& base, const std::function<bool()>& stopped);
+  CompareArms(const CommandFlags& flags, const RunConfig& base,
+              const std::function<bool()>& stopped);
 
   // See compare::Context; "" of what are no refs.
   std::string same_by_construction() const;
@@ -28,9 +29,9 @@ struct CompareArms {
   std::vector<std::string> notes;
 
  private:
-  void take_flags(const OwnFlags& flags);
-  void take_binaries(const OwnFlags& flags);
-  void take_refs(const OwnFlags& flags, const RunConfig& base,
+  void take_flags(const CommandFlags& flags);
+  void take_binaries(const CommandFlags& flags);
+  void take_refs(const CommandFlags& flags, const RunConfig& base,
                  const std::function<bool()>& stopped);
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr OwnFlag kCompareFlags[] = {
+constexpr CommandFlag kCompareFlags[] = {
     {"a", "", "FLAGS", "Flags of 'run' that only A has, in quotes."},
     {"b", "", "FLAGS", "Flags of 'run' that only B has, in quotes."},
     {"ref-a", "", "REF", "A commit of this repository that A is, in a work tree of its own."},
@@ -54,7 +54,7 @@ constexpr OwnFlag kCompareFlags[] = {
 };
 
 // "1786/s:8workers"
-void read_demand(const OwnFlags& flags, compare::Options& options) {
+void read_demand(const CommandFlags& flags, compare::Options& options) {
   const std::string text = flags.text("demand");
   if (text.empty()) return;
   constexpr std::string_view kWorkers = "workers";
@@ -71,7 +71,7 @@ void read_demand(const OwnFlags& flags, compare::Options& options) {
   }
 }
 
-bool is_word(const OwnFlags& flags, const char* name, const char* usual, const char* other) {
+bool is_word(const CommandFlags& flags, const char* name, const char* usual, const char* other) {
   const std::string word = flags.text(name);
   if (word.empty() || word == usual) return false;
   if (word != other) flags.refuse(name, fmt::format("expected {} or {}", usual, other));
@@ -90,14 +90,14 @@ CompareFlags::CompareFlags(CLI::App& app)
       ->expected(0, 2);
 }
 
-compare::Options options_of(const OwnFlags& flags) {
+compare::Options options_of(const CommandFlags& flags) {
   compare::Options options;
   options.budget = flags.value("budget", parse_duration, options.budget);
   if (options.budget <= 0) flags.refuse("budget", "expected a time above 0, such as 4m");
   options.pairs = flags.value("pairs", parse_count, options.pairs);
-  if (flags.is_given("pairs") && options.pairs < compare::kFewestPairs)
+  if (flags.is_given("pairs") && options.pairs < compare::kMinPairs)
     flags.refuse("pairs",
-                 fmt::format("expected {} or more: fewer tell nothing", compare::kFewestPairs));
+                 fmt::format("expected {} or more: fewer tell nothing", compare::kMinPairs));
   options.anchor_limit = flags.value("anchor-limit", parse_share, options.anchor_limit);
   options.band = flags.value("band", parse_share, options.band);
   read_demand(flags, options);
@@ -132,7 +132,7 @@ std::string compare_command(const CompareFlags& flags, const RunConfig& given,
   const auto add = [&](std::string_view name, const std::string& value) {
     text += " --" + std::string(name) + " " + quoted(value);
   };
-  for (const OwnFlag& flag : kCompareFlags) {
+  for (const CommandFlag& flag : kCompareFlags) {
     const bool is_ref = flag.name.starts_with("ref-");
     if (!is_ref && !flag.value_name.empty() && flags.own.is_given(flag.name))
       add(flag.name, flags.own.text(flag.name));
@@ -148,7 +148,7 @@ std::string compare_command(const CompareFlags& flags, const RunConfig& given,
   return text;
 }
 
-std::vector<compare::Accepted> accepted_of(const OwnFlags& flags) {
+std::vector<compare::Accepted> accepted_of(const CommandFlags& flags) {
   constexpr const char* kUsual = ".loaderscope/accepted.conf";
   std::error_code error;
   const std::string path = flags.is_given("accepted") ? flags.text("accepted") : kUsual;

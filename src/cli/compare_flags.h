@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/own_flags.h"
+#include "cli/command_flags.h"
 #include "experiment/compare/gate.h"
 
 namespace loaderscope {
@@ -14,15 +14,15 @@ namespace loaderscope {
 struct CompareFlags {
   explicit CompareFlags(CLI::App& app);
 
-  OwnFlags own;
+  CommandFlags own;
   ConfigFlags base;
   std::vector<std::string> results;
 };
 
-compare::Options options_of(const OwnFlags& flags);  // throws UsageError
+compare::Options options_of(const CommandFlags& flags);  // throws UsageError
 
 // What the file says that is given or at its usual place. Throws UsageError.
-std::vector<compare::Accepted> accepted_of(const OwnFlags& flags);
+std::vector<compare::Accepted> accepted_of(const CommandFlags& flags);
 std::string date_of(std::chrono::system_clock::time_point now);  // "2026-11-23", of UTC
 
 ExitCode exit_code_of(compare::Gate gate);

@@ -116,7 +116,8 @@ TypedWords next_words(const Typed& typed) {
 // Returns the words that may come next on a command line. `words` stand behind the program's name,
 // as the shell parts them: it may make three of "--engine=mo". The last one is still being typed,
 // and each word that is returned begins with it. None: the shell completes it, as names of files.
-std::vector<std::string> words_after(const CLI::App& root, const std::vector<std::string>& words) {
+std::vector<std::string> complete_words(const CLI::App& root,
+                                        const std::vector<std::string>& words) {
   const Typed typed = read_typed(root, words);
   TypedWords fitting;
   for (const std::string& word : next_words(typed))
@@ -175,7 +176,7 @@ std::vector<std::string> words_in(const std::string& line) {
 
 ExitCode print_words(const CLI::App& root, const std::string& line) {
   StandardOutput out;
-  for (const std::string& word : words_after(root, words_in(line))) out.stream() << word << "\n";
+  for (const std::string& word : complete_words(root, words_in(line))) out.stream() << word << "\n";
   return out.finish();
 }
 

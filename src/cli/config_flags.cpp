@@ -50,7 +50,7 @@ std::optional<ListedFlag> listed_in(const Field& field, const std::vector<std::s
     set_field(scratch, "", field.name, text);
     return std::nullopt;
   } catch (const UsageError&) {
-    return ListedFlag{field.name, parted_values(text)};
+    return ListedFlag{field.name, split_values(text)};
   }
 }
 

@@ -11,7 +11,7 @@
 #include "cli/progress.h"
 #include "dataset/make.h"
 #include "dataset/make_tokens.h"
-#include "dataset/twin.h"
+#include "dataset/synthetic_copy.h"
 #include "job/interrupt.h"
 
 namespace loaderscope {

@@ -6,7 +6,7 @@
 #include "cli/data_flags.h"
 #include "dataset/make.h"
 #include "dataset/make_tokens.h"
-#include "dataset/twin.h"
+#include "dataset/synthetic_copy.h"
 
 namespace loaderscope {
 

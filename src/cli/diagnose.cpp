@@ -6,14 +6,14 @@
 
 #include "cli/answer_files.h"
 #include "cli/command.h"
+#include "cli/command_flags.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
-#include "cli/own_flags.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
 #include "cli/trace_answer.h"
 #include "loaderscope/report.h"
-#include "report/recognise.h"
+#include "report/detect_kind.h"
 #include "report/results.h"
 
 namespace loaderscope {
@@ -38,14 +38,14 @@ traces::TraceOptions options_of(const DiagnoseFlags& flags) {
     throw UsageError("--sample-rate " + shown_text(flags.sample_rate) + ": " + error.what());
   }
   if (flags.batch_size.empty()) return options;
-  constexpr std::int64_t kMost = 1 << 30;
+  constexpr std::int64_t kMax = 1 << 30;
   try {
     options.batch_size = parse_count(flags.batch_size);
   } catch (const ValueError& error) {
     throw UsageError("--batch-size " + shown_text(flags.batch_size) + ": " + error.what());
   }
-  if (options.batch_size < 1 || options.batch_size > kMost)
-    throw UsageError(fmt::format("--batch-size {}: expected 1 to {}", flags.batch_size, kMost));
+  if (options.batch_size < 1 || options.batch_size > kMax)
+    throw UsageError(fmt::format("--batch-size {}: expected 1 to {}", flags.batch_size, kMax));
   return options;
 }
 

@@ -114,7 +114,7 @@ void ExperimentRunner::look_at_ceilings(RunRecord& record) {
   const double rate = per_second(record, &RankRecord::samples).value_or(0);
   if (rate <= fastest_) return;
   fastest_ = rate;
-  ceilings_ = probed_words(probed_ceilings(record));
+  ceilings_ = probed_words(machine_ceilings(record));
 }
 
 void ExperimentRunner::add_notes(Experiment& experiment, bool with_others) const {

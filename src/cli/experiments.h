@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "cli/own_flags.h"
+#include "cli/command_flags.h"
 #include "job/machine_profile.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/experiment.h"

@@ -16,7 +16,7 @@
 #include "report/result_path.h"
 #include "report/schemas.h"
 #include "report/table_parts.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {

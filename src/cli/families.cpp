@@ -18,10 +18,10 @@
 #include "manual/metrics.h"
 #include "manual/topics.h"
 #include "nvtx/ranges.h"
-#include "predict/shared_things.h"
+#include "predict/shared_resources.h"
 #include "probe/measurement.h"
 #include "record/gap_kinds.h"
-#include "rendezvous/ways.h"
+#include "rendezvous/rendezvous_methods.h"
 #include "report/schemas.h"
 #include "settings/engine_table.h"
 #include "source/compression.h"
@@ -105,7 +105,7 @@ const std::vector<FamilyListing>& families() {
       of_table("trace", "", nvtx::trace_table()),
       of_table("trace-format", "", traces::trace_format_table()),
       of_table("gap", "", traces::gap_table()),
-      of_table("shared", "", shared_things()),
+      of_table("shared", "", shared_resources()),
       of_table("topic", "help", manual::topic_table()),
   };
   return all;

@@ -13,7 +13,7 @@ namespace loaderscope {
 namespace {
 
 constexpr const char* kLast = "last";
-constexpr std::int64_t kMostSteps = 1'000'000;
+constexpr std::int64_t kMaxSteps = 1'000'000;
 
 std::int64_t steps_of(const RunRecord& record) {
   std::int64_t steps = 0;
@@ -32,7 +32,7 @@ bool keep_last_result(const RunRecord& record, const AnyResult& result) {
   const std::string place = kept_at();
   if (place.empty()) return false;
   std::error_code error;
-  if (steps_of(record) > kMostSteps) {
+  if (steps_of(record) > kMaxSteps) {
     std::filesystem::remove(place, error);  // it is another run's
     if (record.config.answer.json.value.empty())
       std::fputs(

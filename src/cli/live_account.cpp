@@ -10,7 +10,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostCauses = 4;
+constexpr std::size_t kMaxCauses = 4;
 constexpr double kVisible = 0.005;  // of the window
 
 double share(Nanos part, Nanos whole) {
@@ -24,8 +24,8 @@ std::string bar(double share, std::size_t columns) {
 }
 
 // A window is as long as all ranks' together, by their number.
-std::string busy_line(const AccountSoFar& account, std::size_t width) {
-  constexpr std::size_t kLongestBar = 30, kShortestBar = 8;
+std::string busy_line(const RunningAccount& account, std::size_t width) {
+  constexpr std::size_t kMaxBar = 30, kShortestBar = 8;
   const double wall = seconds(account.window) / account.ranks;
   const std::string before =
       account.compute > 0
@@ -40,7 +40,7 @@ std::string busy_line(const AccountSoFar& account, std::size_t width) {
       static_cast<double>(account.queued) / static_cast<double>(account.window));
   if (account.compute == 0) return behind.substr(0, width);
   const std::size_t taken = before.size() + behind.size() + 3;
-  const std::size_t room = width > taken ? std::min(kLongestBar, width - taken) : 0;
+  const std::size_t room = width > taken ? std::min(kMaxBar, width - taken) : 0;
   const std::string line =
       before +
       (room >= kShortestBar ? bar(share(account.compute, account.window), room) + " " : "") +
@@ -48,7 +48,7 @@ std::string busy_line(const AccountSoFar& account, std::size_t width) {
   return line.substr(0, width);
 }
 
-std::string waits_line(const AccountSoFar& account, std::size_t width) {
+std::string waits_line(const RunningAccount& account, std::size_t width) {
   std::vector<std::pair<double, std::string_view>> causes;
   for (const auto& word : Words<Cause>::table()) {
     const double of_window = share(account.stall[word.value], account.window);
@@ -56,7 +56,7 @@ std::string waits_line(const AccountSoFar& account, std::size_t width) {
   }
   std::sort(causes.rbegin(), causes.rend());
   std::string line;
-  for (std::size_t i = 0; i < std::min(kMostCauses, causes.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxCauses, causes.size()); ++i) {
     const std::string next = fmt::format("{}{} {}", line.empty() ? "waits for " : ", ",
                                          causes[i].second, show_percent(causes[i].first));
     if (line.size() + next.size() > width) break;
@@ -67,7 +67,7 @@ std::string waits_line(const AccountSoFar& account, std::size_t width) {
 
 }  // namespace
 
-std::vector<std::string> live_lines(const AccountSoFar& account, std::size_t width) {
+std::vector<std::string> live_lines(const RunningAccount& account, std::size_t width) {
   if (account.steps == 0 || account.window <= 0) return {};
   std::vector<std::string> lines = {busy_line(account, width)};
   std::string waits = waits_line(account, width);

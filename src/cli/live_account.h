@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "record/account_so_far.h"
+#include "record/running_account.h"
 
 namespace loaderscope {
 
 // What stands below the line of progress, at most `width` columns each: how busy the device is,
 // with a bar, how many batches are queued on average, and what it waits for, the longest first.
 // None before a step was measured.
-std::vector<std::string> live_lines(const AccountSoFar& account, std::size_t width);
+std::vector<std::string> live_lines(const RunningAccount& account, std::size_t width);
 
 }  // namespace loaderscope

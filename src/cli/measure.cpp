@@ -12,8 +12,8 @@
 #include "job/version_text.h"
 #include "loaderscope/device.h"
 #include "loaderscope/engine.h"
-#include "machine/gpu_watch.h"
-#include "record/broken_off.h"
+#include "machine/gpu_sampler.h"
+#include "record/partial_run.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {
@@ -42,7 +42,7 @@ void add_missing(std::vector<Metric>& metrics, std::vector<Metric> more, std::st
 }
 
 // Of our own process and the programs that it starts.
-void add_gpu_load(const GpuWatch& watch, RunRecord& record) {
+void add_gpu_load(const GpuSampler& watch, RunRecord& record) {
   if (record.ranks.empty()) return;
   Nanos begin = record.ranks.front().window_begin, end = begin;
   for (const RankRecord& rank : record.ranks) {
@@ -66,7 +66,7 @@ void add_gpu_load(const GpuWatch& watch, RunRecord& record) {
 
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
-                  const Knockouts& knockouts, const ReplayTurns* replay, JobOfProcesses* job) {
+                  const Knockouts& knockouts, const ReplaySchedule* replay, JobOfProcesses* job) {
   using Terminal = ProgressPrinter::Terminal;
   const bool prints = config.program.command.given;
   ProgressPrinter progress("steps", prints ? Terminal::shared : Terminal::own);
@@ -74,15 +74,15 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
   context.guest.replay = replay;
-  BookedSoFar booked;
+  RunningAccountObserver booked;
   if (ProgressPrinter::shows()) context.observer = &booked;
   context.on_progress = [&](const Progress& p) {
-    const AccountSoFar& account = p.account != nullptr ? *p.account : booked.account();
+    const RunningAccount& account = p.account != nullptr ? *p.account : booked.account();
     progress.show(p.steps, p.fraction,
                   [&](std::size_t width) { return live_lines(account, width); });
   };
   if (job != nullptr) job->prepare(context);
-  std::optional<GpuWatch> gpus;
+  std::optional<GpuSampler> gpus;
   if (may_use_gpus(config)) gpus.emplace();
   close_output_where_threads_are_held();
   try {
@@ -90,7 +90,7 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
     complete(record, machine, notes);
     if (gpus) add_gpu_load(*gpus, record);
     return record;
-  } catch (const BrokenOff& broken) {
+  } catch (const PartialRunError& broken) {
     complete(*broken.record, machine, notes);
     if (gpus) add_gpu_load(*gpus, *broken.record);
     throw;

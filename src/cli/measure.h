@@ -16,7 +16,7 @@ class JobOfProcesses;
 // this process makes a part.
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
-                  const Knockouts& knockouts = {}, const ReplayTurns* replay = nullptr,
+                  const Knockouts& knockouts = {}, const ReplaySchedule* replay = nullptr,
                   JobOfProcesses* job = nullptr);
 
 }  // namespace loaderscope

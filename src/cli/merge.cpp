@@ -12,12 +12,12 @@
 #include <thread>
 
 #include "base/printable.h"
-#include "cli/analysed.h"
+#include "cli/analyse_run.h"
 #include "cli/answer_files.h"
 #include "cli/command.h"
+#include "cli/command_flags.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
-#include "cli/own_flags.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
 #include "job/job_records.h"
@@ -48,9 +48,9 @@ void refuse_same_files(const std::vector<std::string>& results) {
 
 // While one is added to the job, the next few are read.
 RunRecord merged(const std::vector<std::string>& results) {
-  constexpr std::size_t kMostAhead = 8;
+  constexpr std::size_t kMaxAhead = 8;
   const std::size_t ahead =
-      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostAhead);
+      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMaxAhead);
   RecordMerge merge(join_settings);
   std::deque<std::future<RunRecord>> reading;
   std::size_t next = 0;

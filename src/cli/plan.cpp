@@ -6,9 +6,9 @@
 #include "base/split.h"
 #include "cli/answer_files.h"
 #include "cli/command.h"
+#include "cli/command_flags.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
-#include "cli/own_flags.h"
 #include "cli/terminal.h"
 #include "experiment/prediction_history.h"
 #include "job/interrupt.h"
@@ -22,7 +22,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostRanks = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxRanks = std::int64_t{1} << 20;
 
 struct PlanFlags {
   std::string from = "last", ranks, hosts, storage, step, decode_hosts, gpu_price;
@@ -42,8 +42,8 @@ auto parsed(const char* flag, const std::string& text, const Parse& parse) {
 
 std::int64_t count_from_one(std::string_view text) {
   const std::int64_t count = parse_count(text);
-  if (count < 1 || count > kMostRanks)
-    throw ValueError("expected a number from 1 to " + std::to_string(kMostRanks));
+  if (count < 1 || count > kMaxRanks)
+    throw ValueError("expected a number from 1 to " + std::to_string(kMaxRanks));
   return count;
 }
 
@@ -72,10 +72,10 @@ Change change_of(const std::string& text) {
   return change;
 }
 
-JobQuestion question_of(const PlanFlags& flags) {
+PlanRequest question_of(const PlanFlags& flags) {
   if (flags.ranks.empty())
     throw UsageError("--ranks: is missing; say how many ranks the job will have, such as 1000");
-  JobQuestion question;
+  PlanRequest question;
   question.ranks = parsed("ranks", flags.ranks, count_from_one);
   if (!flags.hosts.empty()) question.hosts = parsed("hosts", flags.hosts, count_from_one);
   if (!flags.storage.empty())
@@ -93,7 +93,7 @@ JobQuestion question_of(const PlanFlags& flags) {
 }
 
 // What interrupts the model speaks of a run, whose result is saved.
-JobPlan plan_unless_stopped(const RunRecord& record, const JobQuestion& question) {
+JobPlan plan_unless_stopped(const RunRecord& record, const PlanRequest& question) {
   const std::atomic<int>& stop_signal = catch_stop_signals();
   try {
     return plan_job(record, question, &stop_signal);
@@ -104,7 +104,7 @@ JobPlan plan_unless_stopped(const RunRecord& record, const JobQuestion& question
 }
 
 ExitCode make_plan(const PlanFlags& flags) {
-  const JobQuestion question = question_of(flags);
+  const PlanRequest question = question_of(flags);
   const Places places = flags.answer.places();
   check_places(places, "plan", {flags.answer.force, {flags.from}});
   const RunRecord record = read_result(place_of_result(flags.from)).record;

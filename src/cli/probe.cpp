@@ -9,9 +9,9 @@
 #include "base/printable.h"
 #include "cli/answer_files.h"
 #include "cli/command.h"
+#include "cli/command_flags.h"
 #include "cli/data_flags.h"
 #include "cli/output.h"
-#include "cli/own_flags.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "job/interrupt.h"
@@ -69,7 +69,7 @@ std::optional<probe::Demand> demand_of(const ProbeFlags& flags) {
 }
 
 probe::ProfileOptions options_of(const ProbeFlags& flags) {
-  constexpr Bytes kLeast = Bytes{16} << 20;
+  constexpr Bytes kMin = Bytes{16} << 20;
   if (!flags.data.empty() && !flags.path.empty())
     throw UsageError("--data and --path: give one of the two");
   probe::ProfileOptions options;
@@ -78,9 +78,9 @@ probe::ProfileOptions options_of(const ProbeFlags& flags) {
   options.quick = flags.quick;
   if (!flags.python.empty()) options.python = flags.python;
   read_flag(flags.read_at_most, "--read-at-most", options.read_at_most, parse_size);
-  if (!flags.read_at_most.empty() && options.read_at_most < kLeast)
+  if (!flags.read_at_most.empty() && options.read_at_most < kMin)
     throw UsageError(fmt::format("--read-at-most {}: expected {} or more",
-                                 shown_text(flags.read_at_most), spell_size(kLeast)));
+                                 shown_text(flags.read_at_most), spell_size(kMin)));
   if (const char* cpus = std::getenv("SLURM_CPUS_PER_TASK")) options.slurm_cpus = cpus;
   options.runtime = cuda::real_runtime();
   return options;

@@ -8,12 +8,13 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/own_line.h"
+#include "base/terminal_line.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope {
 
-std::string progress_line(const std::string& what, const HowFar& since, const HowFar& now) {
+std::string progress_line(const std::string& what, const ProgressState& since,
+                          const ProgressState& now) {
   constexpr double kTellsRate = 1;  // seconds
   if (now.done == 0 && now.fraction <= 0) return "no " + what + " yet";
   std::string line = fmt::format("{} {}", now.done, what);
@@ -81,7 +82,7 @@ void ProgressPrinter::show(std::int64_t done, double fraction, const Below& belo
   const double at_s = std::chrono::duration<double>(now - begin_).count();
   if (done != done_) done_s_ = at_s;
   done_ = done;
-  const HowFar far = {done, fraction, at_s, done_s_, may_end_};
+  const ProgressState far = {done, fraction, at_s, done_s_, may_end_};
   if (first_.done == 0 && first_.fraction <= 0) first_ = far;
   if (now < next_ || !shows_any) return;
   std::vector<std::string> lines = {progress_line(what_, first_, far)};
@@ -93,8 +94,8 @@ void ProgressPrinter::show(std::int64_t done, double fraction, const Below& belo
     rewrite(lines);
     next_ = now + std::chrono::milliseconds(200);
   } else {
-    const std::string line = fmt::format("{}loaderscope: {}\n", begin_of_own_line(STDERR_FILENO),
-                                         fmt::join(lines, "; "));
+    const std::string line =
+        fmt::format("{}loaderscope: {}\n", line_start(STDERR_FILENO), fmt::join(lines, "; "));
     std::fputs(line.c_str(), stderr);
     next_ = now + std::chrono::seconds(10);
   }

@@ -11,7 +11,7 @@
 namespace loaderscope {
 
 // How far something is.
-struct HowFar {
+struct ProgressState {
   std::int64_t done = 0;
   double fraction = 0;   // of the whole; 0: not known
   double at_s = 0;       // of a clock
@@ -23,7 +23,8 @@ struct HowFar {
 // done, the time left as it was until `now`; of what may end before, "at most 5.5 s left"; with no
 // fraction known "1260 files, 315 files/s"; within the first second only how many; with nothing
 // done "no steps yet".
-std::string progress_line(const std::string& what, const HowFar& since, const HowFar& now);
+std::string progress_line(const std::string& what, const ProgressState& since,
+                          const ProgressState& now);
 
 // What draws `lines` where `before` of them were drawn, with the cursor behind the last; each is
 // cut to `width` columns. Nothing is left of what was there.
@@ -53,7 +54,7 @@ class ProgressPrinter {
   bool rewrites_;
   std::size_t lines_shown_ = 0;
   Clock::time_point begin_, next_;
-  HowFar first_;  // when something was done: before, it took no time for it
+  ProgressState first_;  // when something was done: before, it took no time for it
   std::int64_t done_ = 0;
   double done_s_ = 0;
   bool may_end_;

@@ -6,16 +6,16 @@
 
 #include <memory>
 
-#include "cli/analysed.h"
+#include "cli/analyse_run.h"
 #include "cli/command.h"
+#include "cli/command_flags.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
-#include "cli/own_flags.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
-#include "report/recognise.h"
+#include "report/detect_kind.h"
 #include "report/results.h"
 #include "report/saved.h"
 #include "report/schemas.h"

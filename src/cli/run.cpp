@@ -9,14 +9,14 @@
 
 #include "base/printable.h"
 #include "base/thread_meter.h"
-#include "cli/analysed.h"
+#include "cli/analyse_run.h"
 #include "cli/command.h"
+#include "cli/command_flags.h"
 #include "cli/config_flags.h"
 #include "cli/last_result.h"
 #include "cli/limits.h"
 #include "cli/measure.h"
 #include "cli/output.h"
-#include "cli/own_flags.h"
 #include "cli/requirements.h"
 #include "cli/run_job.h"
 #include "cli/terminal.h"
@@ -30,14 +30,14 @@
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
-#include "record/broken_off.h"
+#include "record/partial_run.h"
 #include "report/results.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr OwnFlag kRunFlags[] = {
+constexpr CommandFlag kRunFlags[] = {
     {"try", "", "",
      "Run what is advised briefly, in turns with the present settings, and say what it gives; the "
      "same as --prove fix."},
@@ -63,7 +63,7 @@ struct RunFlags {
   explicit RunFlags(CLI::App& app) : base(app), own(app, kRunFlags) {}
 
   ConfigFlags base;
-  OwnFlags own;
+  CommandFlags own;
 };
 
 RunConfig given_by(RunFlags& flags) {
@@ -75,7 +75,7 @@ RunConfig given_by(RunFlags& flags) {
   return given;
 }
 
-Places all_places(const RunConfig& config, const OwnFlags& own) {
+Places all_places(const RunConfig& config, const CommandFlags& own) {
   Places places = places_of(config);
   if (!own.is_given("also-json")) return places;
   const std::string also = own.text("also-json");
@@ -91,14 +91,14 @@ void write_results(const Places& places, const ReportStyle& style, const RunReco
   write_answer(places, result, style);
 }
 
-Nanos wait_of(const OwnFlags& own) {
+Nanos wait_of(const CommandFlags& own) {
   const Nanos wait = own.value("rendezvous-wait", parse_duration, kUsualWait);
   if (wait < kSecond) own.refuse("rendezvous-wait", "expected a second or more, such as 60s");
   return wait;
 }
 
 // Of this process in its job, whose ranks are as many as its processes where nothing is said.
-std::optional<JobPlace> place_of(const OwnFlags& own, RunConfig& given) {
+std::optional<ProcessAddress> place_of(const CommandFlags& own, RunConfig& given) {
   const std::string way = own.text("rendezvous");
   if (own.is_given("nsys")) {
     if (!way.empty() && way != "off")
@@ -107,7 +107,7 @@ std::optional<JobPlace> place_of(const OwnFlags& own, RunConfig& given) {
                  "with 'loaderscope merge'");
     return std::nullopt;
   }
-  std::optional<JobPlace> place = place_in_job(way, given, wait_of(own));
+  std::optional<ProcessAddress> place = place_in_job(way, given, wait_of(own));
   if (place && !given.program.command.given && !given.trainer.ranks.given)
     given.trainer.ranks.set(place->processes);
   return place;
@@ -134,7 +134,7 @@ std::optional<RunRecord> measure_or_write_part(const RunConfig& config, const Ma
     RunRecord record = measure(config, machine, notes, stop_signal);
     add_known_rates(rates, record);
     return record;
-  } catch (const BrokenOff& broken) {
+  } catch (const PartialRunError& broken) {
     add_known_rates(rates, *broken.record);
     const Analysis analysis = analysed(*broken.record, &stop_signal);
     if (stop_signal == 0) {
@@ -159,7 +159,7 @@ void add_answer_of_nsys(const NsysCapture& capture, const ReportStyle& style,
 
 ExitCode run(RunFlags& flags) {
   RunConfig given = given_by(flags);
-  std::optional<JobPlace> place = place_of(flags.own, given);
+  std::optional<ProcessAddress> place = place_of(flags.own, given);
   std::optional<NsysCapture> nsys;
   if (flags.own.is_given("nsys")) {
     nsys.emplace(flags.own.text("nsys"), given);

@@ -6,16 +6,16 @@
 #include <cstdlib>
 #include <utility>
 
-#include "cli/analysed.h"
+#include "cli/analyse_run.h"
 #include "cli/measure.h"
 #include "cli/requirements.h"
 #include "job/interrupt.h"
 #include "job/job_of_processes.h"
 #include "job/job_of_programs.h"
 #include "loaderscope/errors.h"
-#include "record/broken_off.h"
+#include "record/partial_run.h"
 #include "rendezvous/job_token.h"
-#include "rendezvous/ways.h"
+#include "rendezvous/rendezvous_methods.h"
 #include "settings/engine_table.h"
 #include "source/cache_folder.h"
 
@@ -25,7 +25,7 @@ namespace {
 const char* variable(const char* name) { return std::getenv(name); }
 
 // "": it brings together what is asked for.
-std::string why_not(const WayToMeet& way, const RunConfig& given) {
+std::string why_not(const RendezvousMethod& way, const RunConfig& given) {
   if (given.program.command.given)
     return way.leaves_mpi_alone
                ? ""
@@ -38,7 +38,7 @@ std::string why_not(const WayToMeet& way, const RunConfig& given) {
       given.engine.value);
 }
 
-void say_job(const JobPlace& place, const std::string& way) {
+void say_job(const ProcessAddress& place, const std::string& way) {
   std::fprintf(stderr,
                "loaderscope: %lld processes of one launcher make one job (--rendezvous %s; off: "
                "each by itself)\n",
@@ -62,7 +62,7 @@ ExitCode answer_for(const JobRun& job, JobAnswer answer, const std::atomic<int>&
   return record.interrupted ? ExitCode::interrupted : judgement;  // at another process
 }
 
-ExitCode run_ranks(const JobRun& job, JobPlace place, const std::atomic<int>& stop_signal) {
+ExitCode run_ranks(const JobRun& job, ProcessAddress place, const std::atomic<int>& stop_signal) {
   JobOfProcesses processes(job.config, job.machine, std::move(place), job.wait, stop_signal);
   std::optional<JobAnswer> answer = processes.run([&](const RunConfig& part) {
     return measure(part, job.machine, job.notes, stop_signal, {}, nullptr, &processes);
@@ -72,12 +72,12 @@ ExitCode run_ranks(const JobRun& job, JobPlace place, const std::atomic<int>& st
 }
 
 // What the program ended with is this process's own; who brings together is the first.
-ExitCode run_program(const JobRun& job, JobPlace place, const std::atomic<int>& stop_signal) {
+ExitCode run_program(const JobRun& job, ProcessAddress place, const std::atomic<int>& stop_signal) {
   JobOfPrograms programs(job.config, job.machine, std::move(place), job.wait, stop_signal);
   JobAnswer own;
   try {
     own.record = measure(job.config, job.machine, job.notes, stop_signal);
-  } catch (BrokenOff& broken) {
+  } catch (PartialRunError& broken) {
     own = {std::move(*broken.record), broken.what()};
   } catch (const std::exception& error) {
     programs.give_up(error.what());
@@ -94,17 +94,18 @@ ExitCode run_program(const JobRun& job, JobPlace place, const std::atomic<int>& 
 
 }  // namespace
 
-std::optional<JobPlace> place_in_job(const std::string& way, const RunConfig& given, Nanos wait) {
+std::optional<ProcessAddress> place_in_job(const std::string& way, const RunConfig& given,
+                                           Nanos wait) {
   const bool is_said = !way.empty();
   const std::string name(is_said ? way : way_of_launcher(variable));
   try {
-    const auto& chosen = find_row<WayToMeet>(name, ways_to_meet());
+    const auto& chosen = find_row<RendezvousMethod>(name, ways_to_meet());
     if (chosen.find == nullptr) return std::nullopt;
     if (const std::string why = why_not(chosen, given); !why.empty()) {
       if (!is_said) return std::nullopt;
       throw ValueError(why);
     }
-    JobPlace place = chosen.find(variable, wait);
+    ProcessAddress place = chosen.find(variable, wait);
     if (place.processes > 1 && place.token.empty())
       place.token = job_token(variable, source::user_cache_folder());
     if (!is_said && place.number == 0) say_job(place, name);
@@ -114,7 +115,7 @@ std::optional<JobPlace> place_in_job(const std::string& way, const RunConfig& gi
   }
 }
 
-ExitCode run_job(const JobRun& job, JobPlace place, const std::atomic<int>& stop_signal) {
+ExitCode run_job(const JobRun& job, ProcessAddress place, const std::atomic<int>& stop_signal) {
   try {
     return job.config.program.command.given ? run_program(job, std::move(place), stop_signal)
                                             : run_ranks(job, std::move(place), stop_signal);

@@ -10,14 +10,15 @@
 #include "cli/command.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/run_record.h"
-#include "rendezvous/job_place.h"
+#include "rendezvous/process_address.h"
 
 namespace loaderscope {
 
 // `way`: of --rendezvous, "" where it is not given: what a launcher is likely meant for is said
 // then. Nothing: each process is a job by itself. Throws UsageError, or RunError where process 0 is
 // not found. Call before the first thread.
-std::optional<JobPlace> place_in_job(const std::string& way, const RunConfig& given, Nanos wait);
+std::optional<ProcessAddress> place_in_job(const std::string& way, const RunConfig& given,
+                                           Nanos wait);
 
 struct JobRun {
   const RunConfig& config;  // resolved
@@ -32,6 +33,6 @@ struct JobRun {
 };
 
 // The answer is that of the first process. Throws RunError.
-ExitCode run_job(const JobRun& job, JobPlace place, const std::atomic<int>& stop_signal);
+ExitCode run_job(const JobRun& job, ProcessAddress place, const std::atomic<int>& stop_signal);
 
 }  // namespace loaderscope

@@ -20,7 +20,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr OwnFlag kSweepFlags[] = {
+constexpr CommandFlag kSweepFlags[] = {
     {"vary", "L", "KEY=VALUES",
      "An axis: any flag and its values, such as num-workers=0,1,2,4; parted by | where values hold "
      "commas; repeatable.",
@@ -39,11 +39,11 @@ constexpr OwnFlag kSweepFlags[] = {
 struct SweepFlags {
   explicit SweepFlags(CLI::App& app) : own(app, kSweepFlags), base(app) {}
 
-  OwnFlags own;
+  CommandFlags own;
   ConfigFlags base;
 };
 
-SweepOptions sweep_options(const OwnFlags& flags, const RunConfig& given) {
+SweepOptions sweep_options(const CommandFlags& flags, const RunConfig& given) {
   SweepOptions options;
   options.budget = flags.value("budget", parse_duration, options.budget);
   if (options.budget <= 0) flags.refuse("budget", "expected a time above 0, such as 2m");
@@ -53,7 +53,7 @@ SweepOptions sweep_options(const OwnFlags& flags, const RunConfig& given) {
 }
 
 // Those of flags that name several values first, then those of --vary.
-Axes axes_of(const OwnFlags& flags, const std::vector<ListedFlag>& listed) {
+Axes axes_of(const CommandFlags& flags, const std::vector<ListedFlag>& listed) {
   Axes axes;
   for (const ListedFlag& flag : listed)
     axes.push_back(axis_of(flag.name, flag.values, "--" + std::string(flag.name)));

@@ -54,7 +54,7 @@ Nanos start_of_run(const RunRecord& record, Nanos begin, Nanos took) {
   return start > 0 && start < took ? start : std::max<Nanos>(0, took - rank.window());
 }
 
-Nanos budget_of_trial(const OwnFlags& own, const RunConfig& given) {
+Nanos budget_of_trial(const CommandFlags& own, const RunConfig& given) {
   constexpr Nanos kUsualBudget = 180 * kSecond;
   if (own.is_given("budget") && given.answer.prove != Prove::fix)
     own.refuse("budget", "is for the runs of --try, which is missing");
@@ -72,7 +72,7 @@ void add_proof(Analysis& analysis, const RunRecord& record, const MachineFacts& 
   const auto measure_without = [&](const RunConfig& config, const Knockouts& knockouts) {
     return measure(config, machine, {}, stop_signal, knockouts);
   };
-  const auto measure_turns = [&](const RunConfig& config, const ReplayTurns& turns) {
+  const auto measure_turns = [&](const RunConfig& config, const ReplaySchedule& turns) {
     if (config.program.command.given) say_second_run();
     return measure(config, machine, {}, stop_signal, {}, &turns);
   };

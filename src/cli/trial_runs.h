@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "cli/own_flags.h"
+#include "cli/command_flags.h"
 #include "experiment/prove.h"
 #include "machine/machine.h"
 
@@ -14,7 +14,7 @@ namespace loaderscope {
 Nanos start_of_run(const RunRecord& record, Nanos begin, Nanos took);
 
 // Of --budget. Throws UsageError where there is nothing to try.
-Nanos budget_of_trial(const OwnFlags& own, const RunConfig& given);
+Nanos budget_of_trial(const CommandFlags& own, const RunConfig& given);
 
 // Runs what the settings ask for, keeps the outcome in `analysis`, and remembers how good the
 // predictions were. Says beforehand what --try is about to run.

@@ -11,7 +11,7 @@
 #include "cli/saved_command.h"
 #include "cli/terminal.h"
 #include "experiment/axes.h"
-#include "experiment/remember_predictions.h"
+#include "experiment/record_prediction_errors.h"
 #include "experiment/settings.h"
 #include "experiment/tune.h"
 #include "job/version_text.h"
@@ -28,7 +28,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr OwnFlag kTuneFlags[] = {
+constexpr CommandFlag kTuneFlags[] = {
     {"vary", "L", "KEY=VALUES",
      "An axis instead of the default ones, such as num-workers=2,4,8; repeatable. Default: workers "
      "up to twice the cores, and more while more is expected of them; prefetch factors 1 to 8 or "
@@ -51,7 +51,7 @@ constexpr OwnFlag kTuneFlags[] = {
 struct TuneFlags {
   explicit TuneFlags(CLI::App& app) : own(app, kTuneFlags), base(app) {}
 
-  OwnFlags own;
+  CommandFlags own;
   ConfigFlags base;
 };
 
@@ -60,7 +60,7 @@ bool has_training(const RunConfig& base) {
   return base.trainer.compute.given || base.program.command.given || base.program.train_step.given;
 }
 
-TuneOptions tune_options(const OwnFlags& flags, const RunConfig& base) {
+TuneOptions tune_options(const CommandFlags& flags, const RunConfig& base) {
   TuneOptions options;
   options.goal.within = flags.value("within", parse_share, options.goal.within);
   if (flags.is_given("goal")) {
@@ -102,7 +102,7 @@ RunConfig without_length(RunConfig config) {
 }
 
 // The settings of a saved run, on the same data and device; or the program or loader of the user.
-Base base_of(const OwnFlags& flags, const RunConfig& given) {
+Base base_of(const CommandFlags& flags, const RunConfig& given) {
   if (!flags.is_given("from")) return {given, {}};
   refuse_flags_beside_result(given, "vary it with --vary");
   const RunRecord record = read_result(place_of_result(flags.text("from"))).record;
@@ -114,7 +114,7 @@ Base base_of(const OwnFlags& flags, const RunConfig& given) {
 }
 
 // A setting that a result or a flag gives and an axis varies is the axis's.
-Axes axes_of(const OwnFlags& flags, const RunConfig& base, const MachineLimits& limits,
+Axes axes_of(const CommandFlags& flags, const RunConfig& base, const MachineLimits& limits,
              const TuneOptions& options) {
   const std::vector<std::string> texts = flags.texts("vary");
   if (!texts.empty()) return parse_axes(texts);
@@ -152,7 +152,7 @@ ExitCode run_tune(TuneFlags& flags) {
   Tune answer = tune(std::move(experiment), runner.context(), options);
   runner.add_notes(answer.experiment, !answer.alone);
   if (!is_model_engine(base.given.engine.value))
-    remember_predictions(answer, PredictionHistory(source::user_cache_folder()));
+    record_prediction_errors(answer, PredictionHistory(source::user_cache_folder()));
   const std::string nothing = reason_for_nothing(answer);
   if (!nothing.empty() && !answer.experiment.interrupted)
     throw RunError("no setting could be run: " + nothing);

@@ -9,15 +9,15 @@
 #include <optional>
 #include <sstream>
 
+#include "base/exit_status.h"
 #include "base/printable.h"
-#include "base/process_end.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "cli/answer_files.h"
 #include "cli/command.h"
+#include "cli/command_flags.h"
 #include "cli/live_screen.h"
 #include "cli/output.h"
-#include "cli/own_flags.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "job/interrupt.h"
@@ -64,7 +64,7 @@ Nanos time_of(const char* flag, const std::string& text, Nanos least) {
 }
 
 watch::WatchOptions options_of(const WatchFlags& flags) {
-  constexpr std::int64_t kMostPid = 1 << 22;
+  constexpr std::int64_t kMaxPid = 1 << 22;
   if (flags.pid.empty() == flags.command.empty()) {
     if (flags.pid.empty()) refuse_no_job();
     throw UsageError("watch: --pid and -- COMMAND: give one of the two");
@@ -76,7 +76,7 @@ watch::WatchOptions options_of(const WatchFlags& flags) {
     options.duration = time_of("--duration", flags.duration, kMillisecond);
   if (flags.pid.empty()) return options;
   const std::int64_t pid = value_of("--pid", flags.pid, parse_count);
-  if (pid < 1 || pid > kMostPid)
+  if (pid < 1 || pid > kMaxPid)
     throw UsageError("--pid " + shown_text(flags.pid) + ": expected the number of a process");
   options.pid = static_cast<pid_t>(pid);
   watch::check_process(options.root, options.pid);
@@ -125,7 +125,7 @@ class WatchProgress {
 };
 
 // Asked first; what does not end is killed with its child's object.
-void end_program(Child& child) {
+void end_program(ChildProcess& child) {
   constexpr Nanos kGoodbye = 5 * kSecond;
   child.interrupt();
   const Nanos until = monotonic_now() + kGoodbye;
@@ -135,7 +135,7 @@ void end_program(Child& child) {
 ExitCode exit_code_of(const WatchFlags& flags, const std::optional<int>& status) {
   if (!status || (WIFEXITED(*status) && WEXITSTATUS(*status) == 0)) return ExitCode::ok;
   throw RunError(fmt::format("{}: {}; what it said of it is above",
-                             shown_text(flags.command.front()), spell_end(*status)));
+                             shown_text(flags.command.front()), describe_exit(*status)));
 }
 
 ExitCode run_watch(const WatchFlags& flags) {
@@ -143,7 +143,7 @@ ExitCode run_watch(const WatchFlags& flags) {
   const Places places = flags.answer.places();
   check_places(places, "watch", {flags.answer.force, flags.command});
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  std::optional<Child> child;
+  std::optional<ChildProcess> child;
   if (!flags.command.empty()) {
     child.emplace(flags.command, Variables{}, STDERR_FILENO, "", ProcessGroup::ours);
     options.child = &*child;

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <memory>
 
-#include "analysis/part_of_job.h"
+#include "analysis/host_subset.h"
 #include "cli/command.h"
+#include "cli/command_flags.h"
 #include "cli/config_flags.h"
 #include "cli/last_result.h"
 #include "cli/measure.h"
 #include "cli/output.h"
-#include "cli/own_flags.h"
 #include "cli/saved_command.h"
 #include "cli/terminal.h"
 #include "experiment/prediction_history.h"
@@ -62,7 +62,7 @@ FittedBase fitted_base(const WhatIfFlags& flags, const RunConfig& given,
   }
   refuse_flags_beside_result(given, "give what changes with --set");
   base.record = read_result(place_of_result(flags.result)).record;
-  refuse_what_is_left_of_job(*base.record, flags.result);
+  require_complete_job(*base.record, flags.result);
   base.model = std::make_unique<FittedModel>(*base.record);
   return base;
 }
@@ -86,7 +86,7 @@ void look_at_ceilings(const WhatIfFlags& flags, const MachineFacts& machine, Fit
   if (is_here)
     add_known_rates(known_rates(flags.profile, machine, base.record->config.data, answer.notes),
                     *base.record);
-  const std::vector<ProbedCeiling> ceilings = probed_ceilings(*base.record);
+  const std::vector<MachineCeiling> ceilings = machine_ceilings(*base.record);
   if (ceilings.empty()) return;
   const std::string beyond = beyond_probed(ceilings, answer.predicted->samples_per_s);
   const std::string words = probed_words(ceilings);

@@ -46,15 +46,15 @@ unsigned mcus_across(const jpeg_decompress_struct& from) {
 
 // All coefficients are held in memory. A Huffman code has at least one bit for each block of 8 x 8.
 bool is_too_large(const jpeg_decompress_struct& from, std::size_t stored) {
-  constexpr double kMostPixelsPerByte = 8 * 64;
+  constexpr double kMaxPixelsPerByte = 8 * 64;
   const double pixels = static_cast<double>(from.image_width) * from.image_height;
-  return pixels > kMostPixels || pixels > kMostPixelsPerByte * static_cast<double>(stored);
+  return pixels > kMaxPixels || pixels > kMaxPixelsPerByte * static_cast<double>(stored);
 }
 
 void keep_what_stands_beside(jpeg_decompress_struct& from) {
-  constexpr unsigned kLongest = 0xffff;
-  jpeg_save_markers(&from, JPEG_COM, kLongest);
-  for (int i = 0; i < 16; ++i) jpeg_save_markers(&from, JPEG_APP0 + i, kLongest);
+  constexpr unsigned kMaxLength = 0xffff;
+  jpeg_save_markers(&from, JPEG_COM, kMaxLength);
+  for (int i = 0; i < 16; ++i) jpeg_save_markers(&from, JPEG_APP0 + i, kMaxLength);
 }
 
 // libjpeg writes JFIF's and Adobe's itself.

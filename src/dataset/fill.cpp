@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "base/team.h"
+#include "base/thread_team.h"
 #include "dataset/files.h"
 
 namespace loaderscope::dataset {
@@ -13,7 +13,7 @@ struct Counters {
 };
 
 // One thread's share: the next image, until there is none.
-void make_images(const Filling& filling, Counters& counters, const Team& team) {
+void make_images(const ShardFill& filling, Counters& counters, const ThreadTeam& team) {
   const std::unique_ptr<ImageMaker> maker = filling.make_maker();
   while (!team.stopping()) {
     const std::int64_t index = counters.next.fetch_add(1);
@@ -32,9 +32,9 @@ void make_images(const Filling& filling, Counters& counters, const Team& team) {
 
 }  // namespace
 
-MakeResult fill_folder(const Filling& filling, const MakeContext& context) {
+MakeResult fill_folder(const ShardFill& filling, const MakeContext& context) {
   Counters counters;
-  Team team(context.stop_signal);
+  ThreadTeam team(context.stop_signal);
   const auto show = [&] {
     if (!context.on_progress) return;
     context.on_progress({counters.made + counters.found, filling.count, counters.bytes});

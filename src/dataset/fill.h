@@ -21,7 +21,7 @@ class ImageMaker {
   virtual std::span<const std::byte> make(std::int64_t index) = 0;
 };
 
-struct Filling {
+struct ShardFill {
   std::string folder;
   std::int64_t count = 0;
   int threads = 0;                                         // 0: one per core
@@ -29,6 +29,6 @@ struct Filling {
   std::function<std::unique_ptr<ImageMaker>()> make_maker;
 };
 
-MakeResult fill_folder(const Filling& filling, const MakeContext& context);
+MakeResult fill_folder(const ShardFill& filling, const MakeContext& context);
 
 }  // namespace loaderscope::dataset

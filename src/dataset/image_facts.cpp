@@ -37,9 +37,8 @@ ImageFacts sized(Kind kind, std::int64_t width, std::int64_t height) {
   facts.width = width;
   facts.height = height;
   if (width == 0 || height == 0) facts.damage = "its header says that it has no pixels";
-  constexpr std::int64_t kLongestSide = std::int64_t{1} << 20;
-  if (std::max(width, height) > kLongestSide)
-    facts.damage = "its header asks for an impossible size";
+  constexpr std::int64_t kMaxSide = std::int64_t{1} << 20;
+  if (std::max(width, height) > kMaxSide) facts.damage = "its header asks for an impossible size";
   return facts;
 }
 

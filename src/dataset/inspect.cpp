@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "base/team.h"
+#include "base/thread_team.h"
 #include "dataset/info.h"
 #include "dataset/inspector.h"
 #include "source/walk.h"
@@ -82,7 +82,7 @@ class Inspection {
   }
 
   const InfoContext& context_;
-  Team team_;
+  ThreadTeam team_;
   std::vector<source::WalkedFolder> folders_;
   std::vector<Portion> portions_;
   std::atomic<std::size_t> next_{0};

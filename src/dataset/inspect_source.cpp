@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "base/team.h"
+#include "base/thread_team.h"
 #include "dataset/info.h"
 #include "dataset/inspector.h"
 #include "dataset/sample_classes.h"
@@ -15,7 +15,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-constexpr int kMostStreams = 16;
+constexpr int kMaxStreams = 16;
 
 class SourceInspection {
  public:
@@ -33,7 +33,7 @@ class SourceInspection {
     if (is_array && !info_.checked) {
       info_.samples = std::max<std::int64_t>(source_->size(), 0);
     } else {
-      const Streams* streams = source_->size() < 0 ? source_->streams() : nullptr;
+      const StreamSource* streams = source_->size() < 0 ? source_->streams() : nullptr;
       look_at_all(streams);
     }
     if (source_->size() >= 0) count_classes();
@@ -64,11 +64,11 @@ class SourceInspection {
     info_.index = std::chrono::nanoseconds(Clock::now() - begin).count();
   }
 
-  void look_at_all(const Streams* streams) {
+  void look_at_all(const StreamSource* streams) {
     int threads = context_.threads;
     if (streams != nullptr) {
       parts_ =
-          static_cast<std::int32_t>(std::clamp<std::int64_t>(streams->shards(), 1, kMostStreams));
+          static_cast<std::int32_t>(std::clamp<std::int64_t>(streams->shards(), 1, kMaxStreams));
       threads = threads > 0 ? std::min(threads, parts_) : 0;
     }
     team_.run(
@@ -107,11 +107,11 @@ class SourceInspection {
   }
 
   // One part after another, each as a worker would have it.
-  void look_at_streams(const Streams& streams) {
+  void look_at_streams(const StreamSource& streams) {
     Inspector inspector("", context_);
-    StageSink stages;
+    SubstageListener stages;
     for (std::int64_t part = next_++; part < parts_ && !team_.stopping(); part = next_++) {
-      StreamPart own;
+      StreamConsumer own;
       own.worker = static_cast<std::int32_t>(part);
       own.workers = parts_;
       const auto stream = streams.make_stream(own, stages);
@@ -190,7 +190,7 @@ class SourceInspection {
 
   const DataText& data_;
   const InfoContext& context_;
-  Team team_;
+  ThreadTeam team_;
   std::unique_ptr<Source> source_;
   std::int32_t parts_ = 1;
   std::atomic<std::int64_t> next_{0}, looked_at_{0};

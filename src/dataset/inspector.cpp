@@ -18,9 +18,9 @@ namespace loaderscope::dataset {
 namespace {
 
 constexpr std::size_t kFirstRead = 4096;
-constexpr std::size_t kLongestHeader = std::size_t{32} << 20;  // pictures within pictures, profiles
+constexpr std::size_t kMaxHeader = std::size_t{32} << 20;  // pictures within pictures, profiles
 constexpr std::size_t kTail = 512;
-constexpr Bytes kLargestChecked = Bytes{2} << 30;
+constexpr Bytes kMaxChecked = Bytes{2} << 30;
 
 std::string cannot_be_read(std::string_view why) {
   return fmt::format("it cannot be read: {}", why);
@@ -39,7 +39,7 @@ ImageFacts Inspector::facts_of(StoredImage& stored) {
     const auto begin = stored.read(0, count);
     ImageFacts facts = image_facts(begin);
     if (!facts.more_needed) return facts;
-    if (begin.size() < count || count >= kLongestHeader) {
+    if (begin.size() < count || count >= kMaxHeader) {
       facts.damage = "it ends within its header";
       return facts;
     }
@@ -48,7 +48,7 @@ ImageFacts Inspector::facts_of(StoredImage& stored) {
 }
 
 std::string Inspector::damage_in_pixels(StoredImage& stored) {
-  if (stored.size > kLargestChecked) return "it is too large to be checked";
+  if (stored.size > kMaxChecked) return "it is too large to be checked";
   try {
     const auto bytes = stored.read(0, static_cast<std::size_t>(stored.size));
     const ImageHeader header = decoder_->open(bytes);
@@ -80,7 +80,7 @@ std::string Inspector::damage_of(StoredImage& stored, const ImageFacts& facts) {
   // Never before the scan: a thumbnail in the header has an end marker of its own.
   const Bytes tail = std::max(stored.size - static_cast<Bytes>(kTail), facts.header_bytes);
   if (has_jpeg_end(stored.read(tail, kTail))) return "";
-  if (tail > facts.header_bytes && tail <= kLargestChecked) {
+  if (tail > facts.header_bytes && tail <= kMaxChecked) {
     const auto count = static_cast<std::size_t>(tail - facts.header_bytes + 1);
     if (has_jpeg_end(stored.read(facts.header_bytes, count))) return "";
   }

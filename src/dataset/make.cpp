@@ -20,7 +20,7 @@ bool has_all_images(const MakeOptions& options) {
 }
 
 MakeResult fill(const MakeOptions& options, const Making& making, const MakeContext& context) {
-  Filling filling;
+  ShardFill filling;
   filling.folder = options.path;
   filling.count = options.count;
   filling.threads = options.threads;

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "dataset/files.h"
-#include "dataset/fill_shards.h"
 #include "dataset/make.h"
 #include "dataset/making.h"
 #include "dataset/manifest.h"
 #include "dataset/plan.h"
+#include "dataset/shard_fill.h"
 #include "loaderscope/cost.h"
 #include "loaderscope/errors.h"
 
@@ -39,7 +39,7 @@ class ShuffledMaker final : public SampleMaker {
 void check_shards(const MakeOptions& options, const MadeShards& shards) {
   check_options(options);
   check_compression(*shards.writer, shards.compression);
-  if (shards.shard_size < kLeastShard) throw UsageError("--shard-size: expected at least 1MiB");
+  if (shards.shard_size < kMinShard) throw UsageError("--shard-size: expected at least 1MiB");
   if (!shards.writer->takes_pixels) return;
   if (options.format != Format::raw)
     throw UsageError("--format: expected raw, or leave it out: " +

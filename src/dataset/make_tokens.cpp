@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/team.h"
+#include "base/thread_team.h"
 #include "dataset/manifest.h"
 #include "dataset/output_file.h"
 #include "dataset/zipf.h"
@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::int64_t kDrawnAtOnce = std::int64_t{1}
                                       << 20;  // tokens that are drawn from one stream
-constexpr std::int64_t kMostTokens = 100'000'000'000'000;
-constexpr std::int64_t kMostWords = std::int64_t{1} << 22;
-constexpr std::int64_t kMostOfDocument = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxTokens = 100'000'000'000'000;
+constexpr std::int64_t kMaxWords = std::int64_t{1} << 22;
+constexpr std::int64_t kMaxOfDocument = std::int64_t{1} << 30;
 constexpr std::uint64_t kOfDocuments = ~std::uint64_t{0};  // their stream
 
 bool is_narrow(const TokenOptions& options) { return options.vocabulary <= 1 << 16; }
@@ -36,9 +36,9 @@ void demand_of_tokens(bool holds, std::string_view flag, std::string_view expect
 
 void check_options(const TokenOptions& options) {
   demand_of_tokens(!options.path.empty(), "PATH", "the folder to fill behind tokens:");
-  demand_of_tokens(options.tokens >= 1 && options.tokens <= kMostTokens, "--tokens",
+  demand_of_tokens(options.tokens >= 1 && options.tokens <= kMaxTokens, "--tokens",
                    "1 to 100,000,000,000,000");
-  demand_of_tokens(options.vocabulary >= 2 && options.vocabulary <= kMostWords, "--vocabulary",
+  demand_of_tokens(options.vocabulary >= 2 && options.vocabulary <= kMaxWords, "--vocabulary",
                    "2 to 4194304");
 }
 
@@ -55,7 +55,7 @@ std::int64_t write_tokens(const TokenOptions& options, WholeFile& file,
                           const MakeContext& context) {
   const Zipf words(options.vocabulary);
   std::atomic<std::int64_t> next{0}, done{0};
-  Team team(context.stop_signal);
+  ThreadTeam team(context.stop_signal);
   const auto work = [&] {
     std::vector<std::byte> block;
     for (std::int64_t i = next++; i * kDrawnAtOnce < options.tokens && !team.stopping();
@@ -84,7 +84,7 @@ std::vector<std::int32_t> document_lengths(const TokenOptions& options) {
     const double drawn = std::round(options.documents->median *
                                     std::exp(options.documents->sigma * random.normal()));
     const auto length = static_cast<std::int64_t>(
-        std::clamp(drawn, 1.0, static_cast<double>(std::min(left, kMostOfDocument))));
+        std::clamp(drawn, 1.0, static_cast<double>(std::min(left, kMaxOfDocument))));
     lengths.push_back(static_cast<std::int32_t>(length));
     left -= length;
   }

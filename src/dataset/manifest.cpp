@@ -70,12 +70,12 @@ std::string manifest_path(const MadeFolder& folder) {
 
 // Returns a discarded value if it is no JSON, or longer or deeper than a manifest.
 Json parse_manifest(std::istream& in) {
-  constexpr std::size_t kLongest = std::size_t{1} << 20;
-  std::string text(kLongest + 1, '\0');
+  constexpr std::size_t kMaxLength = std::size_t{1} << 20;
+  std::string text(kMaxLength + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   try {
-    if (text.size() <= kLongest) return parse_foreign_json<Json>(text);
+    if (text.size() <= kMaxLength) return parse_foreign_json<Json>(text);
   } catch (const ValueError&) {
   }
   return Json(Json::value_t::discarded);
@@ -139,7 +139,7 @@ MadeFolder made_folder(const TwinOptions& options, std::int64_t images, std::uin
 FolderState state_of_folder(const MadeFolder& folder) {
   if (is_free(folder.path)) return FolderState::fresh;
   const std::string path = manifest_path(folder);
-  if (const std::string_view other = kind_unless_file(path); !other.empty()) {
+  if (const std::string_view other = non_file_kind(path); !other.empty()) {
     throw RunError(shown_text(path) + ": is " + std::string(other) +
                    ", not the manifest of a data set of `" + std::string(folder.made_by) +
                    "`; give a new folder");

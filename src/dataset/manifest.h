@@ -8,7 +8,7 @@
 #include "dataset/make_tokens.h"
 #include "dataset/options.h"
 #include "dataset/pack_options.h"
-#include "dataset/twin.h"
+#include "dataset/synthetic_copy.h"
 
 namespace loaderscope::dataset {
 

@@ -10,8 +10,8 @@
 namespace loaderscope::dataset {
 namespace {
 
-constexpr std::int64_t kMostClasses = 1'000'000;
-constexpr std::int64_t kMostImages = 10'000'000'000;
+constexpr std::int64_t kMaxClasses = 1'000'000;
+constexpr std::int64_t kMaxImages = 10'000'000'000;
 
 ValueError size_expected() {
   return ValueError("expected a size such as 500x375 or lognormal:500x375:0.3");
@@ -27,10 +27,10 @@ SizeDistribution parse_sides(std::string_view text) {
   } catch (const ValueError&) {
     throw size_expected();
   }
-  if (width < 1 || height < 1 || width > kLongestSide || height > kLongestSide ||
-      width * height > kMostPixels) {
+  if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide ||
+      width * height > kMaxPixels) {
     throw ValueError(fmt::format("expected sides of 1 to {} pixels and at most {} pixels in all",
-                                 kLongestSide, kMostPixels));
+                                 kMaxSide, kMaxPixels));
   }
   return {static_cast<int>(width), static_cast<int>(height), 0};
 }
@@ -95,9 +95,9 @@ std::string spell_size_distribution(const SizeDistribution& size) {
 
 void check_options(const MakeOptions& options) {
   demand(!options.path.empty(), "PATH", "the folder to fill");
-  demand(options.count >= 1 && options.count <= kMostImages, "--count",
+  demand(options.count >= 1 && options.count <= kMaxImages, "--count",
          "1 to 10,000,000,000 images");
-  demand(options.classes >= 1 && options.classes <= std::min(options.count, kMostClasses),
+  demand(options.classes >= 1 && options.classes <= std::min(options.count, kMaxClasses),
          "--classes", "at least 1, at most 1,000,000 and no more than there are images");
   demand(options.quality >= 1 && options.quality <= 100, "--quality", "1 to 100");
   demand(options.progressive_share >= 0 && options.progressive_share <= 1, "--progressive-share",

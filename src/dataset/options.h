@@ -35,8 +35,8 @@ const FormatRow* encoder_of(ImageKind kind);  // null if images are not made in 
 // By the first bytes. "" if they are those of no image format.
 std::string_view suffix_of_image(std::span<const std::byte> stored);
 
-inline constexpr int kLongestSide = 65'500;      // libjpeg's limit
-inline constexpr int kMostPixels = 178'000'000;  // within what decoders accept
+inline constexpr int kMaxSide = 65'500;         // libjpeg's limit
+inline constexpr int kMaxPixels = 178'000'000;  // within what decoders accept
 
 struct SizeDistribution {
   int width = 500, height = 375;  // the median

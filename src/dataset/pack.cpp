@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "dataset/files.h"
-#include "dataset/fill_shards.h"
 #include "dataset/manifest.h"
 #include "dataset/random.h"
 #include "dataset/sample_packer.h"
+#include "dataset/shard_fill.h"
 
 namespace loaderscope::dataset {
 namespace {

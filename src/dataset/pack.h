@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 
-#include "dataset/fill_shards.h"
 #include "dataset/pack_options.h"
-#include "dataset/recoder.h"
+#include "dataset/re_encoder.h"
+#include "dataset/shard_fill.h"
 
 namespace loaderscope::dataset {
 

@@ -71,8 +71,8 @@ std::string spell_encoding(const Encoding& encoding) {
 void check_options(const PackOptions& options) {
   demand_of_pack(!options.from.empty(), "SOURCE", "the images to pack");
   demand_of_pack(!options.to.empty(), "SHARDS", "the folder to fill");
-  demand_of_pack(options.shard_size >= kLeastShard, "--shard-size", "at least 1MiB");
-  demand_of_pack(options.max_side >= 0 && options.max_side <= kLongestSide, "--max-side",
+  demand_of_pack(options.shard_size >= kMinShard, "--shard-size", "at least 1MiB");
+  demand_of_pack(options.max_side >= 0 && options.max_side <= kMaxSide, "--max-side",
                  "1 to 65500 pixels");
   demand_of_pack(options.max_side == 0 || options.encode || options.writer->takes_pixels,
                  "--max-side",

@@ -22,7 +22,7 @@ void draw_size(const SizeDistribution& size, Random& random, Subject& subject) {
   const double width = size.width, height = size.height;
   double factor = std::exp(size.sigma * random.normal());
   factor = std::min(
-      {factor, kLongestSide / std::max(width, height), std::sqrt(kMostPixels / (width * height))});
+      {factor, kMaxSide / std::max(width, height), std::sqrt(kMaxPixels / (width * height))});
   subject.width = scaled(size.width, factor);
   subject.height = scaled(size.height, factor);
 }

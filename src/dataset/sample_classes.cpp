@@ -8,7 +8,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-constexpr std::size_t kLongestClass = 200;  // what is longer tells of a sample, not of its class
+constexpr std::size_t kMaxClass = 200;  // what is longer tells of a sample, not of its class
 
 std::string_view trimmed(std::span<const std::byte> bytes) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -24,7 +24,7 @@ bool see_all(const Source& classes, std::int64_t samples, const SourceContext& c
   for (std::int64_t sample = 0; sample < samples; ++sample) {
     if (sample % 4096 == 0 && context.stopped()) return false;
     const std::string_view name = trimmed(reader->read(sample));
-    if (name.empty() || name.size() > kLongestClass) return false;
+    if (name.empty() || name.size() > kMaxClass) return false;
     see(name);
   }
   return samples > 0;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "dataset/fill_shards.h"
 #include "dataset/pack_options.h"
-#include "dataset/recoder.h"
+#include "dataset/re_encoder.h"
+#include "dataset/shard_fill.h"
 #include "source/registry.h"
 
 namespace loaderscope::dataset {
@@ -51,7 +51,7 @@ class SamplePacker final : public SampleMaker {
   const OpenedData& data_;
   const std::vector<std::int64_t>& order_;
   std::unique_ptr<SampleReader> reader_;
-  std::optional<Recoder> recoder_;
+  std::optional<ReEncoder> recoder_;
   bool restart_rows_;
   std::vector<std::byte> with_restarts_;
   std::string suffix_;

@@ -13,7 +13,7 @@ constexpr double kLevel = 32;  // units per level of colour
 constexpr double kSlopeUnit = 65536;
 constexpr double kGainUnit = 512;
 constexpr double kSmallestRadius = 2;
-constexpr std::size_t kMostSurfaces = 60'000;  // labels are 16 bits wide
+constexpr std::size_t kMaxSurfaces = 60'000;  // labels are 16 bits wide
 
 struct Look {
   double busyness;
@@ -103,7 +103,7 @@ void paint_octave(Scene& scene, double radius, double largest, double coverage, 
   const auto count =
       static_cast<std::int64_t>(coverage * area / (3.14 * 2 * radius * radius) + random.uniform());
   const double relative = radius / largest;
-  for (std::int64_t i = 0; i < count && scene.surfaces.size() < kMostSurfaces; ++i) {
+  for (std::int64_t i = 0; i < count && scene.surfaces.size() < kMaxSurfaces; ++i) {
     const int x = random.below(scene.width), y = random.below(scene.height);
     const double size = radius * (1 + random.uniform());
     const Surface& parent = scene.surfaces[scene.label(x, y)];

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/exhaustion.h"
 #include "base/fd.h"
-#include "base/shortage.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::dataset {
@@ -34,7 +34,7 @@ int opened_file(const std::string& path) {
 }
 
 int cause_of(const std::string& path, int error) {
-  const std::string remedy = shortage_remedy(error);
+  const std::string remedy = exhaustion_hint(error);
   if (remedy.empty()) return error;
   throw RunError(shown_text(path) + ": cannot be read: " + std::strerror(error) + "; " + remedy);
 }

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Bytes kMostOfShard = std::numeric_limits<std::uint32_t>::max();
+constexpr Bytes kMaxOfShard = std::numeric_limits<std::uint32_t>::max();
 constexpr Bytes kNumber = sizeof(std::uint32_t);
 constexpr std::string_view kAnyImage = "bytes";  // a column of several formats
 
@@ -72,7 +72,7 @@ class MdsWriter final : public ShardWriter {
     const auto size = static_cast<std::uint32_t>(sample.bytes.size());
     const std::int64_t label = sample.label;
     const Bytes end = raw_.bytes() + kNumber + std::ssize(sample.bytes) + Bytes{sizeof label};
-    if (end > kMostOfShard)
+    if (end > kMaxOfShard)
       throw RunError(shown_text(container_.folder) +
                      ": a shard of mds holds less than 4 GiB; give a smaller --shard-size");
     raw_.append(std::as_bytes(std::span(&size, 1)));

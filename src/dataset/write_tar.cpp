@@ -14,8 +14,8 @@ namespace loaderscope::dataset {
 namespace {
 
 constexpr std::size_t kBlock = 512;
-constexpr std::size_t kLongestName = 100;
-constexpr Bytes kLargestMember = (Bytes{1} << 33) - 1;  // eleven octal digits
+constexpr std::size_t kMaxName = 100;
+constexpr Bytes kMaxMember = (Bytes{1} << 33) - 1;  // eleven octal digits
 
 using Header = std::array<char, kBlock>;
 
@@ -69,7 +69,7 @@ class TarWriter final : public ShardWriter {
 
  private:
   void add(std::string_view name, std::span<const std::byte> bytes) {
-    if (name.size() > kLongestName || std::ssize(bytes) > kLargestMember)
+    if (name.size() > kMaxName || std::ssize(bytes) > kMaxMember)
       throw RunError(shown_text(name) + ": does not fit into a tar header; leave the sample out");
     const Header header = header_of(name, bytes.size());
     file_.append(std::as_bytes(std::span(header)));

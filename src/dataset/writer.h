@@ -25,7 +25,7 @@ struct ShardPlan {
 };
 
 inline constexpr Bytes kUsualShard = Bytes{256} << 20;
-inline constexpr Bytes kLeastShard = Bytes{1} << 20;
+inline constexpr Bytes kMinShard = Bytes{1} << 20;
 inline constexpr std::int64_t kUsualRowGroup = 100;  // as `datasets` writes images
 
 struct ImageSides {

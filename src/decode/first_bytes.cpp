@@ -19,35 +19,35 @@ std::string_view as_text(std::span<const std::byte> stored, std::size_t longest)
 }
 
 // What people find in folders of images, and no decoder here reads.
-struct Stranger {
+struct UnsupportedFormat {
   std::size_t offset;
   std::string_view magic;
   std::string_view name;
 };
 constexpr std::array kStrangers = {
-    Stranger{0, "GIF8"sv, "a GIF image"},
-    Stranger{0, "BM"sv, "a BMP image"},
-    Stranger{0, "II*\0"sv, "a TIFF image"},
-    Stranger{0, "MM\0*"sv, "a TIFF image"},
-    Stranger{4, "ftypavi"sv, "an AVIF image"},
-    Stranger{4, "ftyphei"sv, "a HEIC image"},
-    Stranger{4, "ftypmif1"sv, "a HEIF image"},
-    Stranger{4, "ftyp"sv, "an MP4 file"},
-    Stranger{0, "\0\0\0\x0CjP  "sv, "a JPEG 2000 image"},
-    Stranger{0, "\xFF\x4F\xFF\x51"sv, "a JPEG 2000 image"},
-    Stranger{0, "\xFF\x0A"sv, "a JPEG XL image"},
-    Stranger{0, "\0\0\0\x0CJXL "sv, "a JPEG XL image"},
-    Stranger{0, "8BPS"sv, "a Photoshop image"},
-    Stranger{0, "\x93NUMPY"sv, "a NumPy array"},
-    Stranger{0, "%PDF"sv, "a PDF file"},
-    Stranger{0, "PK\x03\x04"sv, "a ZIP archive"},
-    Stranger{0, "\x1F\x8B"sv, "a gzip file"},
-    Stranger{0, "\x28\xB5\x2F\xFD"sv, "a Zstandard file"},
-    Stranger{0, "version https://git-lfs"sv, "a Git LFS pointer instead of the file"},
+    UnsupportedFormat{0, "GIF8"sv, "a GIF image"},
+    UnsupportedFormat{0, "BM"sv, "a BMP image"},
+    UnsupportedFormat{0, "II*\0"sv, "a TIFF image"},
+    UnsupportedFormat{0, "MM\0*"sv, "a TIFF image"},
+    UnsupportedFormat{4, "ftypavi"sv, "an AVIF image"},
+    UnsupportedFormat{4, "ftyphei"sv, "a HEIC image"},
+    UnsupportedFormat{4, "ftypmif1"sv, "a HEIF image"},
+    UnsupportedFormat{4, "ftyp"sv, "an MP4 file"},
+    UnsupportedFormat{0, "\0\0\0\x0CjP  "sv, "a JPEG 2000 image"},
+    UnsupportedFormat{0, "\xFF\x4F\xFF\x51"sv, "a JPEG 2000 image"},
+    UnsupportedFormat{0, "\xFF\x0A"sv, "a JPEG XL image"},
+    UnsupportedFormat{0, "\0\0\0\x0CJXL "sv, "a JPEG XL image"},
+    UnsupportedFormat{0, "8BPS"sv, "a Photoshop image"},
+    UnsupportedFormat{0, "\x93NUMPY"sv, "a NumPy array"},
+    UnsupportedFormat{0, "%PDF"sv, "a PDF file"},
+    UnsupportedFormat{0, "PK\x03\x04"sv, "a ZIP archive"},
+    UnsupportedFormat{0, "\x1F\x8B"sv, "a gzip file"},
+    UnsupportedFormat{0, "\x28\xB5\x2F\xFD"sv, "a Zstandard file"},
+    UnsupportedFormat{0, "version https://git-lfs"sv, "a Git LFS pointer instead of the file"},
 };
 
 std::string_view name_of_stranger(std::string_view begin) {
-  for (const Stranger& stranger : kStrangers) {
+  for (const UnsupportedFormat& stranger : kStrangers) {
     if (begin.size() < stranger.offset) continue;
     if (begin.substr(stranger.offset).starts_with(stranger.magic)) return stranger.name;
   }

@@ -13,7 +13,7 @@ using Kind = SampleError::Kind;
 
 // A real progressive image has about ten; each scan is a pass over all coefficients, and takes as
 // long as a whole baseline image.
-constexpr int kMostScans = 64;
+constexpr int kMaxScans = 64;
 
 // The end of the data, for a decoder that must not wait for more.
 constexpr std::array<JOCTET, 2> kEndOfImage = {0xFF, JPEG_EOI};
@@ -158,7 +158,7 @@ void JpegCodec::start_now() {
   const bool inks = codec_.jpeg_color_space == JCS_CMYK || codec_.jpeg_color_space == JCS_YCCK;
   codec_.out_color_space = inks ? JCS_CMYK : JCS_RGB;
   if (jpeg_has_multiple_scans(&codec_) &&
-      count_scans(source_.next_input_byte, source_.bytes_in_buffer) > kMostScans)
+      count_scans(source_.next_input_byte, source_.bytes_in_buffer) > kMaxScans)
     fail_too_many_scans();
   jpeg_start_decompress(&codec_);  // of several scans it reads all
   if (data_ended_ && jpeg_has_multiple_scans(&codec_)) fail_truncated();
@@ -275,13 +275,13 @@ void JpegCodec::on_skip(j_decompress_ptr codec, long bytes) {
 // Scans that hide from those who count them.
 void JpegCodec::on_progress(j_common_ptr common) {
   JpegCodec& codec = self(common);
-  if (codec.codec_.input_scan_number > kMostScans) codec.fail_too_many_scans();
+  if (codec.codec_.input_scan_number > kMaxScans) codec.fail_too_many_scans();
 }
 
 void JpegCodec::fail_too_many_scans() {
   failure_.kind = Kind::unsupported;
   std::snprintf(failure_.text, sizeof failure_.text,
-                "it has more than %d scans, which only a hostile image has", kMostScans);
+                "it has more than %d scans, which only a hostile image has", kMaxScans);
   std::longjmp(way_out_, 1);
 }
 

@@ -11,7 +11,7 @@ namespace loaderscope {
 namespace {
 
 // A Huffman code has at least one bit for each block of 8 x 8.
-constexpr std::int64_t kMostJpegPixelsPerByte = std::int64_t{8} * 64;
+constexpr std::int64_t kMaxJpegPixelsPerByte = std::int64_t{8} * 64;
 
 int rounded_up(int value, int divisor) { return (value + divisor - 1) / divisor; }
 
@@ -46,7 +46,7 @@ class JpegDecoder final : public Decoder {
     const jpeg_decompress_struct& read = codec_->header();
     header_ = {static_cast<int>(read.image_width), static_cast<int>(read.image_height)};
     check_size(header_, options_);
-    if (!read.arith_code) check_stored_size(header_, stored.size(), kMostJpegPixelsPerByte);
+    if (!read.arith_code) check_stored_size(header_, stored.size(), kMaxJpegPixelsPerByte);
     return header_;
   }
 

@@ -12,9 +12,9 @@ namespace {
 using Kind = SampleError::Kind;
 
 // Deflate makes at most 1032 bytes of one, and a pixel may be one bit.
-constexpr std::int64_t kMostPngPixelsPerByte = std::int64_t{1032} * 8;
+constexpr std::int64_t kMaxPngPixelsPerByte = std::int64_t{1032} * 8;
 // Of one chunk, and of all that libspng keeps; texts and colour profiles are stored compressed.
-constexpr std::size_t kMostChunkBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxChunkBytes = std::size_t{16} << 20;
 
 Kind kind_of_png_error(int code) {
   switch (code) {
@@ -48,14 +48,14 @@ class PngDecoder final : public Decoder {
     if (stored.empty()) throw SampleError(Kind::truncated, "it is empty");
     context_.reset(spng_ctx_new(0));
     if (!context_) throw SampleError(Kind::too_large, "there is no memory to decode it");
-    check(spng_set_chunk_limits(context_.get(), kMostChunkBytes, kMostChunkBytes));
+    check(spng_set_chunk_limits(context_.get(), kMaxChunkBytes, kMaxChunkBytes));
     check(spng_set_png_buffer(context_.get(), stored.data(), stored.size()));
     spng_ihdr read{};
     check(spng_get_ihdr(context_.get(), &read));
     header_ = {static_cast<int>(read.width), static_cast<int>(read.height)};
     interlaced_ = read.interlace_method != SPNG_INTERLACE_NONE;
     check_size(header_, options_);
-    check_stored_size(header_, stored.size(), kMostPngPixelsPerByte);
+    check_stored_size(header_, stored.size(), kMaxPngPixelsPerByte);
     return header_;
   }
 

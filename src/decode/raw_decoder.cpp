@@ -9,7 +9,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::size_t kMagicBytes = kRawMagic.size();
-constexpr std::uint32_t kLongestSide = 1U << 24;
+constexpr std::uint32_t kMaxSide = 1U << 24;
 
 std::uint32_t little_endian(std::span<const std::byte, 4> bytes) {
   std::uint32_t value = 0;
@@ -48,7 +48,7 @@ class RawDecoder final : public Decoder {
     if (width == 0 || height == 0) {
       throw SampleError(SampleError::Kind::damaged, "its raw header says that it has no pixels");
     }
-    if (width <= kLongestSide && height <= kLongestSide) return;
+    if (width <= kMaxSide && height <= kMaxSide) return;
     throw SampleError(SampleError::Kind::too_large, "its raw header asks for " +
                                                         std::to_string(width) + " x " +
                                                         std::to_string(height) + " pixels");

@@ -18,7 +18,7 @@ namespace {
 using Kind = SampleError::Kind;
 constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::min();
 constexpr std::size_t kSlack = 64;  // that FFmpeg may write behind a picture
-constexpr std::uint32_t kLongestVideoSide = 1U << 24;
+constexpr std::uint32_t kMaxVideoSide = 1U << 24;
 
 struct StoredPacket {
   VideoPacketHeader header;
@@ -191,7 +191,7 @@ class VideoDecoder final : public Decoder {
     const auto [width, height] = std::pair(stored_.header.width, stored_.header.height);
     if (width == 0 || height == 0)
       throw SampleError(Kind::damaged, "its video says that it has no pixels");
-    if (width > kLongestVideoSide || height > kLongestVideoSide) {
+    if (width > kMaxVideoSide || height > kMaxVideoSide) {
       throw SampleError(Kind::too_large,
                         fmt::format("its video asks for {} x {} pixels", width, height));
     }

@@ -9,9 +9,9 @@
 namespace loaderscope {
 
 // Where the steps of our ranks meet those of other processes.
-class StepGate {
+class StepBarrier {
  public:
-  virtual ~StepGate() = default;
+  virtual ~StepBarrier() = default;
   virtual void ready(std::int64_t step, Nanos at) = 0;           // all of ours could begin then
   virtual std::optional<Nanos> begin_of(std::int64_t step) = 0;  // nothing: not known yet
   // Is called from another thread when another begin is known.
@@ -21,9 +21,9 @@ class StepGate {
 std::vector<std::unique_ptr<Device>> make_sim_devices(const RunConfig& config,
                                                       const std::atomic<int>& stop);
 // `gate` must outlive the devices; with sync-ranks their steps begin when it says so.
-std::vector<std::unique_ptr<Device>> make_gated_devices(const RunConfig& config,
-                                                        const std::atomic<int>& stop,
-                                                        StepGate& gate);
+std::vector<std::unique_ptr<Device>> make_barrier_devices(const RunConfig& config,
+                                                          const std::atomic<int>& stop,
+                                                          StepBarrier& gate);
 std::vector<std::unique_ptr<Device>> make_null_devices(const RunConfig& config,
                                                        const std::atomic<int>& stop);
 

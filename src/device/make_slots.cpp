@@ -7,8 +7,8 @@ std::unique_ptr<HostSlots> Device::make_slots(MemoryMode mode, std::size_t count
   return memory_row(mode).make(count, slot_bytes);
 }
 
-std::unique_ptr<HostSlots> Device::adopt_slots(MemoryMode mode, std::byte* place, std::size_t count,
-                                               Bytes slot_bytes) {
+std::unique_ptr<HostSlots> Device::wrap_slots(MemoryMode mode, std::byte* place, std::size_t count,
+                                              Bytes slot_bytes) {
   return memory_row(mode).adopt(place, count, slot_bytes);
 }
 

@@ -20,7 +20,7 @@ struct Barrier {
   std::mutex mutex;  // of all devices that share it
   std::condition_variable placed;
   std::vector<SimDevice*> devices;
-  StepGate* gate = nullptr;        // to ranks of other processes; null: there are none
+  StepBarrier* gate = nullptr;     // to ranks of other processes; null: there are none
   std::int64_t told_to_gate = -1;  // step
   Nanos late_word = 0;             // of the gate: how long steps had been over when it came
   bool closed = false;             // a device is gone
@@ -260,9 +260,9 @@ std::vector<std::unique_ptr<Device>> make_sim_devices(const RunConfig& config,
   return devices;
 }
 
-std::vector<std::unique_ptr<Device>> make_gated_devices(const RunConfig& config,
-                                                        const std::atomic<int>& stop,
-                                                        StepGate& gate) {
+std::vector<std::unique_ptr<Device>> make_barrier_devices(const RunConfig& config,
+                                                          const std::atomic<int>& stop,
+                                                          StepBarrier& gate) {
   std::vector<std::unique_ptr<Device>> devices;
   const auto barrier = std::make_shared<Barrier>();
   barrier->gate = &gate;

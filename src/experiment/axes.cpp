@@ -7,12 +7,12 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostCases = 10'000;
+constexpr std::size_t kMaxCases = 10'000;
 
 // How the value is spelled when it is read, so that 1s and 1000ms are one. Throws UsageError.
 std::vector<std::string> spelling_of(const std::string& key, const std::string& value,
@@ -65,12 +65,12 @@ Changes meaningful(Changes changes, const RunConfig& base) {
 void check_size(const Axes& axes) {
   std::size_t cases = 1;
   for (const Axis& axis : axes) {
-    cases *= axis.values.size();  // of at most kMostCases times a command line's words
-    if (cases > kMostCases)
+    cases *= axis.values.size();  // of at most kMaxCases times a command line's words
+    if (cases > kMaxCases)
       throw UsageError(
           fmt::format("--vary: the axes span more than {} cases; give fewer values, or "
                       "--one-at-a-time",
-                      kMostCases));
+                      kMaxCases));
   }
 }
 
@@ -89,7 +89,7 @@ bool is_base_value(const RunConfig& base, const std::string& key, const std::str
 
 }  // namespace
 
-std::vector<std::string> parted_values(std::string_view list) {
+std::vector<std::string> split_values(std::string_view list) {
   const char separator = list.find('|') != list.npos ? '|' : ',';
   std::vector<std::string> values;
   while (true) {
@@ -128,7 +128,7 @@ Axis parse_axis(std::string_view text) {
     throw UsageError(place + ": the list is empty; give values, such as " + shown_text(key) +
                      "=1,2,4");
   }
-  return axis_of(key, parted_values(list), place);
+  return axis_of(key, split_values(list), place);
 }
 
 Axes parse_axes(const std::vector<std::string>& texts, Axes axes) {

@@ -10,7 +10,7 @@
 namespace loaderscope {
 
 // The values of "0,1,2"; where there is a '|', those that it parts.
-std::vector<std::string> parted_values(std::string_view list);
+std::vector<std::string> split_values(std::string_view list);
 
 // `place` names it in messages: "--vary workers=0,1". Throws UsageError for an unknown key, an
 // empty list, and a value that cannot be read or stands there twice.

@@ -16,11 +16,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kFewestSteps = 20;
-constexpr std::int64_t kFewestBursts = 4;
+constexpr std::int64_t kMinSteps = 20;
+constexpr std::int64_t kMinBursts = 4;
 constexpr Nanos kShortestWindow = 3 * kSecond / 10;
 constexpr Nanos kShortestOfSweep = 3 * kSecond / 10;  // of one run
-constexpr Nanos kLongestOfSweep = 10 * kSecond;
+constexpr Nanos kMaxOfSweep = 10 * kSecond;
 
 Bytes bytes_of(const RunRecord& record, std::string_view name) {
   return std::llround(std::min(value_of(record.metrics, name).value_or(0), 0x1p60));
@@ -49,7 +49,7 @@ std::int64_t steps_of(const RunRecord& record) {
   return record.ranks.empty() ? 0 : record.ranks.front().steps();
 }
 
-std::optional<CaseReading> reading_of(const RunRecord& record) {
+std::optional<CaseReadStats> reading_of(const RunRecord& record) {
   const auto metric = [&](std::string_view name) {
     return value_of(record.metrics, name).value_or(0);
   };
@@ -57,7 +57,7 @@ std::optional<CaseReading> reading_of(const RunRecord& record) {
   const double brought = metric("source.bytes_brought"), used = metric("source.bytes_of_samples");
   const double samples = metric("source.samples");
   if (read.count == 0 || samples <= 0 || used <= 0) return std::nullopt;
-  CaseReading reading;
+  CaseReadStats reading;
   reading.per_sample = read.wall / read.count;
   Nanos window = 0;
   for (const RankRecord& rank : record.ranks) window = std::max(window, rank.window());
@@ -95,7 +95,7 @@ bool has_length(const RunConfig& config) {
 
 std::int64_t fewest_steps(const RunConfig& config) {
   const std::int64_t burst = burst_of(config);
-  const std::int64_t steps = std::max(kFewestSteps, kFewestBursts * burst);
+  const std::int64_t steps = std::max(kMinSteps, kMinBursts * burst);
   return (steps + burst - 1) / burst * burst;
 }
 
@@ -129,7 +129,7 @@ Nanos length_of_sweep(Nanos budget, std::size_t cases) {
   constexpr double kForRuns = 0.9;  // of the budget; the rest is for those that take longer
   const auto runs = static_cast<Nanos>(2 * std::max<std::size_t>(1, cases));
   const auto each = static_cast<Nanos>(kForRuns * static_cast<double>(budget)) / runs;
-  return std::clamp(each, std::min(kShortestOfSweep, budget), kLongestOfSweep);
+  return std::clamp(each, std::min(kShortestOfSweep, budget), kMaxOfSweep);
 }
 
 CaseRunner::CaseRunner(Experiment& experiment, const ExperimentContext& context, Nanos length,

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kLookedAt = 1000;  // files, by which the space of all is estimated
-constexpr std::int64_t kMostPacked = 2000;
+constexpr std::int64_t kMaxPacked = 2000;
 
 Nanos since(Clock::time_point begin) {
   return std::chrono::nanoseconds(Clock::now() - begin).count();
@@ -93,7 +93,7 @@ Repacking packed_share(const DataFacts& facts, const Source& source, const std::
   dataset::PackOptions options;
   options.from = "files:" + path;
   options.to = folder.path() + "/shards";
-  options.most = kMostPacked;
+  options.most = kMaxPacked;
   options.shard_size = Bytes{4} << 20;  // so that every thread has some
   dataset::PackContext context;
   context.stop_signal = &stop_signal;

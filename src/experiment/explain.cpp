@@ -9,14 +9,14 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/predict.h"
 #include "predict/fitted_model.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr double kShifts[] = {0.9, 1.1};  // of the time of a step
 
-void explain_error(Tune& tune, const Belief& belief) {
+void explain_error(Tune& tune, const CaseEstimator& belief) {
   const std::vector<double> errors = prediction_errors(tune, belief.judgement());
   if (errors.empty()) return;
   tune.error_median = median_of(errors);
@@ -56,7 +56,7 @@ Changes with_others(Changes changes, const Changes& others) {
 // Of the cases that the model of the recommended one can tell apart the cheapest that reaches the
 // goal with `changes`, in the model.
 std::optional<std::pair<std::size_t, Forecast>> cheapest_with(const Tune& tune,
-                                                              const Belief& belief,
+                                                              const CaseEstimator& belief,
                                                               const Forecaster& forecast,
                                                               const Changes& changes) {
   const std::size_t stratum = tune.candidates[*tune.recommended].stratum;
@@ -78,7 +78,7 @@ std::optional<std::pair<std::size_t, Forecast>> cheapest_with(const Tune& tune,
   return cheapest;
 }
 
-void explain_shifts(Tune& tune, const Belief& belief, const Forecasters& forecasters) {
+void explain_shifts(Tune& tune, const CaseEstimator& belief, const Forecasters& forecasters) {
   const auto forecast = forecasters.find(tune.candidates[*tune.recommended].stratum);
   if (!tune.experiment.base.trainer.compute.given || forecast == forecasters.end() ||
       !forecast->second)
@@ -98,7 +98,7 @@ void explain_shifts(Tune& tune, const Belief& belief, const Forecasters& forecas
 }
 
 // Where others took a good part of the cores, what is measured is an answer for that only.
-void explain_alone(Tune& tune, const Belief& belief, const Forecasters& forecasters) {
+void explain_alone(Tune& tune, const CaseEstimator& belief, const Forecasters& forecasters) {
   double others = 0, window = 0;
   for (const Case& one : tune.experiment.cases) {
     for (const CaseRun& run : one.runs) {
@@ -132,12 +132,12 @@ Forecaster fit_forecaster(const RunRecord& record) {
   return [model, measured](const Changes& changes) {
     const Prediction prediction = model->predict(changes);
     if (!prediction.is_known()) throw RunError("the rate depends on what this run did not measure");
-    const Promise promise = promise_of(*measured, prediction);
+    const ScaledPrediction promise = scale_prediction(*measured, prediction);
     return Forecast{promise.rate_after, promise.busy_after};
   };
 }
 
-void explain(Tune& tune, const Belief& belief, const Forecasters& forecasters,
+void explain(Tune& tune, const CaseEstimator& belief, const Forecasters& forecasters,
              const std::map<std::size_t, RunRecord>& records) {
   explain_error(tune, belief);
   if (!tune.recommended) return;

@@ -6,7 +6,7 @@ namespace loaderscope {
 namespace {
 
 // What a step is believed to take, in ns; 0 where nothing is known.
-double step_of(const Case& one, const Belief& belief, std::size_t i) {
+double step_of(const Case& one, const CaseEstimator& belief, std::size_t i) {
   if (!belief.knows(i)) return 0;
   return 1e9 * static_cast<double>(one.config.loader.batch_size * one.config.trainer.ranks) /
          belief.rate(i);
@@ -22,7 +22,8 @@ double time_of_run(const Case& one, double step, Nanos start, Nanos length) {
 
 }  // namespace
 
-Nanos time_of_grid(const Tune& tune, const Belief& belief, const CaseRunner& runner, Nanos length) {
+Nanos time_of_grid(const Tune& tune, const CaseEstimator& belief, const CaseRunner& runner,
+                   Nanos length) {
   double time = 0;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
     if (!is_possible(tune, i)) continue;

@@ -11,10 +11,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMore = 0.01;              // gain of the rate that is worth another value
-constexpr int kValuesAhead = 2;             // values that are predicted and added at a time
-constexpr std::int64_t kMostWorkers = 128;  // of all ranks, without a request for more
-constexpr std::int64_t kMostAhead = 32;     // batches of a worker, also without a request
+constexpr double kMore = 0.01;             // gain of the rate that is worth another value
+constexpr int kValuesAhead = 2;            // values that are predicted and added at a time
+constexpr std::int64_t kMaxWorkers = 128;  // of all ranks, without a request for more
+constexpr std::int64_t kMaxAhead = 32;     // batches of a worker, also without a request
 
 constexpr const char* kWorkers = "num-workers";
 constexpr const char* kAhead = "prefetch-factor";
@@ -56,7 +56,7 @@ std::int64_t next_value(const std::string& key, std::int64_t after) {
 struct Ends {
   double last = 0, before = 0;
 };
-Ends measured_ends(const Tune& tune, const Belief& belief, const std::string& key,
+Ends measured_ends(const Tune& tune, const CaseEstimator& belief, const std::string& key,
                    std::int64_t end) {
   Ends ends;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
@@ -77,7 +77,7 @@ Changes with_value(Changes changes, const Change& value) {
 }
 
 // Prediction of a value, corrected by the error of the model on the best case.
-std::optional<Forecast> forecast_of(const Tune& tune, const Belief& belief,
+std::optional<Forecast> forecast_of(const Tune& tune, const CaseEstimator& belief,
                                     const Forecaster& forecast, std::size_t best,
                                     const Change& value) {
   const std::optional<Forecast>& of_best = tune.candidates[best].predicted;
@@ -94,7 +94,7 @@ std::optional<Forecast> forecast_of(const Tune& tune, const Belief& belief,
   return std::nullopt;
 }
 
-std::optional<BeyondGrid> beyond_axis(const Tune& tune, const Belief& belief,
+std::optional<BeyondGrid> beyond_axis(const Tune& tune, const CaseEstimator& belief,
                                       const Forecasters& forecasters, const std::string& key) {
   const std::size_t best = *belief.best();
   const std::int64_t end = end_of(tune, key);
@@ -119,7 +119,7 @@ std::optional<BeyondGrid> beyond_axis(const Tune& tune, const Belief& belief,
 
 }  // namespace
 
-std::optional<BeyondGrid> expected_beyond(const Tune& tune, const Belief& belief,
+std::optional<BeyondGrid> expected_beyond(const Tune& tune, const CaseEstimator& belief,
                                           const Forecasters& forecasters) {
   if (!belief.best() || (tune.goal.busy && belief.reaches_goal(*belief.cheapest())))
     return std::nullopt;
@@ -153,8 +153,8 @@ bool extend_axis(Tune& tune, const std::string& key, const TuneOptions& options)
   const Experiment& experiment = tune.experiment;
   const std::int64_t ranks = std::max<std::int64_t>(1, experiment.base.trainer.ranks);
   const std::int64_t most =
-      key == kAhead ? kMostAhead
-                    : std::min(kMostWorkers / ranks, options.max_workers.value_or(kMostWorkers));
+      key == kAhead ? kMaxAhead
+                    : std::min(kMaxWorkers / ranks, options.max_workers.value_or(kMaxWorkers));
   Axes axes = experiment.axes;
   const auto axis =
       std::find_if(axes.begin(), axes.end(), [&](const Axis& one) { return one.key == key; });

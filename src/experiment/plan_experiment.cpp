@@ -11,7 +11,7 @@
 #include "loaderscope/settings.h"
 #include "settings/changes.h"
 #include "settings/engine_table.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 

@@ -13,7 +13,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::size_t kQuoted = 20;
-constexpr double kMostError = 1e9;  // beyond it a line was not written by this program
+constexpr double kMaxError = 1e9;  // beyond it a line was not written by this program
 
 // "predicted measured"
 std::optional<double> error_of(std::string_view line) {
@@ -28,7 +28,7 @@ std::optional<double> error_of(std::string_view line) {
   }
   if (at != end) return std::nullopt;
   const double error = std::abs(values[0] / values[1] - 1);
-  return error < kMostError ? std::optional(error) : std::nullopt;
+  return error < kMaxError ? std::optional(error) : std::nullopt;
 }
 
 }  // namespace

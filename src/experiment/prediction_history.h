@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "experiment/line_history.h"
+#include "experiment/history_file.h"
 #include "loaderscope/analysis.h"
 
 namespace loaderscope {
@@ -24,7 +24,7 @@ class PredictionHistory {
   PastPredictions summary() const;
 
  private:
-  LineHistory lines_;
+  HistoryFile lines_;
 };
 
 }  // namespace loaderscope

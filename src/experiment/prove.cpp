@@ -19,10 +19,10 @@ namespace loaderscope {
 namespace {
 
 constexpr int kRounds = 5;
-constexpr int kRoundsOfProgram = 4;        // fewer, as it starts again for each run
-constexpr int kFewestTrialRounds = 3;      // fewer give no interval
-constexpr Nanos kEndOfRun = kSecond / 2;   // from the end of the window to that of the process
-constexpr std::int64_t kFewestEpochs = 2;  // where it is their beginning that is blamed
+constexpr int kRoundsOfProgram = 4;       // fewer, as it starts again for each run
+constexpr int kMinTrialRounds = 3;        // fewer give no interval
+constexpr Nanos kEndOfRun = kSecond / 2;  // from the end of the window to that of the process
+constexpr std::int64_t kMinEpochs = 2;    // where it is their beginning that is blamed
 
 ProofRun run_of(double samples_per_s, const Account& account) {
   if (account.window == 0) return {};
@@ -74,7 +74,7 @@ std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
       std::any_of(proof.cases.begin(), proof.cases.end(),
                   [](const ProofCase& of) { return changes(of, "persistent-workers"); });
   if (of_epochs && epochs > 0)
-    fewest = std::max(fewest, (rank.warmup_steps + rank.steps()) / epochs * kFewestEpochs);
+    fewest = std::max(fewest, (rank.warmup_steps + rank.steps()) / epochs * kMinEpochs);
   return std::clamp<std::int64_t>(std::max(rank.steps() / rounds_of(first, proof), fewest), 1,
                                   std::max<std::int64_t>(rank.steps(), 1));
 }
@@ -144,11 +144,11 @@ class Prover {
     const Nanos of_round = time_of_run() * runs_of_round;
     if (has_limit())
       rounds = std::clamp(static_cast<int>(std::min<Nanos>(trial_.budget / of_round, rounds)),
-                          kFewestTrialRounds, rounds);
+                          kMinTrialRounds, rounds);
     if (has_limit() && rounds * of_round > trial_.budget) {
       proof_.reason = fmt::format(
           "{} runs of about {} each do not fit into {}; --budget {} or more would do",
-          kFewestTrialRounds * runs_of_round, show_whole_seconds(time_of_run()),
+          kMinTrialRounds * runs_of_round, show_whole_seconds(time_of_run()),
           show_whole_seconds(trial_.budget), spell_duration(whole_seconds(rounds * of_round)));
       return 0;
     }
@@ -216,7 +216,7 @@ class Prover {
       return {{after.base_samples_per_s, after.base_busy},
               run_of(after.samples_per_s, after.account),
               error_};
-    const Promise promise = promise_of(analysis_, after);
+    const ScaledPrediction promise = scale_prediction(analysis_, after);
     return {{promise.rate_before, promise.busy_before},
             {promise.rate_after, promise.busy_after},
             std::max(error_, after.may_be_off)};
@@ -286,7 +286,7 @@ class Prover {
       return std::move(proof_);
     constexpr double kUsualGain = 4;
     const double gain = replayed.predicted ? replayed.predicted->gain() : kUsualGain;
-    const ReplayTurns turns =
+    const ReplaySchedule turns =
         plan_turns(first_, steps_, fewest_steps(first_.config), gain, replayed.missing);
     if (!replayed.missing.empty()) return std::move(proof_);
     try {
@@ -298,7 +298,7 @@ class Prover {
     return std::move(proof_);
   }
 
-  void take_turns(const RunRecord& record, const ReplayTurns& turns) {
+  void take_turns(const RunRecord& record, const ReplaySchedule& turns) {
     TurnRuns runs = runs_of_turns(record, turns);
     ProofCase& replayed = proof_.cases.front();
     ProofCase& base = has_base() ? proof_.base : proof_.cases.back();
@@ -308,7 +308,7 @@ class Prover {
       replayed.missing = "the program ended before it had trained on delivered batches";
   }
 
-  RunConfig config_of(const ReplayTurns& turns) const {
+  RunConfig config_of(const ReplaySchedule& turns) const {
     RunConfig config = rerun_config(first_.config, {});
     config.measure.hook_cost.value = false;
     config.measure.warmup.set({turns.lead, 0});

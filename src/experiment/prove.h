@@ -14,7 +14,7 @@ namespace loaderscope {
 using Measure = std::function<RunRecord(const RunConfig&, const Knockouts&)>;
 
 // Runs a configuration in which delivered batches take the loader's place by turns.
-using MeasureTurns = std::function<RunRecord(const RunConfig&, const ReplayTurns&)>;
+using MeasureTurns = std::function<RunRecord(const RunConfig&, const ReplaySchedule&)>;
 
 // What is about to be run for --try.
 struct TrialPlan {

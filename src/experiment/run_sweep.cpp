@@ -4,15 +4,15 @@
 
 #include "base/mixed.h"
 #include "experiment/case_run.h"
-#include "experiment/judgement.h"
+#include "experiment/case_statistics.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr int kFewestRounds = 2;
-constexpr int kMostRounds = 20;
+constexpr int kMinRounds = 2;
+constexpr int kMaxRounds = 20;
 
 // Fisher-Yates: the same order from every standard library.
 std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t seed) {
@@ -38,7 +38,7 @@ class Sweep {
                 options.budget) {}
 
   void run() {
-    for (int round = 0; round < kMostRounds && !is_over(); ++round) {
+    for (int round = 0; round < kMaxRounds && !is_over(); ++round) {
       const std::vector<bool> wanted = wanted_in(round);
       if (std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) continue;
       const auto seed = options_.seed * 1000 + static_cast<std::uint64_t>(round);
@@ -56,12 +56,12 @@ class Sweep {
   // Those whose interval is not narrow enough yet, and that have not run in this round before a
   // resumption.
   std::vector<bool> wanted_in(int round) const {
-    const Judgement judgement(experiment_.cases);
+    const CaseStatistics judgement(experiment_.cases);
     std::vector<bool> wanted;
     for (std::size_t i = 0; i < experiment_.cases.size(); ++i) {
       const Case& one = experiment_.cases[i];
       bool wants = one.skipped.empty() && !ran_in(one, round);
-      if (wants && one.runs.size() >= kFewestRounds) {
+      if (wants && one.runs.size() >= kMinRounds) {
         const Estimate rate = judgement.rate(i);
         wants = rate.half_width() > options_.precision * rate.mean;
       }

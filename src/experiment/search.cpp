@@ -5,7 +5,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostRuns = 8;  // of one case
+constexpr std::size_t kMaxRuns = 8;  // of one case
 
 // All but the workers are the same; without workers there is no window to be the same.
 bool is_alike(const Tune& tune, std::size_t a, std::size_t b) {
@@ -40,20 +40,20 @@ std::vector<std::size_t> neighbours(const Tune& tune, std::size_t of) {
 
 // Neither proven nor ruled out, and not for ever: what lies on the limit itself, a few runs more
 // tell no more of than those that were made.
-bool is_open(const Tune& tune, const Belief& belief, std::size_t i) {
-  if (tune.experiment.cases[i].runs.size() < kFewestRuns) return !belief.is_ruled_out(i);
+bool is_open(const Tune& tune, const CaseEstimator& belief, std::size_t i) {
+  if (tune.experiment.cases[i].runs.size() < kMinRuns) return !belief.is_ruled_out(i);
   return !belief.is_ruled_out(i) && belief.probability(i) < kProven &&
-         belief.can_be_decided(i, kMostRuns);
+         belief.can_be_decided(i, kMaxRuns);
 }
 
-bool may_win(const Tune& tune, const Belief& belief, std::size_t i) {
+bool may_win(const Tune& tune, const CaseEstimator& belief, std::size_t i) {
   if (!tune.goal.busy) return belief.may_change_the_best(i);
   return belief.may_reach_goal(i) && !belief.reaches_goal(*belief.cheapest());
 }
 
 // Those that may still turn out to be the answer: of the measured all, of the others the most
 // promising cheaper one and the most promising better one.
-std::vector<std::size_t> challengers(const Tune& tune, const Belief& belief) {
+std::vector<std::size_t> challengers(const Tune& tune, const CaseEstimator& belief) {
   std::vector<std::size_t> result;
   std::optional<std::size_t> cheaper, better;
   const auto keep = [&](std::optional<std::size_t>& place, std::size_t i) {
@@ -74,14 +74,14 @@ std::vector<std::size_t> challengers(const Tune& tune, const Belief& belief) {
 
 }  // namespace
 
-std::vector<std::size_t> what_to_run(const Tune& tune, const Belief& belief) {
+std::vector<std::size_t> what_to_run(const Tune& tune, const CaseEstimator& belief) {
   if (!belief.best()) return {};
   const std::vector<Case>& cases = tune.experiment.cases;
   const auto runs = [&](std::size_t i) { return cases[i].runs.size(); };
   std::vector<std::size_t> wanted;
   const auto add = [&](std::size_t i) {
     const bool is_new = std::find(wanted.begin(), wanted.end(), i) == wanted.end();
-    if (is_new && is_possible(tune, i) && runs(i) < kMostRuns) wanted.push_back(i);
+    if (is_new && is_possible(tune, i) && runs(i) < kMaxRuns) wanted.push_back(i);
   };
   const std::size_t best = *belief.best(), cheapest = *belief.cheapest();
   for (const std::size_t i : neighbours(tune, cheapest)) {
@@ -90,7 +90,7 @@ std::vector<std::size_t> what_to_run(const Tune& tune, const Belief& belief) {
   for (const std::size_t i : challengers(tune, belief)) add(i);
   const bool goes_on = !wanted.empty() || is_open(tune, belief, cheapest);
   for (const std::size_t i : {best, cheapest}) {
-    if (goes_on || runs(i) < kFewestRuns) add(i);
+    if (goes_on || runs(i) < kMinRuns) add(i);
   }
   // Not always the best one: what ran but once may leave more open.
   const auto rival = belief.judgement().strongest_rival(cheapest, tune.goal.share());
@@ -98,7 +98,7 @@ std::vector<std::size_t> what_to_run(const Tune& tune, const Belief& belief) {
   if (rival && is_doubted && is_open(tune, belief, cheapest)) add(*rival);
   // The best one alone, again and again, would answer nothing.
   const bool answers_something = std::any_of(wanted.begin(), wanted.end(), [&](std::size_t i) {
-    return runs(i) < kFewestRuns || !belief.is_cheaper(cheapest, i);
+    return runs(i) < kMinRuns || !belief.is_cheaper(cheapest, i);
   });
   return answers_something ? wanted : std::vector<std::size_t>{};
 }

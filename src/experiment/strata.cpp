@@ -19,7 +19,7 @@ Changes predictable(const Changes& changes) {
   return result;
 }
 
-std::vector<std::size_t> strata_of(const std::vector<Case>& cases) {
+std::vector<std::size_t> predictable_groups(const std::vector<Case>& cases) {
   std::vector<Changes> known;
   std::vector<std::size_t> strata;
   for (const Case& one : cases) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "experiment/belief.h"
+#include "experiment/case_estimator.h"
 #include "experiment/case_run.h"
 #include "experiment/tune.h"
 #include "experiment/tuner_parts.h"
@@ -12,10 +12,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr int kMostTuneRounds = 30;
+constexpr int kMaxTuneRounds = 30;
 constexpr Nanos kRunsOfBudget = 40;
 constexpr Nanos kShortest = kSecond / 2;  // of one run
-constexpr Nanos kLongest = 10 * kSecond;
+constexpr Nanos kMaxLength = 10 * kSecond;
 
 class Tuner {
  public:
@@ -26,7 +26,7 @@ class Tuner {
     tune_.goal = options.goal;
     tune_.candidates.resize(tune_.experiment.cases.size());
     length_ =
-        std::clamp(options.budget / kRunsOfBudget, std::min(kShortest, options.budget), kLongest);
+        std::clamp(options.budget / kRunsOfBudget, std::min(kShortest, options.budget), kMaxLength);
     length_of_grid_ = std::min(length_, length_of_sweep(options.budget, cases().size()));
     runner_.emplace(tune_.experiment, context_, length_, options.budget);
   }
@@ -36,9 +36,9 @@ class Tuner {
     if (options_.with_now) measure_now();
     probe_and_predict();
     grow(true);
-    for (int round = 1; round < kMostTuneRounds && !is_over(); ++round) {
+    for (int round = 1; round < kMaxTuneRounds && !is_over(); ++round) {
       grow(false);
-      const std::vector<std::size_t> wanted = what_to_run(tune_, Belief(tune_));
+      const std::vector<std::size_t> wanted = what_to_run(tune_, CaseEstimator(tune_));
       if (wanted.empty()) break;
       for (const std::size_t i : wanted) {
         if (!is_over()) run_case(i, round);
@@ -83,7 +83,7 @@ class Tuner {
   // --- probes ---
 
   std::size_t number_strata() {
-    const std::vector<std::size_t> strata = strata_of(cases());
+    const std::vector<std::size_t> strata = predictable_groups(cases());
     std::size_t count = 0;
     for (std::size_t i = 0; i < strata.size(); ++i) {
       tune_.candidates[i].stratum = strata[i];
@@ -113,7 +113,7 @@ class Tuner {
   // Extends an axis. `unseen`: also if no case at the end of the axis has run.
   void grow(bool unseen) {
     if (!options_.grows || is_over()) return;
-    const auto beyond = expected_beyond(tune_, Belief(tune_), forecasters_);
+    const auto beyond = expected_beyond(tune_, CaseEstimator(tune_), forecasters_);
     if (!beyond || !(unseen || has_run_at_end(tune_, beyond->change.key))) return;
     if (!extend_axis(tune_, beyond->change.key, options_)) return;
     if (!records_.empty()) {
@@ -185,7 +185,7 @@ class Tuner {
 
   // --- rounds ---
 
-  Nanos step_of(std::size_t i, const Belief& belief) const {
+  Nanos step_of(std::size_t i, const CaseEstimator& belief) const {
     if (!belief.knows(i)) return 0;
     const RunConfig& config = tune_.experiment.cases[i].config;
     return static_cast<Nanos>(1e9 *
@@ -195,7 +195,7 @@ class Tuner {
 
   void run_case(std::size_t i, int round) {
     Case& one = cases()[i];
-    const Belief belief(tune_);
+    const CaseEstimator belief(tune_);
     const Nanos step = one.runs.empty() ? step_of(i, belief) : 0;
     const Nanos expected = one.runs.empty() ? std::max(length_, step * fewest_steps(one.config))
                                             : runner_->next_run(one);
@@ -212,7 +212,7 @@ class Tuner {
   // --- the answer ---
 
   void conclude() {
-    const Belief belief(tune_);
+    const CaseEstimator belief(tune_);
     decide(tune_, belief);
     if (tune_.now && cases()[*tune_.now].runs.empty()) tune_.now.reset();
     tune_.grid_time = time_of_grid(tune_, belief, *runner_, length_);

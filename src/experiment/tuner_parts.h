@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiment/belief.h"
+#include "experiment/case_estimator.h"
 #include "experiment/case_run.h"
 #include "experiment/tune.h"
 #include "loaderscope/experiment.h"
@@ -25,7 +25,7 @@ std::optional<std::size_t> like_present(const Tune& tune, std::size_t present);
 // --- Past the ends of the axes.
 
 // What is expected to give more than all of the grid. Nothing where its ends are far enough out.
-std::optional<BeyondGrid> expected_beyond(const Tune& tune, const Belief& belief,
+std::optional<BeyondGrid> expected_beyond(const Tune& tune, const CaseEstimator& belief,
                                           const Forecasters& forecasters);
 // Whether the last value of the axis that has run cases at all has run.
 bool has_run_at_end(const Tune& tune, const std::string& key);
@@ -40,7 +40,7 @@ bool extend_axis(Tune& tune, const std::string& key, const TuneOptions& options)
 // The changes that a model fitted to one run can predict; the others need a run of their own.
 Changes predictable(const Changes& changes);
 // One number per case: the same where only predictable changes differ.
-std::vector<std::size_t> strata_of(const std::vector<Case>& cases);
+std::vector<std::size_t> predictable_groups(const std::vector<Case>& cases);
 
 // --- What would not fit, before it is run.
 
@@ -56,27 +56,28 @@ Bytes private_bytes_of(const Case& one, Bytes resident_before);
 
 // Two runs of each case that can run: each of `length`, or longer where its fewest steps are, as
 // far as it is known how long they take.
-Nanos time_of_grid(const Tune& tune, const Belief& belief, const CaseRunner& runner, Nanos length);
+Nanos time_of_grid(const Tune& tune, const CaseEstimator& belief, const CaseRunner& runner,
+                   Nanos length);
 
 // --- What a tune runs next.
 
-inline constexpr double kProven = 0.95;        // probability from which on a case is proven
-inline constexpr std::size_t kFewestRuns = 2;  // of a case that is recommended
+inline constexpr double kProven = 0.95;     // probability from which on a case is proven
+inline constexpr std::size_t kMinRuns = 2;  // of a case that is recommended
 
 // The cases of the next round: the cheapest that is believed to reach the goal, with its
 // neighbours, the best, and what was not ruled out as either. None when the answer stands.
-std::vector<std::size_t> what_to_run(const Tune& tune, const Belief& belief);
+std::vector<std::size_t> what_to_run(const Tune& tune, const CaseEstimator& belief);
 
 // --- The answer.
 
 // Fills which case is the best, which one to use, and how sure that is.
-void decide(Tune& tune, const Belief& belief);
+void decide(Tune& tune, const CaseEstimator& belief);
 
 // --- What stands behind the answer of a tune: its limit, what would move it, how sure the model
 // is, how the answer changes with the compute, and what it is without the other programs.
 
 // `records` by case.
-void explain(Tune& tune, const Belief& belief, const Forecasters& forecasters,
+void explain(Tune& tune, const CaseEstimator& belief, const Forecasters& forecasters,
              const std::map<std::size_t, RunRecord>& records);
 
 }  // namespace loaderscope

@@ -11,8 +11,8 @@
 namespace loaderscope::hang {
 namespace {
 
-constexpr std::size_t kMostGroups = 5;   // of processes that stand alike
-constexpr std::size_t kMostNumbers = 8;  // of one group
+constexpr std::size_t kMaxGroups = 5;   // of processes that stand alike
+constexpr std::size_t kMaxNumbers = 8;  // of one group
 
 struct Group {
   std::string place;
@@ -31,16 +31,16 @@ void add_to(std::vector<Group>& groups, std::string place, std::int32_t number) 
 // "workers 0, 1, 3: idle: no task"; "worker 0: waits in ...".
 std::string line_of(std::string_view noun, Group group) {
   const std::size_t count = group.numbers.size();
-  const bool is_cut = count > kMostNumbers;
-  if (is_cut) group.numbers.resize(kMostNumbers);
+  const bool is_cut = count > kMaxNumbers;
+  if (is_cut) group.numbers.resize(kMaxNumbers);
   return fmt::format("{}{} {}{}: {}", noun, count == 1 ? "" : "s", fmt::join(group.numbers, ", "),
-                     is_cut ? fmt::format(" and {} more", count - kMostNumbers) : "", group.place);
+                     is_cut ? fmt::format(" and {} more", count - kMaxNumbers) : "", group.place);
 }
 
 std::vector<std::string> lines_of(std::string_view noun, std::vector<Group> groups) {
   std::vector<std::string> lines;
   for (Group& group : groups) {
-    if (lines.size() == kMostGroups) break;
+    if (lines.size() == kMaxGroups) break;
     lines.push_back(line_of(noun, std::move(group)));
   }
   return lines;

@@ -6,26 +6,26 @@
 namespace loaderscope::hang {
 namespace {
 
-constexpr std::size_t kMostAwaited = std::size_t{1} << 14;  // far more than any loader has
+constexpr std::size_t kMaxAwaited = std::size_t{1} << 14;  // far more than any loader has
 
 }  // namespace
 
-void ProgressTracker::note(const guest::Fact& fact) {
+void ProgressTracker::note(const guest::GuestEvent& fact) {
   switch (fact.kind) {
-    case guest::FactKind::epoch:
+    case guest::GuestEventKind::epoch:
       begin_epoch(fact);
       break;
-    case guest::FactKind::ask:
+    case guest::GuestEventKind::ask:
       ask(fact);
       break;
-    case guest::FactKind::take:
-    case guest::FactKind::replayed:
+    case guest::GuestEventKind::take:
+    case guest::GuestEventKind::replayed:
       take(fact);
       break;
-    case guest::FactKind::ended:
+    case guest::GuestEventKind::ended:
       finished_ = std::exchange(current_, Epoch());
       [[fallthrough]];
-    case guest::FactKind::failed:
+    case guest::GuestEventKind::failed:
       asking_since_ = 0;
       last_ = fact.end;
       break;
@@ -34,13 +34,13 @@ void ProgressTracker::note(const guest::Fact& fact) {
   }
 }
 
-void ProgressTracker::ask(const guest::Fact& fact) {
+void ProgressTracker::ask(const guest::GuestEvent& fact) {
   asking_since_ = last_ = fact.begin;
   Epoch asked{fact.iterator, fact.generation};
   if (!asked.is_same(current_)) current_ = asked;
 }
 
-void ProgressTracker::take(const guest::Fact& fact) {
+void ProgressTracker::take(const guest::GuestEvent& fact) {
   asking_since_ = 0;
   if (taken_at_ != 0) steps_.add(fact.begin - taken_at_);
   last_ = taken_at_ = fact.begin;
@@ -48,31 +48,31 @@ void ProgressTracker::take(const guest::Fact& fact) {
   under_way_.erase({fact.iterator, fact.generation, fact.batch});
 }
 
-void ProgressTracker::of_batch(const guest::Fact& fact) {
-  if (fact.batch < 0 || fact.kind == guest::FactKind::moved) return;
+void ProgressTracker::of_batch(const guest::GuestEvent& fact) {
+  if (fact.batch < 0 || fact.kind == guest::GuestEventKind::moved) return;
   UnderWay* one = under_way(fact);
   if (one == nullptr) return;
   AwaitedBatch& batch = one->batch;
   batch.number = fact.batch;
-  if (fact.kind == guest::FactKind::dispatched || fact.kind == guest::FactKind::begun)
+  if (fact.kind == guest::GuestEventKind::dispatched || fact.kind == guest::GuestEventKind::begun)
     batch.worker = fact.worker;
-  one->dispatched |= fact.kind == guest::FactKind::dispatched;
-  batch.begun |= fact.kind == guest::FactKind::begun;
-  batch.finished |= fact.kind == guest::FactKind::finished;
-  batch.sent |= fact.kind == guest::FactKind::sent;
-  batch.received |= fact.kind == guest::FactKind::received;
+  one->dispatched |= fact.kind == guest::GuestEventKind::dispatched;
+  batch.begun |= fact.kind == guest::GuestEventKind::begun;
+  batch.finished |= fact.kind == guest::GuestEventKind::finished;
+  batch.sent |= fact.kind == guest::GuestEventKind::sent;
+  batch.received |= fact.kind == guest::GuestEventKind::received;
 }
 
 // A worker may begin one before it is heard that it was to. What else it tells of one that is not
 // known comes behind the take.
-ProgressTracker::UnderWay* ProgressTracker::under_way(const guest::Fact& fact) {
+ProgressTracker::UnderWay* ProgressTracker::under_way(const guest::GuestEvent& fact) {
   const Name name{fact.iterator, fact.generation, fact.batch};
   const auto found = under_way_.find(name);
   if (found != under_way_.end()) return &found->second;
-  if (fact.kind != guest::FactKind::dispatched && fact.kind != guest::FactKind::begun)
+  if (fact.kind != guest::GuestEventKind::dispatched && fact.kind != guest::GuestEventKind::begun)
     return nullptr;
-  if (under_way_.size() >= kMostAwaited) forget_strays();
-  return under_way_.size() >= kMostAwaited ? nullptr : &under_way_[name];
+  if (under_way_.size() >= kMaxAwaited) forget_strays();
+  return under_way_.size() >= kMaxAwaited ? nullptr : &under_way_[name];
 }
 
 void ProgressTracker::forget_strays() {
@@ -80,13 +80,13 @@ void ProgressTracker::forget_strays() {
 }
 
 // An epoch that was cut short has left batches behind.
-void ProgressTracker::begin_epoch(const guest::Fact& fact) {
+void ProgressTracker::begin_epoch(const guest::GuestEvent& fact) {
   last_ = fact.begin;
   forget_strays();
   std::erase_if(under_way_, [&](const auto& entry) {
     const auto& [iterator, generation, batch] = entry.first;
     const bool is_before = iterator == fact.iterator && generation < fact.generation;
-    return is_before || under_way_.size() >= kMostAwaited;
+    return is_before || under_way_.size() >= kMaxAwaited;
   });
 }
 

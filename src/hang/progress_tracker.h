@@ -22,7 +22,7 @@ struct AwaitedBatch {
 class ProgressTracker {
  public:
   // What the process or one of its workers tells, each in order.
-  void note(const guest::Fact& fact);
+  void note(const guest::GuestEvent& fact);
 
   // For a batch, also before it is known of which loader (iterator -1); 0: it does not.
   Nanos asking_since() const { return asking_since_; }
@@ -51,11 +51,11 @@ class ProgressTracker {
     bool dispatched = false;  // told by the trainer; else a stray, which was taken before
   };
 
-  void ask(const guest::Fact& fact);
-  void take(const guest::Fact& fact);
-  void of_batch(const guest::Fact& fact);
-  UnderWay* under_way(const guest::Fact& fact);  // null: it was taken, or they are too many
-  void begin_epoch(const guest::Fact& fact);
+  void ask(const guest::GuestEvent& fact);
+  void take(const guest::GuestEvent& fact);
+  void of_batch(const guest::GuestEvent& fact);
+  UnderWay* under_way(const guest::GuestEvent& fact);  // null: it was taken, or they are too many
+  void begin_epoch(const guest::GuestEvent& fact);
   void forget_strays();
 
   Nanos asking_since_ = 0, last_ = 0, taken_at_ = 0;

@@ -13,7 +13,7 @@
 namespace loaderscope::hang {
 namespace {
 
-constexpr std::size_t kMostFrames = 200, kMostThreads = 64;
+constexpr std::size_t kMaxFrames = 200, kMaxThreads = 64;
 
 bool is_ours(const std::string& file) { return file.find("loaderscope_guest/") != file.npos; }
 
@@ -66,12 +66,12 @@ std::vector<PythonThread> parse_dump(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("Thread ") || line.starts_with("Current thread ")) {
-      if (threads.size() == kMostThreads) break;
+      if (threads.size() == kMaxThreads) break;
       is_asked = line.starts_with('C');
       threads.insert(is_asked ? threads.begin() : threads.end(), PythonThread{});
     } else if (auto frame = parse_frame(line); frame && !threads.empty()) {
       auto& frames = (is_asked ? threads.front() : threads.back()).frames;
-      if (!is_ours(frame->file) && frames.size() < kMostFrames) frames.push_back(*frame);
+      if (!is_ours(frame->file) && frames.size() < kMaxFrames) frames.push_back(*frame);
     }
   }
   return threads;

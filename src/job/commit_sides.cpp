@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "base/file_kind.h"
-#include "experiment/compare/reach.h"
+#include "experiment/compare/change_impact.h"
 #include "loaderscope/errors.h"
 #include "settings/flag_words.h"
 
@@ -78,7 +78,7 @@ CompareArm CommitSides::add_watched(const std::string& name, const std::string& 
 std::string CommitSides::out_of_reach(const std::string& from, const std::string& to) const {
   if (!build_.empty()) return "";
   return compare::out_of_reach(compare::read_changes(changes_between(repository_, from, to)),
-                               compare::read_touched(readable_text(touched_file())));
+                               compare::parse_file_trace(readable_text(touched_file())));
 }
 
 }  // namespace loaderscope

@@ -14,8 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/exit_status.h"
 #include "base/fd.h"
-#include "base/process_end.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
@@ -137,7 +137,8 @@ RunRecord StartedRun::record() {
   if (refuses_words(end.status)) throw UsageError(name_ + ": " + reason_in(end));
   if (!end.is_fine() && !ended_by_us) {
     show_what_it_said(end);
-    throw RunError(fmt::format("{}: the run {}: {}", name_, spell_end(end.status), reason_in(end)));
+    throw RunError(
+        fmt::format("{}: the run {}: {}", name_, describe_exit(end.status), reason_in(end)));
   }
   std::error_code none;
   if (ended_by_us && !std::filesystem::exists(json_, none)) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "loaderscope/run_record.h"
-#include "machine/child.h"
+#include "machine/child_process.h"
 #include "machine/tool_run.h"
 
 namespace loaderscope {

@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/part_of_job.h"
+#include "analysis/host_subset.h"
 #include "base/cpu_set.h"
 #include "record/merge_records.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostNamed = 16;  // processes
+constexpr std::size_t kMaxNamed = 16;  // processes
 
 using ProcessPlaces = std::vector<std::size_t>;  // of processes in `hosts`
 
@@ -94,7 +94,7 @@ std::string order_words(const ProcessesOfJob& processes, const ProcessPlaces& or
                         const std::vector<ProcessPlaces>& ranks) {
   std::string text = "the launcher dealt its processes out in turns; here ranks stand host by host";
   std::size_t rank = 0;
-  for (std::size_t i = 0; i < std::min(order.size(), kMostNamed); ++i) {
+  for (std::size_t i = 0; i < std::min(order.size(), kMaxNamed); ++i) {
     const std::size_t count = ranks[order[i]].size();
     text += fmt::format("{} {} of {}", i == 0 ? ":" : ",",
                         count == 1 ? fmt::format("rank {}", rank)
@@ -102,7 +102,7 @@ std::string order_words(const ProcessesOfJob& processes, const ProcessPlaces& or
                         processes.name_of(order[i]));
     rank += count;
   }
-  return text + (order.size() > kMostNamed ? ", and so on" : "");
+  return text + (order.size() > kMaxNamed ? ", and so on" : "");
 }
 
 void put_ranks_in_order(const ProcessesOfJob& processes, const std::vector<ProcessPlaces>& hosts,

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "loaderscope/run_record.h"
-#include "rendezvous/meeting.h"
+#include "rendezvous/rendezvous.h"
 
 namespace loaderscope {
 

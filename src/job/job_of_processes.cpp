@@ -7,14 +7,14 @@
 
 #include "job/exit_watchdog.h"
 #include "loaderscope/errors.h"
-#include "record/broken_off.h"
+#include "record/partial_run.h"
 #include "record/process_waits.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
 
-void check_part(const RunConfig& config, const JobPlace& place) {
+void check_part(const RunConfig& config, const ProcessAddress& place) {
   if (engine_row(config.engine.value).kind != EngineKind::native)
     throw UsageError(
         fmt::format("--rendezvous: engine {} is run by one process; leave it out, and "
@@ -53,27 +53,28 @@ RunConfig part_of(const RunConfig& config, std::int64_t first, std::int64_t rank
 
 // With a barrier all end a step together; without, each may wait for a batch as long as --timeout
 // lets it.
-Meeting::Patience patience_of(const RunConfig& config, Nanos wait) {
-  Meeting::Patience patience;
-  patience.to_come = wait;
-  if (!config.trainer.sync_ranks) patience.to_get_on += config.measure.timeout;
+Rendezvous::Timeouts patience_of(const RunConfig& config, Nanos wait) {
+  Rendezvous::Timeouts patience;
+  patience.join = wait;
+  if (!config.trainer.sync_ranks) patience.progress += config.measure.timeout;
   return patience;
 }
 
 }  // namespace
 
-JobOfProcesses::JobOfProcesses(const RunConfig& config, const MachineFacts& machine, JobPlace place,
-                               Nanos wait, const std::atomic<int>& stop_signal)
+JobOfProcesses::JobOfProcesses(const RunConfig& config, const MachineFacts& machine,
+                               ProcessAddress place, Nanos wait,
+                               const std::atomic<int>& stop_signal)
     : config_(config), stop_signal_(stop_signal) {
   check_part(config, place);
   const std::int64_t ranks = config.trainer.ranks / place.processes;
-  meeting_ = std::make_unique<Meeting>(std::move(place), introduction_of(config, machine, ranks),
-                                       patience_of(config, wait), &stop_signal);
+  meeting_ = std::make_unique<Rendezvous>(std::move(place), introduction_of(config, machine, ranks),
+                                          patience_of(config, wait), &stop_signal);
   part_ = part_of(config, meeting_->first_rank(), ranks);
 }
 
 void JobOfProcesses::prepare(EngineContext& context) {
-  JobPart& part = context.part;
+  LocalRanks& part = context.part;
   part.first_rank = meeting_->first_rank();
   part.ranks = meeting_->ranks();
   if (!meeting_->is_first()) context.on_progress = nullptr;
@@ -81,18 +82,18 @@ void JobOfProcesses::prepare(EngineContext& context) {
   if (!config_.trainer.sync_ranks) return;
   context.observer = nullptr;  // what is booked before the waits for others are is no answer
   if (meeting_->is_first()) {
-    part.tell_window = [this](const CommonWindow& window) {
-      meeting_->tell_window({window.folded, window.first_measured, window.ended});
+    part.publish_window = [this](const SharedWindow& window) {
+      meeting_->publish_window({window.folded, window.first_measured, window.ended});
     };
   } else {
     part.window = [this] {
-      const Meeting::Window window = meeting_->window();
-      return CommonWindow{window.folded, window.first_measured, window.ended};
+      const Rendezvous::Window window = meeting_->window();
+      return SharedWindow{window.folded, window.first_measured, window.ended};
     };
   }
   if (device_kind(config_.trainer.device.value) != DeviceKind::simulated) return;
   context.make_devices = [this](const RunConfig& config, const std::atomic<int>& stop) {
-    return make_gated_devices(config, stop, *this);
+    return make_barrier_devices(config, stop, *this);
   };
 }
 
@@ -110,7 +111,7 @@ RunRecord JobOfProcesses::own_record(const Measure& measure, std::string& failur
       stop_signal_);
   try {
     return measure(part_);
-  } catch (const BrokenOff& broken) {
+  } catch (const PartialRunError& broken) {
     failure = with_awaited(broken.what());
     meeting_->give_up(failure);
     return std::move(*broken.record);

@@ -9,16 +9,16 @@
 #include "device/devices.h"
 #include "job/job_records.h"
 #include "loaderscope/engine.h"
-#include "rendezvous/meeting.h"
+#include "rendezvous/rendezvous.h"
 
 namespace loaderscope {
 
-class JobOfProcesses : private StepGate {
+class JobOfProcesses : private StepBarrier {
  public:
   // `config`: of the whole job, resolved. Waits for the others, `wait` at most. Throws UsageError
   // for what a job cannot have, RunError where it does not come together.
-  JobOfProcesses(const RunConfig& config, const MachineFacts& machine, JobPlace place, Nanos wait,
-                 const std::atomic<int>& stop_signal);
+  JobOfProcesses(const RunConfig& config, const MachineFacts& machine, ProcessAddress place,
+                 Nanos wait, const std::atomic<int>& stop_signal);
 
   // Makes this process's part of the job with `measure`. At the first process the record of all
   // that are there, at others nothing. Throws what `measure` throws, unless there is an answer all
@@ -38,7 +38,7 @@ class JobOfProcesses : private StepGate {
 
   RunConfig config_, part_;
   const std::atomic<int>& stop_signal_;
-  std::unique_ptr<Meeting> meeting_;
+  std::unique_ptr<Rendezvous> meeting_;
 };
 
 }  // namespace loaderscope

@@ -22,14 +22,14 @@ void say(const std::string& words) {
 
 }  // namespace
 
-JobOfPrograms::JobOfPrograms(const RunConfig& config, const MachineFacts& machine, JobPlace place,
-                             Nanos wait, const StopSignal& stop) {
+JobOfPrograms::JobOfPrograms(const RunConfig& config, const MachineFacts& machine,
+                             ProcessAddress place, Nanos wait, const StopSignal& stop) {
   if (config.answer.prove != Prove::off)
     throw UsageError(
         "--rendezvous: a program of several hosts is run once; leave out --prove and --try");
   try {
-    meeting_ = std::make_unique<Meeting>(std::move(place), introduction_of(config, machine, 1),
-                                         Meeting::Patience{wait, kInSilence, kYear}, &stop);
+    meeting_ = std::make_unique<Rendezvous>(std::move(place), introduction_of(config, machine, 1),
+                                            Rendezvous::Timeouts{wait, kInSilence, kYear}, &stop);
   } catch (const RunError& error) {
     if (stop != 0) throw;
     failure_ = error.what();

@@ -14,8 +14,8 @@ class JobOfPrograms {
   // Waits for the others, `wait` at most. The program does not depend on them: where they do not
   // come this is said, and each process answers for its own part. Throws UsageError for what such a
   // job cannot have, RunError where `stop` ends the wait.
-  JobOfPrograms(const RunConfig& config, const MachineFacts& machine, JobPlace place, Nanos wait,
-                const StopSignal& stop);
+  JobOfPrograms(const RunConfig& config, const MachineFacts& machine, ProcessAddress place,
+                Nanos wait, const StopSignal& stop);
 
   // At the first process the answer for all that are there; at others nothing once the first has
   // their part, and else `own`. Waits for programs that still run; once `stop` is not 0, no longer.
@@ -24,8 +24,8 @@ class JobOfPrograms {
   void give_up(const std::string& why);  // there is no record
 
  private:
-  std::unique_ptr<Meeting> meeting_;  // null: nobody came
-  std::string failure_;               // why
+  std::unique_ptr<Rendezvous> meeting_;  // null: nobody came
+  std::string failure_;                  // why
 };
 
 }  // namespace loaderscope

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/part_of_job.h"
+#include "analysis/host_subset.h"
 #include "base/cpu_set.h"
 #include "base/thread_meter.h"
 #include "job/hosts_of_job.h"
@@ -61,7 +61,7 @@ UsableCpus cpus_of_workers(const RunConfig& config) {
 }
 
 // What its clock gains on the first host's in a ns.
-double add_drift(Meeting& meeting, HostRecord& host) {
+double add_drift(Rendezvous& meeting, HostRecord& host) {
   if (meeting.is_first()) return 0;
   const ClockDifference before = meeting.clock();
   try {
@@ -83,7 +83,7 @@ double add_drift(Meeting& meeting, HostRecord& host) {
 // `there`, `missing`: numbers of processes. `each`: ranks of a process, of which all have as many
 // where injections name them.
 void say_missing(const std::vector<std::int64_t>& missing, const std::vector<std::int64_t>& there,
-                 Meeting& meeting, std::int64_t each, RunRecord& job) {
+                 Rendezvous& meeting, std::int64_t each, RunRecord& job) {
   if (missing.empty()) return;
   std::vector<std::string> names;
   for (const std::int64_t process : missing)
@@ -106,14 +106,14 @@ void say_missing(const std::vector<std::int64_t>& missing, const std::vector<std
 
 }  // namespace
 
-Introduction introduction_of(const RunConfig& config, const MachineFacts& machine,
+HelloMessage introduction_of(const RunConfig& config, const MachineFacts& machine,
                              std::int64_t ranks) {
   return {version_number(),        machine.host.value_or("a host without a name"),
           settings_of_job(config), ranks,
           boot_of_kernel(),        cpus_of_workers(config)};
 }
 
-void bring_onto_first_clock(Meeting& meeting, RunRecord& own, const std::string& failure) {
+void bring_onto_first_clock(Rendezvous& meeting, RunRecord& own, const std::string& failure) {
   HostRecord host;
   host.machine = own.machine;
   host.ranks = std::ssize(own.ranks);
@@ -130,13 +130,13 @@ void bring_onto_first_clock(Meeting& meeting, RunRecord& own, const std::string&
   own.hosts.push_back(std::move(host));
 }
 
-void hand_over(Meeting& meeting, const RunRecord& own) {
+void hand_over(Rendezvous& meeting, const RunRecord& own) {
   std::ostringstream out;
   write_json(out, result_of(own, analyse(own)));
   meeting.hand_over(out.str());
 }
 
-JobAnswer gather_records(Meeting& meeting, JobAnswer own,
+JobAnswer gather_records(Rendezvous& meeting, JobAnswer own,
                          const std::function<void(RunRecord&)>& book_waits,
                          const StopSignal* stop) {
   RecordMerge merge(join_settings, true);
@@ -189,7 +189,7 @@ void book_waits_of_programs(RunRecord& job) {
   job.notes.push_back(fmt::format(
       "the hosts end their steps together{}: what a rank waited in a step for the last one to "
       "begin is no compute, but what that one waited for{}",
-      have_met ? "" : ", by which their clocks are compared", words_of_unbooked(job.ranks)));
+      have_met ? "" : ", by which their clocks are compared", describe_unbooked_waits(job.ranks)));
 }
 
 }  // namespace loaderscope

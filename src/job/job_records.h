@@ -5,7 +5,7 @@
 #include <string>
 
 #include "loaderscope/run_record.h"
-#include "rendezvous/meeting.h"
+#include "rendezvous/rendezvous.h"
 
 namespace loaderscope {
 
@@ -15,19 +15,19 @@ struct JobAnswer {
 };
 
 // What has to be alike in all processes of a job.
-Introduction introduction_of(const RunConfig& config, const MachineFacts& machine,
+HelloMessage introduction_of(const RunConfig& config, const MachineFacts& machine,
                              std::int64_t ranks);
 
 // As of a host of the job. `failure`: what ended it early; "": nothing.
-void bring_onto_first_clock(Meeting& meeting, RunRecord& own, const std::string& failure);
+void bring_onto_first_clock(Rendezvous& meeting, RunRecord& own, const std::string& failure);
 
 // To the first process. Throws RunError where that does not take it.
-void hand_over(Meeting& meeting, const RunRecord& own);
+void hand_over(Rendezvous& meeting, const RunRecord& own);
 
 // At the first process: of all that are there. What is no part of the job is left out, and said.
 // `book_waits` for ranks of other processes, on ranks in the order of the processes. Once `stop` is
 // not 0, who is not there yet is left out.
-JobAnswer gather_records(Meeting& meeting, JobAnswer own,
+JobAnswer gather_records(Rendezvous& meeting, JobAnswer own,
                          const std::function<void(RunRecord&)>& book_waits,
                          const StopSignal* stop = nullptr);
 

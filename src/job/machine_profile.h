@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/probed_ceilings.h"
+#include "analysis/machine_ceilings.h"
 #include "report/results.h"
 
 namespace loaderscope {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "base/process_end.h"
+#include "base/exit_status.h"
 #include "loaderscope/errors.h"
 #include "machine/tool_run.h"
 
@@ -63,7 +63,7 @@ std::string NsysCapture::export_report(const std::atomic<int>& stop_signal) cons
   const ToolEnd end = run_tool(run);
   if (!end.is_fine())
     throw RunError(fmt::format("{}: nsys export: {}: {}; nsys-ui opens the report as it is",
-                               report(), spell_end(end.status), shown_text(end.last_line())));
+                               report(), describe_exit(end.status), shown_text(end.last_line())));
   return exported;
 }
 

@@ -98,9 +98,9 @@ struct GpuLoads::Functions {
   }
 
   static int number_by(Ask ask, nvml::Gpu gpu) {
-    constexpr unsigned kMost = 1024;
+    constexpr unsigned kMax = 1024;
     unsigned number = 0;
-    const bool is_told = ask != nullptr && ask(gpu, &number) == nvml::kSuccess && number <= kMost;
+    const bool is_told = ask != nullptr && ask(gpu, &number) == nvml::kSuccess && number <= kMax;
     return is_told ? static_cast<int>(number) : 0;
   }
 
@@ -157,9 +157,9 @@ struct GpuLoads::Functions {
 };
 
 // Hardware that slows clocks says so beside the reason that it has, if it says one.
-HeldClocks held_clocks(unsigned long long reasons) {
+ClockThrottling held_clocks(unsigned long long reasons) {
   const auto has = [&](unsigned long long bits) { return (reasons & bits) != 0; };
-  HeldClocks held;
+  ClockThrottling held;
   held.by_power = has(nvml::kPowerCap | nvml::kPowerBrake);
   held.by_heat = has(nvml::kHeat | nvml::kHardwareHeat);
   held.by_hardware = has(nvml::kHardware) && !held.by_power && !held.by_heat;

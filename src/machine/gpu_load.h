@@ -16,21 +16,21 @@ struct PcieLink {
 };
 
 // Why clocks are lower than they can be.
-struct HeldClocks {
+struct ClockThrottling {
   bool by_power = false, by_heat = false;
   bool by_hardware = false;  // which does not say of the two which
   bool by_setting = false;   // somebody has set them so
 
   bool is_held() const { return by_power || by_heat || by_hardware; }
 };
-HeldClocks held_clocks(unsigned long long reasons);  // NVML's bits
+ClockThrottling held_clocks(unsigned long long reasons);  // NVML's bits
 
 // What only a job's own watch asks for: a driver takes 40 ms to measure traffic.
 struct GpuDetails {
   double memory_busy = 0;                    // share of the last moments in which its memory worked
   double clock_mhz = 0, most_clock_mhz = 0;  // of its multiprocessors; 0: not known
   double received = 0, sent = 0;             // bytes per second by PCIe
-  HeldClocks held{};
+  ClockThrottling held{};
   // Shares in which its decoders of videos and of images worked; nothing where it has none.
   std::optional<double> decoder{}, jpeg{};
   std::optional<GpuCounters> counters{};  // since the details before

@@ -205,9 +205,9 @@ Topology read_topology() {
 }
 
 Topology topology_of_xml(const std::string& xml) {
-  constexpr std::size_t kLongest = std::size_t{64} << 20;
+  constexpr std::size_t kMaxLength = std::size_t{64} << 20;
   const Hwloc hwloc = make_hwloc();
-  if (!hwloc || xml.empty() || xml.size() > kLongest ||
+  if (!hwloc || xml.empty() || xml.size() > kMaxLength ||
       hwloc_topology_set_xmlbuffer(hwloc.get(), xml.c_str(), static_cast<int>(xml.size() + 1)) !=
           0 ||
       hwloc_topology_load(hwloc.get()) != 0) {

@@ -16,13 +16,13 @@
 namespace loaderscope {
 namespace {
 
-constexpr off_t kMostOutput = 64 << 10;
+constexpr off_t kMaxOutput = 64 << 10;
 constexpr Nanos kLook = 2 * kMillisecond, kForEver = Nanos{1} << 61;
 
 std::string end_of(int output) {
   struct stat facts {};
   if (::fstat(output, &facts) != 0) return "";
-  const off_t from = std::max<off_t>(0, facts.st_size - kMostOutput);
+  const off_t from = std::max<off_t>(0, facts.st_size - kMaxOutput);
   std::string text(static_cast<std::size_t>(facts.st_size - from), '\0');
   text.resize(read_at(output, from, std::as_writable_bytes(std::span(text))).bytes);
   return text;

@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 #include "loaderscope/units.h"
-#include "machine/child.h"
+#include "machine/child_process.h"
 
 namespace loaderscope {
 
@@ -44,7 +44,7 @@ class StartedTool {
 
   ToolRun run_;
   Fd output_;
-  Child child_;
+  ChildProcess child_;
   Nanos until_;
 };
 

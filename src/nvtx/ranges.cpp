@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<const char*, kActivities> kActivityNames = {
     "wait for batch", "submit copy", "wait copied", "wait computed", "handled", "window"};
-constexpr std::size_t kLongestThreadName = 15;  // that Linux keeps
+constexpr std::size_t kMaxThreadName = 15;  // that Linux keeps
 
 }  // namespace
 
@@ -54,8 +54,8 @@ void Counter::show(std::int64_t value) const {
 void name_thread(const std::string& role, std::int32_t rank) {
   const std::string number = std::to_string(rank);
   const std::string name = rank < 0 ? role : role + " rank " + number;
-  const std::string short_name = name.size() <= kLongestThreadName ? name : role + " r" + number;
-  ::pthread_setname_np(::pthread_self(), short_name.substr(0, kLongestThreadName).c_str());
+  const std::string short_name = name.size() <= kMaxThreadName ? name : role + " r" + number;
+  ::pthread_setname_np(::pthread_self(), short_name.substr(0, kMaxThreadName).c_str());
   if (attached()) library::name_thread(name.c_str());
 }
 

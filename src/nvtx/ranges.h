@@ -18,7 +18,7 @@ namespace loaderscope::nvtx {
 struct TraceRow {
   Row row;
 };
-std::span<const TraceRow> trace_table();  // src/trace/registry.cpp
+std::span<const TraceRow> trace_table();  // src/nvtx/registry.cpp
 
 // Looks for a tool, once per process. Before the threads that it is to see are started.
 void connect();

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "page/figures.h"
+#include "page/charts.h"
 
 namespace loaderscope::page {
 

@@ -9,7 +9,7 @@ namespace loaderscope::page {
 namespace {
 
 constexpr double kHeight = 200;
-constexpr std::size_t kMostRows = 200;  // of the table
+constexpr std::size_t kMaxRows = 200;  // of the table
 
 class Area {
  public:
@@ -99,7 +99,7 @@ std::vector<std::vector<Cell>> rows_of(const Plot& plot) {
         rows.back().push_back({interval_of(series.shape, point, plot.y.unit)});
     }
   }
-  if (rows.size() > kMostRows) rows.clear();
+  if (rows.size() > kMaxRows) rows.clear();
   return rows;
 }
 

@@ -14,11 +14,11 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/predict.h"
-#include "predict/beside_account.h"
 #include "predict/figures.h"
 #include "predict/fitted_model.h"
 #include "predict/removal_gains.h"
 #include "predict/slowest_host.h"
+#include "predict/stall_split.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {
@@ -59,7 +59,8 @@ void add_beside_account(Analysis& analysis, const FittedModel& model, const Pred
 void judge_again(Analysis& analysis, const RunRecord& record, const PredictWithout& predict,
                  const Prediction& base, const std::atomic<int>* stop_signal) {
   const double error = std::abs(analysis.fit->rate_error);
-  Removals removals = removals_in_model(analysis.removals, analysis.account, base, error, predict);
+  RemovalGains removals =
+      removals_in_model(analysis.removals, analysis.account, base, error, predict);
   if (stop_signal != nullptr && stop_signal->load() != 0) return;
   analysis.removals = std::move(removals);
   analysis.verdict = judge(record, analysis, account_lead(record));
@@ -122,7 +123,7 @@ std::optional<std::vector<Finding>> weigh_slowest(Analysis& analysis, const RunR
   judge_again(analysis, record, without, base, stop_signal);
   std::vector<Finding> findings = find_causes(slowest.record, slowest.analysis, predict);
   note_extrapolations(analysis, findings, model);
-  tell_of_job(record, analysis, slowest, others.in_its_place(base), findings);
+  rewrite_for_job(record, analysis, slowest, others.in_its_place(base), findings);
   add_beside_account(analysis, model, base);
   analysis.what_it_takes = what_it_takes(analysis, base, predict);
   return findings;
@@ -153,7 +154,7 @@ std::vector<Finding> directions(const RunRecord& record, const Analysis& analysi
     return findings;
   }
   std::vector<Finding> findings = find_directions(slowest->record, slowest->analysis);
-  tell_of_job(record, analysis, *slowest, std::nullopt, findings);
+  rewrite_for_job(record, analysis, *slowest, std::nullopt, findings);
   return findings;
 }
 

@@ -8,7 +8,7 @@
 namespace loaderscope {
 namespace {
 
-std::string gain_words(const Promise& promise) {
+std::string gain_words(const ScaledPrediction& promise) {
   std::string text = "; as fast as the others: ";
   if (promise.busy_after > 0)
     text += fmt::format("{} to {} busy, ", show_percent(promise.busy_before),
@@ -21,8 +21,8 @@ std::string gain_words(const Promise& promise) {
 
 void add_figures(Finding& finding, const Analysis& of_job, const Prediction& as_the_others) {
   const double regained = regained_share(as_the_others);
-  if (regained < kWorthSaying) return;
-  const Promise promise = promise_of(of_job, as_the_others);
+  if (regained < kMinReportedShare) return;
+  const ScaledPrediction promise = scale_prediction(of_job, as_the_others);
   finding.rate_before = promise.rate_before;
   finding.rate_after = promise.rate_after;
   finding.busy_before = promise.busy_before;

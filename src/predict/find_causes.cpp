@@ -25,52 +25,52 @@ bool is_contradicted(const Candidate& candidate, const Predictor& predict) {
 
 // Of the busy share, that a setting may cost: what is to save time must not.
 double may_lose(const FindingRow& row) {
-  return row.gives_back == GivesBack::resources ? kAboutAsMuch : kVisible;
+  return row.gives_back == Benefit::resources ? kAboutAsMuch : kVisible;
 }
 
 struct Weighing {
   const FindingRow* row;
   Candidate candidate;
-  std::future<std::optional<Option>> best;
+  std::future<std::optional<FixCandidate>> best;
 };
 
 // Each on a core of its own, as far as there are any: a prediction may take a second.
 void weigh_all(std::vector<Weighing>& weighings, const Prediction& base, const Predictor& predict) {
   for (Weighing& weighing : weighings) {
     weighing.best = std::async(std::launch::async, [&weighing, &base, &predict] {
-      if (is_contradicted(weighing.candidate, predict)) return std::optional<Option>();
-      return search_option(weighing.candidate, base, predict, may_lose(*weighing.row));
+      if (is_contradicted(weighing.candidate, predict)) return std::optional<FixCandidate>();
+      return search_fix(weighing.candidate, base, predict, may_lose(*weighing.row));
     });
   }
 }
 
 // "; num-workers=24 gives more, 1,200 samples/s"
-std::string words_of_best(const Analysis& measured, const Option& option) {
-  const Promise best = promise_of(measured, *option.best);
+std::string words_of_best(const Analysis& measured, const FixCandidate& option) {
+  const ScaledPrediction best = scale_prediction(measured, *option.best);
   return fmt::format("; {} gives more, {} samples/s", spell_changes(option.best_changes),
                      show_rate(best.rate_after));
 }
 
 // Where work is brought along that was never measured, a direction is all that can be said.
-Finding finding_of(const Facts& facts, const FindingRow& row, const Candidate& candidate,
-                   const Option& option) {
+Finding finding_of(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
+                   const FixCandidate& option) {
   const Analysis& measured = facts.analysis;
   const bool is_direction = !option.prediction.is_known() && !candidate.direction.empty();
   Finding finding =
       said_of(facts, row, candidate, is_direction ? candidate.direction : option.changes);
   if (finding.changes.empty()) return finding;
   finding.evidence += memory_words(facts, finding.changes);
-  const bool saves = row.gives_back != GivesBack::nothing && option.regained >= kWorthSaying;
+  const bool saves = row.gives_back != Benefit::nothing && option.regained >= kMinReportedShare;
   finding.regained_s = saves ? option.regained * seconds(measured.account.window) : 0;
   finding.hoped_gain = option.prediction.gain() - 1;
   finding.removes = option.prediction.removes();
   if (!option.prediction.is_known()) return finding;
   if (option.best) finding.evidence += words_of_best(measured, option);
-  const Promise promise = promise_of(measured, option.prediction);
+  const ScaledPrediction promise = scale_prediction(measured, option.prediction);
   finding.rate_before = promise.rate_before;
   finding.rate_after = promise.rate_after;
   finding.may_be_off = option.prediction.may_be_off;
-  finding.is_ceiling = row.gives_back == GivesBack::nothing;
+  finding.is_ceiling = row.gives_back == Benefit::nothing;
   // With less to compute a smaller share is no loss, and no benefit either.
   if (lost_busy(option.prediction) > may_lose(row)) return finding;
   finding.busy_before = promise.busy_before;
@@ -103,12 +103,12 @@ void give_waited(Finding& finding, const Analysis& analysis) {
 std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
                                  const Predictor& predict) {
   const Subject subject(record, analysis);
-  const Facts& facts = subject.facts();
-  const Predictor known = remembering(predict);
+  const FindingInput& facts = subject.facts();
+  const Predictor known = memoize(predict);
   const Prediction base = known({});
   std::vector<Weighing> weighings;
   for (const FindingRow& row : finding_table()) {
-    if (row.gives_back == GivesBack::sound_data) continue;
+    if (row.gives_back == Benefit::correct_data) continue;
     if (std::optional<Candidate> candidate = look_at(row, facts))
       weighings.push_back({&row, std::move(*candidate), {}});
   }
@@ -116,10 +116,10 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
 
   std::vector<Weighed> weighed;
   for (Weighing& weighing : weighings) {
-    const std::optional<Option> option = weighing.best.get();
+    const std::optional<FixCandidate> option = weighing.best.get();
     if (!option) continue;
     const FindingRow& row = *weighing.row;
-    const double least = row.gives_back == GivesBack::time ? kWorthSaying : -kAboutAsMuch;
+    const double least = row.gives_back == Benefit::time ? kMinReportedShare : -kAboutAsMuch;
     if (option->regained < least) continue;
     Finding finding = finding_of(facts, row, weighing.candidate, *option);
     const double predicted_gain = finding.regained_s / seconds(analysis.account.window);

@@ -23,10 +23,10 @@ constexpr std::array<Stage, 7> kBatchStages = {
 constexpr std::array<Stage, 2> kDeviceStages = {Stage::h2d, Stage::compute};
 
 constexpr double kSameQueue = 0.01;  // of the CPU time and the waiting for it
-constexpr double kMostQueued = 0.95;
+constexpr double kMaxQueued = 0.95;
 constexpr int kHalvings = 6;
-constexpr double kFewestOthers = 0.05;  // threads: fewer are not worth a word
-constexpr double kLeastAlone = 0.1;     // of the measured time of a compute
+constexpr double kMinOthers = 0.05;  // threads: fewer are not worth a word
+constexpr double kMinAlone = 0.1;    // of the measured time of a compute
 
 // Of what threads wanted of the cores, the part that they waited for. Copies are left out: whether
 // they need a core is not measured.
@@ -225,7 +225,7 @@ void fit_compute(FittedCosts& costs, const RunRecord& record,
   costs.compute_alone = 1;
   if (seen == 0 || (record.config.loader.num_workers == 0 && costs.other_threads == 0)) return;
   const double measured = mean_compute(record);
-  double low = kLeastAlone, high = 1;
+  double low = kMinAlone, high = 1;
   for (int i = 0; i < kHalvings; ++i) {
     costs.compute_alone = (low + high) / 2;
     // A team that moves on for a part of its time has each of its threads on a core for about the
@@ -240,12 +240,12 @@ void fit_other_threads(FittedCosts& costs, const RunRecord& record,
                        const std::function<RunRecord(const FittedCosts&)>& run,
                        std::vector<std::string>& notes) {
   if (!record.contention_known) return;
-  const double measured = std::min(queued_share(record), kMostQueued);
+  const double measured = std::min(queued_share(record), kMaxQueued);
   if (measured < queued_share(run(costs)) + kSameQueue) return;
   double low = 0, high = record.config.declared.cores / (1 - measured);
   const std::optional<Others> others = others_of(record, measured, costs.compute_threads > 0);
   if (others) high = std::min(high, others->most);
-  if (high < kFewestOthers) return;
+  if (high < kMinOthers) return;
   for (int i = 0; i < kHalvings; ++i) {
     costs.other_threads = (low + high) / 2;
     (queued_share(run(costs)) < measured ? low : high) = costs.other_threads;

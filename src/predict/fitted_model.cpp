@@ -10,9 +10,9 @@
 #include "analysis/wording.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/errors.h"
-#include "predict/as_our_loader.h"
-#include "predict/base_runs.h"
+#include "predict/baseline_cache.h"
 #include "predict/fit.h"
+#include "predict/native_config.h"
 #include "predict/prediction_window.h"
 #include "predict/refuse_unpredictable.h"
 #include "predict/rerun.h"
@@ -60,9 +60,9 @@ bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(recor
 }  // namespace
 
 FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal)
-    : base_runs_(std::make_shared<model::BaseRuns>()),
+    : base_runs_(std::make_shared<model::BaselineCache>()),
       stop_signal_(stop_signal),
-      config_(is_of_somebody_else(record) ? model::as_our_loader(record) : record.config),
+      config_(is_of_somebody_else(record) ? model::to_native_config(record) : record.config),
       limits_(limits_of(record.config)) {
   model::refuse_unpredictable(record);
   if (is_of_somebody_else(record)) measured_ = record.config;
@@ -91,7 +91,7 @@ void FittedModel::fit_by_runs(FittedCosts& costs, const RunRecord& record) {
 }
 
 FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
-    : base_runs_(std::make_shared<model::BaseRuns>()),
+    : base_runs_(std::make_shared<model::BaselineCache>()),
       config_(resolve_to_predict(given, limits, notes_)),
       limits_(limits),
       costs_(std::make_shared<FittedCosts>()) {

@@ -16,7 +16,7 @@
 namespace loaderscope {
 
 namespace model {
-class BaseRuns;
+class BaselineCache;
 }
 
 // A storage that all hosts of a job share, in the place of the one that was measured.
@@ -128,7 +128,7 @@ class FittedModel {
   Prediction set_base(Prediction& prediction, const RunConfig& base) const;
 
   std::vector<std::string> notes_;  // before what may add to them
-  std::shared_ptr<model::BaseRuns> base_runs_;
+  std::shared_ptr<model::BaselineCache> base_runs_;
   const std::atomic<int>* stop_signal_ = nullptr;
   RunConfig config_;  // in force in the run; of somebody else's loader: as one of ours has them
   std::optional<RunConfig> measured_;  // somebody else's, as it was run

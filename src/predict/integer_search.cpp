@@ -4,8 +4,8 @@
 
 namespace loaderscope {
 
-std::optional<std::int64_t> smallest_enough(const Bounds& bounds,
-                                            const std::function<bool(std::int64_t)>& is_enough) {
+std::optional<std::int64_t> smallest_sufficient(
+    const Bounds& bounds, const std::function<bool(std::int64_t)>& is_enough) {
   if (bounds.most <= bounds.low) return std::nullopt;
   std::int64_t low = bounds.low;
   std::int64_t high = std::clamp(bounds.first, low + 1, bounds.most);

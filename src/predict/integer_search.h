@@ -16,7 +16,7 @@ struct Bounds {
 
 // The smallest that is enough, where all larger ones are too: doubled until one is, then halved.
 // Nothing when `most` is not enough.
-std::optional<std::int64_t> smallest_enough(const Bounds& bounds,
-                                            const std::function<bool(std::int64_t)>& is_enough);
+std::optional<std::int64_t> smallest_sufficient(const Bounds& bounds,
+                                                const std::function<bool(std::int64_t)>& is_enough);
 
 }  // namespace loaderscope

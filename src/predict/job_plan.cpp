@@ -7,7 +7,7 @@
 #include <future>
 
 #include "analysis/epochs.h"
-#include "analysis/part_of_job.h"
+#include "analysis/host_subset.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "base/divide_up.h"
@@ -18,25 +18,25 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostSamples = 4'000'000;  // of all ranks, that a size runs in the model
-constexpr std::int64_t kMostSteps = 200;
-constexpr std::size_t kMostSizes = 8;
-constexpr std::int64_t kMostRanks = 32'768;  // more take the model hours and tens of gigabytes
+constexpr std::int64_t kMaxSamples = 4'000'000;  // of all ranks, that a size runs in the model
+constexpr std::int64_t kMaxSteps = 200;
+constexpr std::size_t kMaxSizes = 8;
+constexpr std::int64_t kMaxRanks = 32'768;  // more take the model hours and tens of gigabytes
 
 // Returns a count that the question sets, by the setting's name or an alias, or that of the run.
-std::int64_t count_in(const JobQuestion& question, std::string_view name, std::int64_t of_run) {
+std::int64_t count_in(const PlanRequest& question, std::string_view name, std::int64_t of_run) {
   for (const Change& change : question.changes) {
     if (change_setting({change}, name)) return parse_count(change.value);
   }
   return of_run;
 }
 
-std::int64_t samples_of_epoch(const RunRecord& record, const JobQuestion& question) {
+std::int64_t samples_of_epoch(const RunRecord& record, const PlanRequest& question) {
   return count_in(question, "samples", record.config.data.samples);
 }
 
 // Throws UsageError if a rank would get less than one batch in an epoch.
-void refuse_too_few_samples(const RunRecord& record, const JobQuestion& question) {
+void refuse_too_few_samples(const RunRecord& record, const PlanRequest& question) {
   const std::int64_t samples = samples_of_epoch(record, question);
   const std::int64_t batch = count_in(question, "batch-size", record.config.loader.batch_size);
   const std::int64_t each = divide_up(samples, question.ranks);
@@ -47,22 +47,22 @@ void refuse_too_few_samples(const RunRecord& record, const JobQuestion& question
       question.ranks, each, show_count(samples), show_count(batch)));
 }
 
-JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
+PlanRequest completed(const RunRecord& record, const PlanRequest& asked) {
   if (record.hosts.size() > 1)
     throw UsageError(fmt::format(
         "--from: the result is of {} hosts; a plan is made of one host's own, each host of the job "
         "being like it",
         record.hosts.size()));
-  refuse_what_is_left_of_job(record, "--from");
-  JobQuestion question = asked;
+  require_complete_job(record, "--from");
+  PlanRequest question = asked;
   const std::int64_t measured = record.config.trainer.ranks;
   if (!question.gpu_price && record.config.answer.gpu_price > 0)
     question.gpu_price = record.config.answer.gpu_price;
-  if (question.ranks > kMostRanks)
+  if (question.ranks > kMaxRanks)
     throw UsageError(
         fmt::format("--ranks {}: the model runs a job of up to {} ranks; plan that many, the table "
                     "of sizes says how it goes on",
-                    question.ranks, show_count(kMostRanks)));
+                    question.ranks, show_count(kMaxRanks)));
   if (question.hosts == 0) question.hosts = divide_up(question.ranks, measured);
   if (question.hosts > question.ranks)
     throw UsageError(fmt::format("--hosts {}: more hosts than ranks; a host needs one of the {}",
@@ -73,14 +73,14 @@ JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
 // One host, then as many as make about the same step each time, and the job.
 std::vector<std::int64_t> host_counts(std::int64_t hosts) {
   std::vector<std::int64_t> counts = {1};
-  const double growth = std::max(2.0, std::pow(static_cast<double>(hosts), 1.0 / (kMostSizes - 1)));
+  const double growth = std::max(2.0, std::pow(static_cast<double>(hosts), 1.0 / (kMaxSizes - 1)));
   for (double next = growth; std::llround(next) < hosts; next *= growth)
     counts.push_back(std::llround(next));
   if (hosts > 1) counts.push_back(hosts);
   return counts;
 }
 
-Changes changes_for(const JobQuestion& question, std::int64_t ranks) {
+Changes changes_for(const PlanRequest& question, std::int64_t ranks) {
   Changes changes = question.changes;
   const auto names = [&](std::string_view key) {
     return std::any_of(changes.begin(), changes.end(),
@@ -93,13 +93,13 @@ Changes changes_for(const JobQuestion& question, std::int64_t ranks) {
 
 std::int64_t steps_for(const RunConfig& config, std::int64_t ranks) {
   const std::int64_t samples = std::max<std::int64_t>(config.loader.batch_size, 1) * ranks;
-  return std::clamp(kMostSamples / samples, kFewestStepsOfSize, kMostSteps);
+  return std::clamp(kMaxSamples / samples, kMinStepsOfSize, kMaxSteps);
 }
 
 // Where the job runs whole epochs, its sizes do, if these are not too long: their rates are then of
 // the same.
-std::int64_t longest_for(const RunConfig& config, const JobQuestion& question, std::int64_t ranks) {
-  const std::int64_t most = kMostSamples / std::max<std::int64_t>(config.loader.batch_size, 1);
+std::int64_t longest_for(const RunConfig& config, const PlanRequest& question, std::int64_t ranks) {
+  const std::int64_t most = kMaxSamples / std::max<std::int64_t>(config.loader.batch_size, 1);
   const std::int64_t of_job = steps_for(config, question.ranks) * question.ranks;
   return divide_up(std::min(of_job, most), ranks);
 }
@@ -159,7 +159,7 @@ JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
 std::optional<JobSize> size_with_enough(const FittedModel& model, const JobPlan& plan,
                                         const RunRecord& record, Nanos apart, double calibration) {
   if (plan.first_full.empty()) return std::nullopt;
-  const JobQuestion question = with_enough(plan.question, plan.shared);
+  const PlanRequest question = if_unlimited(plan.question, plan.shared);
   try {
     return size_of(model.predict_job(hosts_for(question, question.hosts, apart), question.storage,
                                      changes_for(question, question.ranks),
@@ -170,7 +170,7 @@ std::optional<JobSize> size_with_enough(const FittedModel& model, const JobPlan&
   }
 }
 
-JobNeeds needs_of(const FittedModel& model, const RunRecord& record, const JobQuestion& question) {
+JobNeeds needs_of(const FittedModel& model, const RunRecord& record, const PlanRequest& question) {
   const LoaderAlone alone =
       model.loader_alone(question.storage, question.changes,
                          steps_for(record.config, sane_count(record.config.trainer.ranks)));
@@ -199,11 +199,11 @@ void add_notes(std::vector<std::string>& notes, const std::vector<std::string>& 
 
 }  // namespace
 
-JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
+JobPlan plan_job(const RunRecord& record, const PlanRequest& asked,
                  const std::atomic<int>* stop_signal) {
   JobPlan plan;
   plan.question = completed(record, asked);
-  const JobQuestion& question = plan.question;
+  const PlanRequest& question = plan.question;
   refuse_too_few_samples(record, question);
   const FittedModel model(record, stop_signal);
   const Analysis analysis = analyse(record);
@@ -244,7 +244,7 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
   if (plan.has_busy && step > 0) {
     plan.shared = things_shared_by(needs, question, config, step);
     plan.first_full = first_full(plan.shared);
-    plan.with_enough = size_with_enough(model, plan, record, apart, calibration);
+    plan.if_unlimited = size_with_enough(model, plan, record, apart, calibration);
   }
   const std::int64_t samples = samples_of_epoch(record, question);
   plan.data_bytes = std::llround(needs.sample.stored_bytes * static_cast<double>(samples));

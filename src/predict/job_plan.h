@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "predict/shared_things.h"
+#include "predict/shared_resources.h"
 
 namespace loaderscope {
 
@@ -29,17 +29,17 @@ struct JobEpoch {
   std::optional<double> price, price_of_waiting;
 };
 
-inline constexpr std::int64_t kFewestStepsOfSize = 20;  // of each rank, in the model
+inline constexpr std::int64_t kMinStepsOfSize = 20;  // of each rank, in the model
 
 struct JobPlan {
-  JobQuestion question;
+  PlanRequest question;
   JobSize measured;  // the run itself; its hosts are 1
   bool has_busy = false;
-  std::vector<JobSize> sizes;       // from one host on, the job last
-  std::vector<SharedThing> shared;  // at the size of the job
-  std::string first_full;           // of those; "": none
+  std::vector<JobSize> sizes;          // from one host on, the job last
+  std::vector<SharedResource> shared;  // at the size of the job
+  std::string first_full;              // of those; "": none
   // Where one is full: the job with twice what is needed of all of them.
-  std::optional<JobSize> with_enough;
+  std::optional<JobSize> if_unlimited;
   std::optional<JobEpoch> epoch;  // where the number of samples is known
   Bytes data_bytes = 0;           // of all samples; 0: not known
   GoodnessOfFit fit;
@@ -51,7 +51,7 @@ struct JobPlan {
 
 // Throws UsageError for a question that contradicts the run, RunError where the run says too little
 // or the model misses it.
-JobPlan plan_job(const RunRecord& record, const JobQuestion& question,
+JobPlan plan_job(const RunRecord& record, const PlanRequest& question,
                  const std::atomic<int>* stop_signal = nullptr);
 
 }  // namespace loaderscope

@@ -11,7 +11,7 @@
 #include "predict/fitted_model.h"
 #include "predict/storage_fit.h"
 #include "settings/changes.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -70,7 +70,7 @@ void note_lost_injections(const RunConfig& measured, const Changes& changes,
   }
 }
 
-void change_world_of(const Change& change, const WorldChange& world, RunConfig& config,
+void change_world_of(const Change& change, const EnvironmentChange& world, RunConfig& config,
                      FittedCosts& costs, std::vector<std::string>& notes) {
   const std::string place = place_of(change) + ": ";
   if (world.word == WorldWord::other_threads) {
@@ -116,7 +116,7 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
           place +
           "the loader makes whole batches, in which no sample was told apart: what one "
           "takes is not known" +
-          (field->is_about(about::kOwnLoader) ? "" : "; measure it"));
+          (field->is_about(about::kNativeLoader) ? "" : "; measure it"));
     }
   }
 }

@@ -83,7 +83,7 @@ void note_epochs(JobPlan& plan, const RunRecord& record) {
         "each epoch is taken to begin as in the run, in {}; the busy share and the rate of a size "
         "are of what comes after",
         show_duration(std::llround(epoch.start_s * 1e9))));
-  } else if (restarts_workers(record.config) || epoch.steps < kFewestStepsOfSize) {
+  } else if (restarts_workers(record.config) || epoch.steps < kMinStepsOfSize) {
     notes.push_back(fmt::format(
         "the run saw no epoch begin, and an epoch of the job has {} of each rank: what its begin "
         "takes is left out; give the run more steps than an epoch has",

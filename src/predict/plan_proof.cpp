@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostCandidates = 3;
+constexpr std::size_t kMaxCandidates = 3;
 constexpr std::int64_t kDeeper = 4;
 
 ProofCase knocked_out(std::string name, Knockouts stages, Changes changes = {}) {
@@ -160,7 +160,7 @@ void plan_blamed(Proof& proof, const RunConfig& config, const Analysis& analysis
   for (Cause cause : verdict.candidates) {
     ProofCase next = case_for(cause, config, analysis.account);
     if (std::find(proof.cases.begin(), proof.cases.end(), next) != proof.cases.end()) continue;
-    if (proof.cases.size() == kMostCandidates) break;
+    if (proof.cases.size() == kMaxCandidates) break;
     proof.cases.push_back(std::move(next));
   }
   if (proof.cases.empty()) proof.reason = "the verdict names nothing that could be knocked out";

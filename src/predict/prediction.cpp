@@ -39,13 +39,13 @@ std::optional<Cause> Prediction::removes() const {
 
 // False for a wide interval, or one that reaches from a gain to a loss: no advice follows from it.
 bool Prediction::is_known() const {
-  constexpr double kMostOff = 0.3;
-  if (is_unknown || may_be_off > kMostOff) return false;
+  constexpr double kMaxOff = 0.3;
+  if (is_unknown || may_be_off > kMaxOff) return false;
   return gain() <= 1 || gain() * (1 - may_be_off) >= 1;
 }
 
-Promise promise_of(const Analysis& measured, const Prediction& prediction) {
-  Promise promise;
+ScaledPrediction scale_prediction(const Analysis& measured, const Prediction& prediction) {
+  ScaledPrediction promise;
   promise.rate_before = measured.samples_per_s.mean;
   promise.rate_after = promise.rate_before * prediction.gain();
   if (!measured.has_busy || prediction.base_busy <= 0) return promise;

@@ -10,12 +10,11 @@
 namespace loaderscope::model {
 namespace {
 
-constexpr std::int64_t kFewestModelSteps = 60;
-constexpr std::int64_t kFewestLargeSteps =
-    20;                              // where 60 would be many times the samples asked for
-constexpr std::int64_t kExcess = 3;  // times, that is not many
-constexpr std::int64_t kFewestBursts = 4;
-constexpr std::int64_t kFewestWindows = 4;  // what is made before them must not carry them
+constexpr std::int64_t kMinModelSteps = 60;
+constexpr std::int64_t kMinLargeSteps = 20;  // where 60 would be many times the samples asked for
+constexpr std::int64_t kExcess = 3;          // times, that is not many
+constexpr std::int64_t kMinBursts = 4;
+constexpr std::int64_t kMinWindows = 4;  // what is made before them must not carry them
 
 // Times what is run at most: a part of so short a run may have begun another share of its epochs.
 constexpr std::int64_t kFewEpochs = 8;
@@ -24,13 +23,13 @@ std::int64_t most_steps(const RunConfig& config, std::int64_t most_samples) {
   const std::int64_t per_step =
       sane_count(config.loader.batch_size) * sane_count(config.trainer.ranks);
   const std::int64_t fewest =
-      std::clamp(kExcess * most_samples / per_step, kFewestLargeSteps, kFewestModelSteps);
+      std::clamp(kExcess * most_samples / per_step, kMinLargeSteps, kMinModelSteps);
   return std::max(fewest, most_samples / per_step);
 }
 
 // Workers deliver in bursts of their number: of whole bursts, and of more than a few.
 std::int64_t in_whole_bursts(std::int64_t steps, std::int64_t burst) {
-  return divide_up(std::max(steps, kFewestBursts * burst), burst) * burst;
+  return divide_up(std::max(steps, kMinBursts * burst), burst) * burst;
 }
 
 // `own`: where the run was, of data whose epoch has so many steps; `wanted`: where there is none.
@@ -88,8 +87,8 @@ StepsToRun steps_of_run(const StepsToRun& run, const RunConfig& config, std::int
   return epoch > 1 && is_short && !start_as_often(steps, fewer, epoch) ? steps : fewer;
 }
 
-SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,
-                        std::int64_t most_samples) {
+MatchedWindows match_windows(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,
+                             std::int64_t most_samples) {
   const std::int64_t most = most_steps(changed, most_samples);
   const StepsToRun own_base = steps_of_run(run, base, most_samples);
   StepsToRun own = own_base;
@@ -100,7 +99,7 @@ SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunC
   const std::int64_t deeper = batches_ahead(changed) - batches_ahead(base);
   if (deeper > 0) {
     wanted.measured =
-        std::max(wanted.measured, std::min(most, kFewestWindows * batches_ahead(changed)));
+        std::max(wanted.measured, std::min(most, kMinWindows * batches_ahead(changed)));
     // Filled, and no longer than that: another window has other draws, which are no gain.
     if (own.warmup > 0)
       wanted.warmup = std::max(own.warmup, std::min(batches_ahead(changed), 2 * most));
@@ -110,8 +109,8 @@ SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunC
           placed(own, wanted, steps_of_epoch(changed), most)};
 }
 
-SideBySide with_starts_of_epochs(const SideBySide& sides, const RunConfig& base,
-                                 const RunConfig& changed, std::int64_t most_samples) {
+MatchedWindows with_starts_of_epochs(const MatchedWindows& sides, const RunConfig& base,
+                                     const RunConfig& changed, std::int64_t most_samples) {
   const bool is_other = changed.loader.num_workers != base.loader.num_workers ||
                         changed.loader.prefetch_factor != base.loader.prefetch_factor;
   const std::int64_t of_base = steps_of_epoch(base), of_changed = steps_of_epoch(changed);

@@ -22,20 +22,20 @@ void set_window(RunConfig& config, const StepsToRun& steps);
 // steps, or 20 where 60 would be many more samples.
 StepsToRun steps_of_run(const StepsToRun& run, const RunConfig& config, std::int64_t most_samples);
 
-struct SideBySide {
+struct MatchedWindows {
   StepsToRun base, changed;
 };
 
 // The same samples on both sides, behind a warm-up that is long enough for the deeper window. Of
 // data with an end: within one epoch where the run was, else the same whole epochs.
-SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,
-                        std::int64_t most_samples);
+MatchedWindows match_windows(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,
+                             std::int64_t most_samples);
 
 // Each epoch begins with an empty window, and with new workers where they are not kept. With other
 // workers, or another window, what that takes is in none of the steps of a run within one epoch,
 // but in each epoch of the changed one.
 // Whole epochs then, as far as they are not too long; else the same.
-SideBySide with_starts_of_epochs(const SideBySide& sides, const RunConfig& base,
-                                 const RunConfig& changed, std::int64_t most_samples);
+MatchedWindows with_starts_of_epochs(const MatchedWindows& sides, const RunConfig& base,
+                                     const RunConfig& changed, std::int64_t most_samples);
 
 }  // namespace loaderscope::model

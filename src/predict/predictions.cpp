@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "predict/base_runs.h"
+#include "predict/baseline_cache.h"
 #include "predict/extrapolation.h"
 #include "predict/fit.h"
 #include "predict/fitted_model.h"
@@ -51,7 +51,7 @@ void FittedModel::set_windows(RunConfig& base, RunConfig& changed, const Changes
   const RunConfig named = changed;
   const auto names_any = [&](auto... keys) { return (change_setting(changes, keys) || ...); };
   if (steps_ > 0 && !names_any("steps", "duration")) {
-    auto sides = model::side_by_side({warmup_, steps_}, base, changed, most_samples);
+    auto sides = model::match_windows({warmup_, steps_}, base, changed, most_samples);
     sides = model::with_starts_of_epochs(sides, base, changed, most_samples);
     model::set_window(base, sides.base);
     model::set_window(changed, sides.changed);

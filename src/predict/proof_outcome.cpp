@@ -10,7 +10,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kFewestForInterval = 3;
+constexpr std::size_t kMinForInterval = 3;
 constexpr double kLevel = 0.95;
 
 // Student's interval of the mean; of equal values, for `exact`, the value itself.
@@ -20,7 +20,7 @@ Measured mean_of(const std::vector<double>& values, bool exact) {
   const auto n = static_cast<double>(values.size());
   for (double value : values) result.mean += value / n;
   if (exact) result.low = result.high = result.mean;
-  if (exact || values.size() < kFewestForInterval) return result;
+  if (exact || values.size() < kMinForInterval) return result;
   double squares = 0;
   for (double value : values) squares += (value - result.mean) * (value - result.mean);
   const auto degrees = static_cast<std::int64_t>(values.size()) - 1;
@@ -67,13 +67,13 @@ std::optional<bool> helps(const Measured& gain) {
 
 // What leaving out the blamed gives must be something; where the GPU is the limit, nothing.
 ProofVerdict verdict_of(const Proof& proof, const ProofOutcome& outcome) {
-  constexpr double kLeast = 1 / (1 - kWorthMending);
+  constexpr double kMin = 1 / (1 - kMinUsefulGain);
   if (!outcome.gain.low || !outcome.gain.high) return ProofVerdict::cannot_tell;
-  if (!proof.gpu_is_limit && *outcome.gain.high < kLeast) return ProofVerdict::refuted;
+  if (!proof.gpu_is_limit && *outcome.gain.high < kMin) return ProofVerdict::refuted;
   if (!outcome.confirmed) return ProofVerdict::cannot_tell;
   if (!*outcome.confirmed) return ProofVerdict::not_confirmed;
-  return proof.gpu_is_limit || *outcome.gain.low >= kLeast ? ProofVerdict::proved
-                                                           : ProofVerdict::cannot_tell;
+  return proof.gpu_is_limit || *outcome.gain.low >= kMin ? ProofVerdict::proved
+                                                         : ProofVerdict::cannot_tell;
 }
 
 }  // namespace

@@ -16,14 +16,14 @@ Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis)
 
 // Turns of `steps` steps where `first` has so many, else fewer and shorter ones, but of at least
 // `fewest`, or `why_not`. `gain`: of the rate, without the loader.
-ReplayTurns plan_turns(const RunRecord& first, std::int64_t steps, std::int64_t fewest, double gain,
-                       std::string& why_not);
+ReplaySchedule plan_turns(const RunRecord& first, std::int64_t steps, std::int64_t fewest,
+                          double gain, std::string& why_not);
 
 // What the turns of `record` gave; rounds that it did not get through are left out.
 struct TurnRuns {
   std::vector<ProofRun> loader, replay;
 };
-TurnRuns runs_of_turns(const RunRecord& record, const ReplayTurns& turns);
+TurnRuns runs_of_turns(const RunRecord& record, const ReplaySchedule& turns);
 
 // A mean over the rounds with its 95 % interval, where there are enough of them to tell.
 struct Measured {

@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "loaderscope/engine.h"
 #include "loaderscope/analysis.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/run_record.h"
 #include "predict/proof_runs.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostRounds = 5, kFewestRounds = 3;
-constexpr double kMostGain = 20;  // that settling takes into account
+constexpr std::int64_t kMaxRounds = 5, kMinRounds = 3;
+constexpr double kMaxGain = 20;  // that settling takes into account
 
 // A run that nothing but its input ends has no more steps the next time.
 bool ends_by_itself(const RunConfig& config) {
@@ -60,28 +60,28 @@ std::optional<ProofRun> run_of_steps(const RunRecord& record, std::int64_t first
 
 }  // namespace
 
-ReplayTurns plan_turns(const RunRecord& first, std::int64_t steps, std::int64_t fewest, double gain,
-                       std::string& why_not) {
+ReplaySchedule plan_turns(const RunRecord& first, std::int64_t steps, std::int64_t fewest,
+                          double gain, std::string& why_not) {
   const RunConfig& config = first.config;
   const RankRecord& rank = first.ranks.front();
   const std::int64_t window = config.loader.prefetch_factor * config.loader.num_workers;
-  ReplayTurns turns;
+  ReplaySchedule turns;
   turns.lead = std::max<std::int64_t>(rank.warmup_steps, 1);
   turns.settle_loader = window + config.trainer.in_flight;
-  const double faster = std::clamp(gain, 1.0, kMostGain);
+  const double faster = std::clamp(gain, 1.0, kMaxGain);
   // Workers go on until their window is full, however fast steps are meanwhile.
   turns.settle_replay = std::llround(std::ceil(static_cast<double>(turns.settle_loader) * faster));
   turns.steps = steps;
-  turns.rounds = kMostRounds;
+  turns.rounds = kMaxRounds;
   const std::int64_t had = rank.rows.size();
   if (!ends_by_itself(config) || turns.all() <= had) return turns;
 
-  for (; turns.rounds >= kFewestRounds; --turns.rounds) {
+  for (; turns.rounds >= kMinRounds; --turns.rounds) {
     const std::int64_t per_round = (had - turns.lead) / turns.rounds;
     turns.steps = (per_round - turns.settle_loader - turns.settle_replay) / 2;
     if (turns.steps >= fewest) return turns;
   }
-  turns.rounds = kFewestRounds;
+  turns.rounds = kMinRounds;
   turns.steps = fewest;
   why_not = fmt::format(
       "the run has {} steps, and the loader and batches that it delivered need {} by turns; let it "
@@ -90,7 +90,7 @@ ReplayTurns plan_turns(const RunRecord& first, std::int64_t steps, std::int64_t 
   return turns;
 }
 
-TurnRuns runs_of_turns(const RunRecord& record, const ReplayTurns& turns) {
+TurnRuns runs_of_turns(const RunRecord& record, const ReplaySchedule& turns) {
   TurnRuns runs;
   for (std::int64_t round = 0; round < turns.rounds; ++round) {
     const std::int64_t begin = turns.lead + round * turns.round();

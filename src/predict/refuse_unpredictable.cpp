@@ -13,7 +13,7 @@ namespace loaderscope::model {
 namespace {
 
 // Says how other settings of the loader are measured: a half-sentence for the end of a message.
-std::string way_to_measure(const RunConfig& config) {
+std::string remeasure_hint(const RunConfig& config) {
   if (find_pipeline(config.program.loader.value) != nullptr)
     return "measure it with other settings, as sweep and tune do";
   if (config.program.loader.given)
@@ -22,8 +22,8 @@ std::string way_to_measure(const RunConfig& config) {
   return "its settings are its own: change them in the program, and run that again";
 }
 
-constexpr std::int64_t kLargestStep = 1'000'000;  // samples of all ranks
-constexpr std::int64_t kMostRanksOfHosts = 64;
+constexpr std::int64_t kMaxStep = 1'000'000;  // samples of all ranks
+constexpr std::int64_t kMaxRanksOfHosts = 64;
 
 // A stream's epoch ends worker by worker, each with a batch of its own that may be short.
 bool saw_streams_end(const RunRecord& record) {
@@ -35,17 +35,17 @@ bool saw_streams_end(const RunRecord& record) {
 }
 
 void refuse_large_jobs(const RunRecord& record) {
-  if (record.hosts.size() < 2 || std::ssize(record.ranks) <= kMostRanksOfHosts) return;
+  if (record.hosts.size() < 2 || std::ssize(record.ranks) <= kMaxRanksOfHosts) return;
   throw RunError(
       fmt::format("{} ranks on {} hosts are more than the {} of which all are run in the model; "
                   "give the result of one host, to 'loaderscope plan' for the job",
-                  record.ranks.size(), record.hosts.size(), kMostRanksOfHosts));
+                  record.ranks.size(), record.hosts.size(), kMaxRanksOfHosts));
 }
 
 void refuse_opaque(const RunConfig& config) {
   if (config.loader.executor != Executor::opaque) return;
   throw RunError("what is inside the loader is not seen, so nothing can be predicted of it; " +
-                 way_to_measure(config));
+                 remeasure_hint(config));
 }
 
 void refuse_ended_streams(const RunRecord& record) {
@@ -67,7 +67,7 @@ void refuse_trace(std::string_view engine) {
 
 void refuse_large_steps(const RunConfig& config) {
   const std::int64_t per_step = config.loader.batch_size * config.trainer.ranks;
-  if (per_step <= kLargestStep) return;
+  if (per_step <= kMaxStep) return;
   throw RunError(
       fmt::format("a step of {} samples is too large for a prediction; give smaller batches or "
                   "fewer ranks",

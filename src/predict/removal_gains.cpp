@@ -5,7 +5,7 @@
 
 #include "analysis/removal.h"
 #include "loaderscope/errors.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -95,7 +95,7 @@ std::vector<Removal> run_without(const std::vector<std::vector<Cause>>& sets,
   return removals;
 }
 
-std::vector<std::vector<Cause>> worth_a_look(const Removals& recorded, const Account& account) {
+std::vector<std::vector<Cause>> worth_a_look(const RemovalGains& recorded, const Account& account) {
   std::vector<std::vector<Cause>> sets;
   for (std::size_t c = 0; c < kCauses; ++c) {
     const auto cause = static_cast<Cause>(c);
@@ -117,15 +117,16 @@ std::vector<std::vector<Cause>> pairs_with_largest(const Account& account) {
 
 }  // namespace
 
-Removals removals_in_model(const Removals& recorded, const Account& account, const Prediction& base,
-                           double error, const PredictWithout& predict) {
-  Removals removals;
+RemovalGains removals_in_model(const RemovalGains& recorded, const Account& account,
+                               const Prediction& base, double error,
+                               const PredictWithout& predict) {
+  RemovalGains removals;
   removals.basis = RemovalBasis::model;
   removals.error = error;
   removals.list = run_without(worth_a_look(recorded, account), base, predict);
-  if (!removals.list.empty() && removals.list.front().saves >= kWorthMending) return removals;
+  if (!removals.list.empty() && removals.list.front().saves >= kMinUsefulGain) return removals;
   for (Removal& pair : run_without(pairs_with_largest(account), base, predict)) {
-    if (pair.saves >= kWorthMending) removals.list.push_back(std::move(pair));
+    if (pair.saves >= kMinUsefulGain) removals.list.push_back(std::move(pair));
   }
   sort_by_saving(removals.list);
   return removals;

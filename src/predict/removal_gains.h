@@ -12,7 +12,7 @@ using PredictWithout = std::function<Prediction(const Changes&, const Knockouts&
 
 // By a model that is off by `error` on the run itself. Causes are left out one by one; where none
 // gives anything alone, in pairs.
-Removals removals_in_model(const Removals& recorded, const Account& account, const Prediction& base,
-                           double error, const PredictWithout& predict);
+RemovalGains removals_in_model(const RemovalGains& recorded, const Account& account,
+                               const Prediction& base, double error, const PredictWithout& predict);
 
 }  // namespace loaderscope

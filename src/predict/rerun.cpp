@@ -7,7 +7,7 @@
 #include "predict/fitted_model.h"
 #include "predict/refuse_unpredictable.h"
 #include "settings/engine_table.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 

@@ -9,7 +9,7 @@ namespace {
 
 bool is_of_loader(Stage stage) {
   const bool is_of_device = stage == Stage::compute || stage == Stage::h2d;
-  return !brings_up(stage) && !is_of_device && stage != Stage::idle;
+  return !is_startup(stage) && !is_of_device && stage != Stage::idle;
 }
 
 double worker_time(const RankRecord& rank) {

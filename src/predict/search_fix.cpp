@@ -8,7 +8,7 @@
 
 #include "loaderscope/errors.h"
 #include "predict/integer_search.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -33,7 +33,7 @@ class RangeSearch {
     const double enough = best_ > 1 ? 1 + kKnee * (best_ - 1) : (1 - kAboutAsMuch) * best_;
     const auto is_enough = [&](std::int64_t value) { return gain_with(value) >= enough; };
     const std::int64_t low = range_.present;
-    return changes_with(smallest_enough({low, first(), last_}, is_enough).value());
+    return changes_with(smallest_sufficient({low, first(), last_}, is_enough).value());
   }
 
   Changes best() const { return changes_with(last_); }
@@ -99,7 +99,7 @@ class Choice {
     if (!changed || (is_setting(changes) && lost_busy(*changed) > may_lose_)) return false;
     const double regained = regained_share(*changed);
     if (best && regained < best->regained + kAboutAsMuch) return false;
-    best = Option{changes, std::move(*changed), regained};
+    best = FixCandidate{changes, std::move(*changed), regained};
     return true;
   }
 
@@ -114,7 +114,7 @@ class Choice {
     best->best = most;
   }
 
-  std::optional<Option> best;
+  std::optional<FixCandidate> best;
 
  private:
   const Predictor& predict_;
@@ -139,7 +139,7 @@ std::optional<Prediction> predicted(const Predictor& predict, const Changes& cha
   }
 }
 
-Predictor remembering(Predictor predict) {
+Predictor memoize(Predictor predict) {
   struct Known {
     std::mutex mutex;
     std::map<std::string, std::shared_future<Prediction>> predictions;
@@ -154,9 +154,9 @@ Predictor remembering(Predictor predict) {
   };
 }
 
-std::optional<Option> search_option(const Candidate& candidate, const Prediction& base,
-                                    const Predictor& predict, double may_lose) {
-  if (candidate.options.empty() && candidate.ranges.empty()) return Option{{}, base, 0};
+std::optional<FixCandidate> search_fix(const Candidate& candidate, const Prediction& base,
+                                       const Predictor& predict, double may_lose) {
+  if (candidate.options.empty() && candidate.ranges.empty()) return FixCandidate{{}, base, 0};
   Choice choice(predict, may_lose);
   for (const Changes& changes : candidate.options) choice.consider(changes);
   for (const SettingRange& range : candidate.ranges) {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "loaderscope/predict.h"
 
 namespace loaderscope {
@@ -15,7 +15,7 @@ inline constexpr double kWorthNaming =
 inline constexpr double kVisible = 0.0005;  // of a share, in the precision that it is shown with
 
 // A way to mend a finding, with what the model says of it.
-struct Option {
+struct FixCandidate {
   Changes changes;
   Prediction prediction;
   double regained = 0;  // of the window; below 0 where the same samples take longer
@@ -31,7 +31,7 @@ double regained_share(const Prediction& changed);
 std::optional<Prediction> predicted(const Predictor& predict, const Changes& changes);
 
 // The same, but each prediction is made once, whoever asks for it and from whichever thread.
-Predictor remembering(Predictor predict);
+Predictor memoize(Predictor predict);
 
 // By how much less of the window is computed; 0 where it is no less. With short batches left out,
 // or larger ones, the rate may rise all the same.
@@ -40,7 +40,7 @@ double lost_busy(const Prediction& changed);
 // Nothing where no way goes together with the rest of the settings, or each costs more of the busy
 // share than it may. The change that is none, where `candidate` has no way. Makes at most some
 // twenty predictions for each range.
-std::optional<Option> search_option(const Candidate& candidate, const Prediction& base,
-                                    const Predictor& predict, double may_lose = kVisible);
+std::optional<FixCandidate> search_fix(const Candidate& candidate, const Prediction& base,
+                                       const Predictor& predict, double may_lose = kVisible);
 
 }  // namespace loaderscope

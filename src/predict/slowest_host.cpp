@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/findings/facts.h"
-#include "analysis/host_paces.h"
-#include "analysis/part_of_job.h"
+#include "analysis/findings/finding_input.h"
+#include "analysis/host_rates.h"
+#include "analysis/host_subset.h"
 #include "analysis/wording.h"
 #include "predict/figures.h"
 #include "predict/search_fix.h"
@@ -16,20 +16,20 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostRanks = 64;  // of the others: more hosts are like them
+constexpr std::size_t kMaxRanks = 64;  // of the others: more hosts are like them
 
 double rate_of_rank(const Prediction& prediction) {
   return prediction.samples_per_s / static_cast<double>(prediction.config.trainer.ranks.value);
 }
 
 // As many of the others as a model may have ranks, those first that the rest waits for.
-std::vector<std::size_t> hosts_beside(const std::vector<HostPace>& hosts, std::size_t slowest) {
+std::vector<std::size_t> hosts_beside(const std::vector<HostRate>& hosts, std::size_t slowest) {
   std::vector<std::size_t> others;
   std::size_t ranks = 0;
   for (const std::size_t host : slowest_first(hosts)) {
     if (host == slowest || !hosts[host].is_measured()) continue;
     ranks += hosts[host].ranks;
-    if (!others.empty() && ranks > kMostRanks) break;
+    if (!others.empty() && ranks > kMaxRanks) break;
     others.push_back(host);
   }
   std::sort(others.begin(), others.end());
@@ -58,8 +58,8 @@ const FindingRow& row_of_host() {
 
 std::optional<SlowestHost> slowest_host(const RunRecord& job, const Analysis& analysis) {
   if (is_model_engine(job.engine)) return std::nullopt;
-  const std::vector<HostPace> hosts = host_paces(job, analysis);
-  const std::optional<std::size_t> number = pace_setter(hosts);
+  const std::vector<HostRate> hosts = host_rates(job, analysis);
+  const std::optional<std::size_t> number = limiting_host(hosts);
   if (!number) return std::nullopt;
   SlowestHost slowest;
   slowest.name = hosts[*number].name;
@@ -83,8 +83,9 @@ Prediction OtherHosts::in_its_place(const Prediction& base) const {
   return in_place_of(base, model_.predict({}));
 }
 
-void tell_of_job(const RunRecord& job, const Analysis& of_job, const SlowestHost& slowest,
-                 const std::optional<Prediction>& as_the_others, std::vector<Finding>& findings) {
+void rewrite_for_job(const RunRecord& job, const Analysis& of_job, const SlowestHost& slowest,
+                     const std::optional<Prediction>& as_the_others,
+                     std::vector<Finding>& findings) {
   const double own = slowest.analysis.samples_per_s.mean;
   const double times = own > 0 ? of_job.samples_per_s.mean / own : 1;
   for (Finding& finding : findings) {
@@ -92,7 +93,7 @@ void tell_of_job(const RunRecord& job, const Analysis& of_job, const SlowestHost
     finding.rate_before *= times;
     finding.rate_after *= times;
   }
-  const Facts facts(job, of_job);
+  const FindingInput facts(job, of_job);
   const std::optional<Candidate> seen = straggler_host(facts);
   if (!seen) return;
   Finding host = said_of(facts, row_of_host(), *seen, {});

@@ -40,7 +40,8 @@ class OtherHosts {
 
 // Puts what was found on the slowest host in words of the job, with a finding of the host itself,
 // and what it would give `as_the_others`, where that is known.
-void tell_of_job(const RunRecord& job, const Analysis& of_job, const SlowestHost& slowest,
-                 const std::optional<Prediction>& as_the_others, std::vector<Finding>& findings);
+void rewrite_for_job(const RunRecord& job, const Analysis& of_job, const SlowestHost& slowest,
+                     const std::optional<Prediction>& as_the_others,
+                     std::vector<Finding>& findings);
 
 }  // namespace loaderscope

@@ -12,9 +12,9 @@ namespace loaderscope::model {
 namespace {
 
 constexpr double kPerSecond = 1e9;
-constexpr double kReached = 0.75;      // of the depth, on average
-constexpr double kAboutSeen = 1.1;     // times a rate
-constexpr double kFewestBeside = 0.1;  // under way beside a request: fewer say nothing of queues
+constexpr double kReached = 0.75;   // of the depth, on average
+constexpr double kAboutSeen = 1.1;  // times a rate
+constexpr double kMinBeside = 0.1;  // under way beside a request: fewer say nothing of queues
 
 template <class Change>
 void each_read(FittedCosts& costs, const Change& change) {
@@ -23,7 +23,7 @@ void each_read(FittedCosts& costs, const Change& change) {
   }
 }
 
-Nanos rounded(double ns) { return std::llround(std::min(ns, static_cast<double>(kLongestCost))); }
+Nanos rounded(double ns) { return std::llround(std::min(ns, static_cast<double>(kMaxCost))); }
 
 bool any_bytes(const FittedCosts& costs) {
   return std::any_of(costs.ranks.begin(), costs.ranks.end(), [](const FittedCosts::Rank& rank) {
@@ -82,7 +82,7 @@ double under_way(const FittedCosts::Requests& measured, double at_once, double d
 
 }  // namespace
 
-void change_storage(FittedCosts& costs, const WorldChange& change, const std::string& place,
+void change_storage(FittedCosts& costs, const EnvironmentChange& change, const std::string& place,
                     std::vector<std::string>& notes) {
   const bool of_requests =
       change.word == WorldWord::storage_in_flight || change.word == WorldWord::hit_rate;
@@ -148,7 +148,7 @@ void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const 
                                config.trainer.ranks);
   };
   const FittedCosts::Requests& was = *measured.requests;
-  if (was.in_flight - 1 < kFewestBeside) return;
+  if (was.in_flight - 1 < kMinBeside) return;
   const double now = readers(after) * under_way(was, was.in_flight / readers(before),
                                                 static_cast<double>(costs.requests->depth));
   costs.requests->queueing *= std::max(0.0, now - 1) / (was.in_flight - 1);

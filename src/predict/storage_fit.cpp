@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/read_line.h"
+#include "analysis/read_fit.h"
 #include "analysis/request_times.h"
 #include "analysis/wording.h"
 #include "source/readers.h"
@@ -14,12 +14,12 @@ namespace loaderscope::model {
 namespace {
 
 constexpr double kNoticeable = 0.01;  // of the samples' time: reads that wait less need no line
-constexpr double kMostMissed = 0.1;   // of the run's rate
+constexpr double kMaxMissed = 0.1;    // of the run's rate
 constexpr double kNearlyOne = 0.1;
 constexpr double kSameRate = 0.01;
-constexpr double kMostWaiting = 2;  // times as long as a request
+constexpr double kMaxWaiting = 2;  // times as long as a request
 constexpr int kOrderHalvings = 6;
-constexpr std::int64_t kMostPieces = 4;  // of a stream, that are read ahead
+constexpr std::int64_t kMaxPieces = 4;  // of a stream, that are read ahead
 constexpr double kNanos = 1e9;
 
 // The part of each wait that the line puts down to its bytes becomes a transfer.
@@ -36,7 +36,7 @@ void split_reads(FittedCosts& costs, double per_byte) {
 
 void fit_line(FittedCosts& costs, const RunRecord& record, std::vector<std::string>& notes) {
   const RunConfig& config = record.config;
-  const ReadLine line = line_through_reads(record);
+  const ReadFit line = fit_reads(record);
   if (line.share < kNoticeable) {
     costs.why_no_storage = fmt::format("reads wait {} of the samples' time: they come from memory",
                                        show_percent(line.share));
@@ -103,10 +103,10 @@ FittedCosts::Requests requests_of(const FittedCosts& costs, const RunRecord& rec
   requests.hit_rate = measured_hit_rate(record);
   const bool is_stream = costs.shards > 0;
   const std::int64_t depth = record.config.data.queue_depth;
-  requests.depth = is_stream ? std::min(depth, kMostPieces) : depth;
+  requests.depth = is_stream ? std::min(depth, kMaxPieces) : depth;
   requests.held =
       is_stream ? requests.depth
-                : std::clamp<std::int64_t>(source::kMostReadAhead / requests.bytes, 1, 2 * depth);
+                : std::clamp<std::int64_t>(source::kMaxReadAhead / requests.bytes, 1, 2 * depth);
   // The findings say so, too. What waits for others then waits for the link, also in the model.
   if (counted.is_full()) {
     requests.link_per_byte = counted.on_link() * kNanos / counted.bytes;
@@ -123,7 +123,7 @@ FittedCosts::Requests requests_of(const FittedCosts& costs, const RunRecord& rec
 // request does not say.
 template <class IsTooFast>
 void wait_in_order(FittedCosts::Requests& requests, const IsTooFast& is_too_fast) {
-  double low = 1, high = kMostWaiting;
+  double low = 1, high = kMaxWaiting;
   for (int i = 0; i < kOrderHalvings; ++i) {
     requests.waiting = (low + high) / 2;
     (is_too_fast() ? low : high) = requests.waiting;
@@ -180,7 +180,7 @@ void check_requests(FittedCosts& costs, const RunRecord& record,
     off = missed();
   }
   const FittedCosts::Requests fitted = *costs.requests;
-  if (std::abs(off) > kMostMissed) {
+  if (std::abs(off) > kMaxMissed) {
     costs.requests.reset();
     costs.why_no_storage = fmt::format(
         "the model of its requests misses the measured rate by {:+.0f} %, so nothing rests on it",

@@ -8,7 +8,7 @@
 
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/predict.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 struct SharedStorage;
@@ -27,7 +27,7 @@ void check_requests(FittedCosts& costs, const RunRecord& record,
                     std::vector<std::string>& notes);
 
 // Throws UsageError, which begins with `place`, where no fit of the reads answers the change.
-void change_storage(FittedCosts& costs, const WorldChange& change, const std::string& place,
+void change_storage(FittedCosts& costs, const EnvironmentChange& change, const std::string& place,
                     std::vector<std::string>& notes);
 // Another storage, that all hosts of a job share: each read waits for its first byte, and then has
 // its part of the bandwidth. Throws RunError where nobody knows how many bytes a sample has.

@@ -6,7 +6,7 @@
 
 #include "analysis/wording.h"
 #include "engine/pipeline/fitted_costs.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -100,7 +100,7 @@ std::vector<StorageValue> storage_values(const FittedCosts& costs, const RunConf
                                          const Changes& changes) {
   std::vector<StorageValue> values;
   for (const Change& change : changes) {
-    const std::optional<WorldChange> world = world_change_of(change);
+    const std::optional<EnvironmentChange> world = world_change_of(change);
     if (!world || world->word == WorldWord::other_threads) continue;
     const bool is_time = world->word == WorldWord::storage_latency;
     StorageValue value;

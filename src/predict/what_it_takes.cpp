@@ -16,10 +16,10 @@ namespace loaderscope {
 namespace {
 
 constexpr double kBusyEnough = 0.95;
-constexpr std::int64_t kMostThreads = 1024;  // workers of all ranks
-constexpr double kSlack = 0.05;              // of a count: nobody buys cores to the single one
-constexpr double kOneFaster = 1.1;           // speeds are looked for in powers of this
-constexpr std::int64_t kMostPowers = 60;     // some 300 times as fast
+constexpr std::int64_t kMaxThreads = 1024;  // workers of all ranks
+constexpr double kSlack = 0.05;             // of a count: nobody buys cores to the single one
+constexpr double kOneFaster = 1.1;          // speeds are looked for in powers of this
+constexpr std::int64_t kMaxPowers = 60;     // some 300 times as fast
 
 // How much of a thing is looked for, and the changes that so much of it is.
 struct Thing {
@@ -29,7 +29,7 @@ struct Thing {
 };
 
 // Nothing where the model knows no more of so much of it than what it does at most.
-std::optional<Needed> least(const Thing& thing, const Predictor& predict) {
+std::optional<TargetOption> least(const Thing& thing, const Predictor& predict) {
   const auto with = [&](std::int64_t amount) -> std::optional<Prediction> {
     try {
       return predict(thing.changes(amount));
@@ -41,9 +41,9 @@ std::optional<Needed> least(const Thing& thing, const Predictor& predict) {
     const std::optional<Prediction> changed = with(amount);
     return changed && changed->busy() >= kBusyEnough;
   };
-  Needed needed;
+  TargetOption needed;
   needed.what = thing.what;
-  const std::optional<std::int64_t> amount = smallest_enough(thing.bounds, is_enough);
+  const std::optional<std::int64_t> amount = smallest_sufficient(thing.bounds, is_enough);
   if (!amount) return needed;
   const std::optional<Prediction> enough = with(*amount);
   if (!enough->is_known()) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<Needed> least(const Thing& thing, const Predictor& predict) {
 }
 
 std::int64_t most_workers(const RunConfig& config) {
-  return kMostThreads / std::max<std::int64_t>(1, config.trainer.ranks);
+  return kMaxThreads / std::max<std::int64_t>(1, config.trainer.ranks);
 }
 
 Thing thing_of_workers(const RunConfig& config) {
@@ -71,7 +71,7 @@ Thing cores_of(const RunConfig& config) {
   const std::int64_t ranks = std::max<std::int64_t>(1, config.trainer.ranks);
   const std::int64_t workers = config.loader.num_workers;
   return {"cores",
-          {present, std::max<std::int64_t>(1, 2 * present), kMostThreads, kSlack},
+          {present, std::max<std::int64_t>(1, 2 * present), kMaxThreads, kSlack},
           [=](std::int64_t n) {
             const std::int64_t of_rank = std::max(workers, (n + ranks - 1) / ranks);
             return Changes{{"cores", std::to_string(n)}, {"num-workers", std::to_string(of_rank)}};
@@ -82,14 +82,14 @@ double power(std::int64_t exponent) { return std::pow(kOneFaster, static_cast<do
 
 Thing speed_of(Stage stage) {
   const std::string key = std::string(name_of(stage)) + ".speed";
-  return {key, {0, 1, kMostPowers}, [key](std::int64_t exponent) {
+  return {key, {0, 1, kMaxPowers}, [key](std::int64_t exponent) {
             return Changes{{key, fmt::format("{:.3g}", power(exponent))}};
           }};
 }
 
 Thing latency_of(const RunConfig& config) {
   const auto present = static_cast<double>(config.declared.storage_latency.value);
-  return {"storage-latency", {0, 1, kMostPowers}, [present](std::int64_t exponent) {
+  return {"storage-latency", {0, 1, kMaxPowers}, [present](std::int64_t exponent) {
             const auto latency = std::llround(present / power(exponent));
             return Changes{{"storage-latency", spell_roughly(latency)}};
           }};
@@ -105,7 +105,7 @@ std::vector<Thing> stages_of(const Analysis& analysis, const RunConfig& config) 
   std::vector<std::pair<Nanos, Stage>> waits;
   for (const auto& [cause, stage] : kStages) {
     const Nanos stall = account.stall[cause];
-    if (static_cast<double>(stall) >= kWorthSaying * static_cast<double>(account.window))
+    if (static_cast<double>(stall) >= kMinReportedShare * static_cast<double>(account.window))
       waits.emplace_back(stall, stage);
   }
   std::stable_sort(waits.begin(), waits.end(),
@@ -120,8 +120,8 @@ std::vector<Thing> stages_of(const Analysis& analysis, const RunConfig& config) 
 
 // Cores are asked for only where workers on those that there are do not do.
 void add_workers_or_cores(const RunConfig& config, const Predictor& predict,
-                          std::vector<Needed>& ways) {
-  const std::optional<Needed> workers = least(thing_of_workers(config), predict);
+                          std::vector<TargetOption>& ways) {
+  const std::optional<TargetOption> workers = least(thing_of_workers(config), predict);
   if (!workers) return;
   ways.push_back(*workers);
   if (!workers->changes.empty()) return;
@@ -130,20 +130,20 @@ void add_workers_or_cores(const RunConfig& config, const Predictor& predict,
 
 }  // namespace
 
-std::optional<WhatItTakes> what_it_takes(const Analysis& analysis, const Prediction& base,
-                                         const Predictor& predict) {
+std::optional<TargetOptions> what_it_takes(const Analysis& analysis, const Prediction& base,
+                                           const Predictor& predict) {
   if (!base.has_busy() || base.busy() >= kBusyEnough) return std::nullopt;
   const std::vector<Thing> stages = stages_of(analysis, base.config);
   if (stages.empty()) return std::nullopt;
-  std::vector<std::future<std::optional<Needed>>> speeds;
+  std::vector<std::future<std::optional<TargetOption>>> speeds;
   for (const Thing& stage : stages) {
     speeds.push_back(std::async(std::launch::async, [&] { return least(stage, predict); }));
   }
-  WhatItTakes result;
+  TargetOptions result;
   result.busy = kBusyEnough;
   add_workers_or_cores(base.config, predict, result.ways);
   for (auto& speed : speeds) {
-    if (const std::optional<Needed> way = speed.get()) result.ways.push_back(*way);
+    if (const std::optional<TargetOption> way = speed.get()) result.ways.push_back(*way);
   }
   if (result.ways.empty()) return std::nullopt;
   return result;

@@ -16,13 +16,13 @@ namespace {
 using Image = std::vector<std::byte>;
 
 std::vector<Image> stored_images(const ProbedData& data, const std::atomic<int>& stop) {
-  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kMax = 64;
   std::vector<Image> images;
   const auto reader = data.source()->make_reader();
   if (!reader) return images;
   Bytes sum = 0;
   const std::int64_t size = data.source()->size();
-  for (std::size_t i = 0; i < kMost && 2 * sum < data.image_bytes() && stop.load() == 0; ++i) {
+  for (std::size_t i = 0; i < kMax && 2 * sum < data.image_bytes() && stop.load() == 0; ++i) {
     const auto sample = static_cast<std::int64_t>(i * 7919 % static_cast<std::size_t>(size));
     try {
       const auto stored = reader->read(sample);

@@ -23,9 +23,9 @@ std::string as_words(const DemandLine& line, double value) {
   return line.unit == "cores" ? show_cores(value) : show_byte_rate(value);
 }
 
-class Judgement {
+class CaseStatistics {
  public:
-  Judgement(const Profile& profile, DemandAnswer& answer)
+  CaseStatistics(const Profile& profile, DemandAnswer& answer)
       : profile_(profile), demand_(answer.demand), answer_(answer) {}
 
   void judge() {
@@ -132,7 +132,7 @@ bool DemandAnswer::is_all_judged() const {
 void judge_demand(Profile& profile, const Demand& demand) {
   DemandAnswer& answer = profile.demand.emplace();
   answer.demand = demand;
-  Judgement(profile, answer).judge();
+  CaseStatistics(profile, answer).judge();
 }
 
 }  // namespace loaderscope::probe

@@ -20,7 +20,7 @@ using cuda::Stream;
 constexpr Nanos kPatience = 2 * kSecond;  // of a kernel that waits to be let go
 // Of a sample: those that are not timed, and the least that are.
 constexpr std::int64_t kWarmingCopies = 4, kTimedCopies = 16;
-constexpr std::int64_t kMostCopies = 256;
+constexpr std::int64_t kMaxCopies = 256;
 
 class LinkProbe {
  public:
@@ -92,7 +92,7 @@ class LinkProbe {
   };
 
   std::int64_t copies_of(Bytes bytes) const {
-    return std::clamp(options_.at_least / bytes, kTimedCopies, kMostCopies);
+    return std::clamp(options_.at_least / bytes, kTimedCopies, kMaxCopies);
   }
 
   void check(const cuda::Status& status) const { objects_.check("probe link", status); }
@@ -197,7 +197,7 @@ LinkMatrix measure_link(std::shared_ptr<cuda::Runtime> runtime, const LinkOption
   for (const auto& memory : Words<MemoryMode>::table()) {
     // The pin thread's memory is that of pinned slots.
     if (memory.value == MemoryMode::pin_thread || !wants(options.memories, memory.value)) continue;
-    const auto gang = std::make_shared<cuda::Gang>(runtime, 1, 1, false);
+    const auto gang = std::make_shared<cuda::DeviceGroup>(runtime, 1, 1, false);
     const auto slots = cuda::make_cuda_slots(gang, options.device, memory.value, 1, largest);
     std::fill_n(slots->slot(0), largest, std::byte{1});
     for (const Bytes bytes : options.sizes) {

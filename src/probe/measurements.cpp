@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "analysis/wording.h"
-#include "base/team.h"
+#include "base/thread_team.h"
 #include "loaderscope/errors.h"
 #include "machine/cgroup.h"
 #include "machine/machine.h"
@@ -119,7 +119,7 @@ Cpus read_cpus(const std::filesystem::path& root) {
 Rate rate_of(const std::vector<Work>& works, const CpuSet& cpus, Nanos time,
              const std::atomic<int>& stop) {
   const OnCpus on(cpus);
-  Team team(&stop);
+  ThreadTeam team(&stop);
   std::vector<std::vector<double>> rates(works.size());
   std::atomic<std::size_t> next{0};
   team.run(

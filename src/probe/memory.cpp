@@ -18,9 +18,9 @@
 namespace loaderscope::probe {
 namespace {
 
-constexpr Bytes kMostOfThread = Bytes{64} << 20;  // beyond any cache
+constexpr Bytes kMaxOfThread = Bytes{64} << 20;  // beyond any cache
 constexpr Bytes kQuickOfThread = Bytes{32} << 20;
-constexpr Bytes kLeastOfThread = Bytes{4} << 20;
+constexpr Bytes kMinOfThread = Bytes{4} << 20;
 constexpr Bytes kLocked = Bytes{64} << 20;
 
 // Mapped, and not touched before the thread that uses it does: it lies near to that.
@@ -83,9 +83,9 @@ std::vector<Node> nodes_of(const std::filesystem::path& root, const CpuSet& usab
 // A quarter of what is free, at most, for all threads together.
 Bytes bytes_of_thread(const ProfileOptions& options, std::size_t threads) {
   const Bytes free = free_memory(options.root).value_or(Bytes{1} << 30);
-  const Bytes bytes = std::min(options.quick ? kQuickOfThread : kMostOfThread,
+  const Bytes bytes = std::min(options.quick ? kQuickOfThread : kMaxOfThread,
                                free / 4 / (2 * static_cast<Bytes>(threads)));
-  if (bytes < kLeastOfThread)
+  if (bytes < kMinOfThread)
     throw RunError(fmt::format("{} of memory are free: too little to copy in",
                                show_size(static_cast<double>(free))));
   return bytes;

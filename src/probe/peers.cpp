@@ -13,7 +13,7 @@
 namespace loaderscope::probe {
 namespace {
 
-constexpr std::size_t kFewest = 3;  // peers, by which anything is usual
+constexpr std::size_t kMinCount = 3;  // peers, by which anything is usual
 // Of the median: two measurements of one machine differ by as much, whatever their rounds say; and
 // where there were no rounds.
 constexpr double kNoise = 0.03, kNoiseOfOne = 0.10;
@@ -117,7 +117,7 @@ std::string conclusion(const PeersAnswer& answer) {
 void check_peers(const std::string& host, const std::vector<Profile>& peers) {
   PeersAnswer answer;
   const auto count = std::ssize(chosen(host, peers, answer));
-  if (count >= static_cast<std::ptrdiff_t>(kFewest)) return;
+  if (count >= static_cast<std::ptrdiff_t>(kMinCount)) return;
   throw UsageError(fmt::format("--against: {} cannot say what is usual{}; give three or more",
                                plural(count, "profile"),
                                answer.notes.empty() ? "" : " (those of this machine left out)"));
@@ -132,7 +132,7 @@ void judge_against(Profile& profile, const std::vector<Profile>& peers) {
   std::int64_t alone = 0;
   for (const Told& own : figures_of(profile)) {
     const auto found = values.find({own.name, own.figure->condition});
-    if (found == values.end() || found->second.size() < kFewest) {
+    if (found == values.end() || found->second.size() < kMinCount) {
       ++alone;
       continue;
     }

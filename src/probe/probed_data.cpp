@@ -17,10 +17,10 @@
 namespace loaderscope::probe {
 namespace {
 
-constexpr Bytes kLargestPiece = Bytes{16} << 20;  // of a sample; what is larger is read in part
-constexpr Bytes kOwnPiece = Bytes{128} << 10;     // of our own file
-constexpr Bytes kAround = Bytes{8} << 10;         // read beside a piece, by whole pages
-constexpr Bytes kLargestFile = Bytes{512} << 20;
+constexpr Bytes kMaxPiece = Bytes{16} << 20;   // of a sample; what is larger is read in part
+constexpr Bytes kOwnPiece = Bytes{128} << 10;  // of our own file
+constexpr Bytes kAround = Bytes{8} << 10;      // read beside a piece, by whole pages
+constexpr Bytes kMaxFile = Bytes{512} << 20;
 
 std::string in_words(int error) { return std::generic_category().message(error); }
 
@@ -31,10 +31,10 @@ Bytes bytes_to_write(const std::string& folder, Bytes read_at_most) {
     throw RunError(fmt::format("--path {}: {}; name a folder that is there", shown_text(folder),
                                in_words(errno)));
   const double free = static_cast<double>(state.f_bavail) * static_cast<double>(state.f_frsize);
-  const auto tenth = static_cast<Bytes>(std::min(free / 10, static_cast<double>(kLargestFile)));
-  const Bytes bytes = std::min({read_at_most / 2, tenth, kLargestFile}) / kOwnPiece * kOwnPiece;
-  constexpr Bytes kLeast = 64 * kOwnPiece;
-  if (bytes < kLeast)
+  const auto tenth = static_cast<Bytes>(std::min(free / 10, static_cast<double>(kMaxFile)));
+  const Bytes bytes = std::min({read_at_most / 2, tenth, kMaxFile}) / kOwnPiece * kOwnPiece;
+  constexpr Bytes kMin = 64 * kOwnPiece;
+  if (bytes < kMin)
     throw RunError(
         fmt::format("--path {}: {} are free there, of which a tenth would be written; make room, "
                     "or name --data",
@@ -149,7 +149,7 @@ FileRange ProbedData::piece_of(std::int64_t sample) const {
     struct stat facts {};
     piece.length = ::stat(piece.path.c_str(), &facts) == 0 ? facts.st_size - piece.offset : 0;
   }
-  piece.length = std::clamp<Bytes>(piece.length, 0, kLargestPiece);
+  piece.length = std::clamp<Bytes>(piece.length, 0, kMaxPiece);
   return piece;
 }
 

@@ -120,8 +120,8 @@ void tell_times(Outcome& outcome, const std::string& python) {
 
 void measure_python(const ProbeContext& probing, Outcome& outcome) {
   const std::string& python = probing.options.python;
-  constexpr Nanos kLeast = kSecond;
-  if (probing.left() < kLeast) {
+  constexpr Nanos kMin = kSecond;
+  if (probing.left() < kMin) {
     outcome.notes.push_back("starting Python's workers takes longer than --quick has");
     return;
   }

@@ -15,8 +15,8 @@ void StorageProbe::measure_reading_on(const FileRange& piece) {
   const Nanos time = slot();
   --slots_;
   struct stat facts {};
-  constexpr Bytes kChunk = 1 << 20, kLeast = 8 * kChunk;
-  if (::stat(piece.path.c_str(), &facts) != 0 || facts.st_size < kLeast) return;
+  constexpr Bytes kChunk = 1 << 20, kMin = 8 * kChunk;
+  if (::stat(piece.path.c_str(), &facts) != 0 || facts.st_size < kMin) return;
   const Bytes bytes = std::min<Bytes>(facts.st_size, kRounds * round_bytes());
   std::vector<FileRange> chunks;
   for (Bytes at = 0; at + kChunk <= bytes; at += kChunk) chunks.push_back({piece.path, at, kChunk});
@@ -41,7 +41,7 @@ void StorageProbe::measure_reading_on(const FileRange& piece) {
 
 void StorageProbe::measure_opening() {
   std::set<std::string> names;
-  for (const FileRange& piece : data_.pieces(kMostPieces, Bytes{1} << 50, 1))
+  for (const FileRange& piece : data_.pieces(kMaxPieces, Bytes{1} << 50, 1))
     if (!data_.is_written()) names.insert(piece.path);
   if (names.empty()) return;
   const std::vector<std::string> paths(names.begin(), names.end());

@@ -27,7 +27,7 @@ class StorageProbe {
     int depth = 0;
   };
   static constexpr std::array kDepths = {1, 4, 16, 64};
-  static constexpr std::size_t kMostPieces = 4000;
+  static constexpr std::size_t kMaxPieces = 4000;
   static constexpr int kRounds = 3;
 
   void describe();

@@ -35,7 +35,7 @@ void StorageProbe::measure_random(ReadMode way) {
   for (const int depth : kDepths) {
     bool is_cold = true;
     const auto read_round = [&](Nanos time) {
-      const auto pieces = data_.pieces(kMostPieces, round_bytes(), ++seed_);
+      const auto pieces = data_.pieces(kMaxPieces, round_bytes(), ++seed_);
       is_cold = forget(pieces) && is_cold;
       std::atomic<std::size_t> next{0};
       const auto make_reader = [&]() -> ReadOne {

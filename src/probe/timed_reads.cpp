@@ -4,8 +4,8 @@
 #include <limits>
 #include <mutex>
 
-#include "base/team.h"
 #include "base/thread_meter.h"
+#include "base/thread_team.h"
 
 namespace loaderscope::probe {
 
@@ -14,7 +14,7 @@ Done read_by(int threads, const std::function<ReadOne()>& make, Nanos time,
   std::mutex mutex;
   Done all;
   all.begin = std::numeric_limits<Nanos>::max();
-  Team team(&stop);
+  ThreadTeam team(&stop);
   const Nanos until = monotonic_now() + time;
   const auto work = [&] {
     const ReadOne read = make();

@@ -1,10 +1,10 @@
-#include "record/account_so_far.h"
+#include "record/running_account.h"
 
 #include <algorithm>
 
 namespace loaderscope {
 
-void AccountSoFar::add(const StepRow& row, Nanos window_begin) {
+void RunningAccount::add(const StepRow& row, Nanos window_begin) {
   compute += row.compute();
   window += row.compute_end - row.idle_begin;
   for (std::size_t c = 0; c < kCauses; ++c) stall.at(c) += row.stall.at(c);
@@ -14,7 +14,7 @@ void AccountSoFar::add(const StepRow& row, Nanos window_begin) {
   ready += row.deliverable <= row.ask ? 1 : 0;
 }
 
-void AccountSoFar::add(const AccountSoFar& of_others) {
+void RunningAccount::add(const RunningAccount& of_others) {
   compute += of_others.compute;
   window += of_others.window;
   for (std::size_t c = 0; c < kCauses; ++c) stall.at(c) += of_others.stall.at(c);
@@ -25,7 +25,7 @@ void AccountSoFar::add(const AccountSoFar& of_others) {
   ranks += of_others.ranks;
 }
 
-void BookedSoFar::booked(std::int32_t rank, const StepRow& row) {
+void RunningAccountObserver::booked(std::int32_t rank, const StepRow& row) {
   if (row.warmup) return;
   account_.ranks = std::max(account_.ranks, rank + 1);
   const auto index = static_cast<std::size_t>(rank);

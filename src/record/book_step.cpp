@@ -43,9 +43,9 @@ Nanos queued_in(const Interval& work, Stretch within) {
 }
 
 // Books stretches of one step's idle time into its row.
-class Booking {
+class StallBooker {
  public:
-  Booking(const StepView& step, StepRow& row) : step_(step), events_(*step.events), row_(row) {}
+  StallBooker(const StepView& step, StepRow& row) : step_(step), events_(*step.events), row_(row) {}
 
   // Books all of `idle`, a stretch in which `step` was what the device waited for.
   void book(Stretch idle) {
@@ -170,7 +170,7 @@ class Booking {
     bool up = step_.worker_was_up || span != spans.begin();
     for (; span != spans.end() && span->begin < idle.end; ++span) {
       const Stretch inside = intersect(idle, {span->begin, span->end});
-      book_gap({at, inside.begin}, up && !brings_up(span->stage));
+      book_gap({at, inside.begin}, up && !is_startup(span->stage));
       book_span(*span, inside);
       at = inside.end;
       up = true;
@@ -189,7 +189,7 @@ class Booking {
   }
 
   void book_span(const Span& span, Stretch inside) {
-    if (brings_up(span.stage)) {
+    if (is_startup(span.stage)) {
       add(Cause::startup, inside.length());
       row_.why[Why::epoch] += inside.length();
       return;
@@ -259,7 +259,7 @@ StepRow book_step(const StepView& step, const StepView* straggler) {
   const StepEvents& events = *step.events;
   StepRow row = row_of(events, step.idle_begin);
   const Nanos own_end = straggler ? events.ready : events.compute.begin;
-  Booking own(step, row);
+  StallBooker own(step, row);
   own.book({step.idle_begin, own_end});
   own.label_production();
   if (straggler == nullptr) return row;
@@ -269,7 +269,7 @@ StepRow book_step(const StepView& step, const StepView* straggler) {
   // As long as the slowest rank computed its step before, there was nothing else to wait for.
   const Nanos computing = intersect(waiting, {waiting.begin, straggler->idle_begin}).length();
   row.stall[Cause::launch] += computing;
-  Booking others(*straggler, row);
+  StallBooker others(*straggler, row);
   others.book({waiting.begin + computing, waiting.end});
   others.label_production();
   return row;

@@ -13,14 +13,14 @@ Bytes memory_of(const Exemplar& exemplar) {
   return static_cast<Bytes>(sizeof(Exemplar) + exemplar.spans.size() * sizeof(exemplar.spans[0]));
 }
 
-Exemplar make_exemplar(const StepRow& row, const StepEvents& events, const PartsInFlight& parts) {
+Exemplar make_exemplar(const StepRow& row, const StepEvents& events, const SpansInFlight& parts) {
   Exemplar exemplar;
   exemplar.events = events;
   exemplar.row = row;
   std::size_t spans = 0;
-  parts.each_of_step([&](std::int32_t, const PartsInFlight::Part& part) { spans += part.size(); });
+  parts.each_of_step([&](std::int32_t, const SpansInFlight::Part& part) { spans += part.size(); });
   exemplar.spans.reserve(spans);
-  parts.each_of_step([&](std::int32_t worker, const PartsInFlight::Part& part) {
+  parts.each_of_step([&](std::int32_t worker, const SpansInFlight::Part& part) {
     for (const Span& span : part) exemplar.spans.emplace_back(worker, span);
   });
   return exemplar;
@@ -34,7 +34,7 @@ bool ExemplarKeeper::is_among_worst(const StepRow& row) const {
 }
 
 void ExemplarKeeper::offer(const StepRow& row, const StepEvents& events,
-                           const PartsInFlight& parts) {
+                           const SpansInFlight& parts) {
   const bool first = is_first(row);
   if (!first && !is_among_worst(row)) return;
   Exemplar exemplar = make_exemplar(row, events, parts);

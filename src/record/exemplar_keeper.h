@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "record/parts_in_flight.h"
 #include "record/recorder.h"
+#include "record/spans_in_flight.h"
 
 namespace loaderscope {
 
@@ -12,7 +12,7 @@ class ExemplarKeeper {
  public:
   explicit ExemplarKeeper(const FoldOptions& options) : options_(options) {}
 
-  void offer(const StepRow& row, const StepEvents& events, const PartsInFlight& parts);
+  void offer(const StepRow& row, const StepEvents& events, const SpansInFlight& parts);
   std::vector<Exemplar> take();  // in the order of their steps
 
  private:

@@ -16,7 +16,7 @@ struct StepToFold {
 };
 
 // A step of all ranks, from when it is known whom they waited for until each has been folded.
-struct StepTogether {
+struct BarrierStep {
   std::size_t last = 0;  // the rank
   bool has_come = false;
   StepToFold its{};
@@ -33,7 +33,7 @@ struct Folder::Impl {
   // With a barrier: steps of ranks of which it is not known what they waited for.
   std::vector<Fifo<StepToFold>> waiting;
   std::size_t ranks_waiting = 0;  // that have one
-  std::optional<StepTogether> together;
+  std::optional<BarrierStep> together;
 
   std::vector<Span> its_worker;  // of the view of a rank; its memory is kept
 
@@ -48,12 +48,12 @@ struct Folder::Impl {
 
   // The memory is that of all ranks together.
   static FoldOptions share_of_one_rank(FoldOptions options) {
-    constexpr Bytes kFewestRows =
+    constexpr Bytes kMinRows =
         Bytes{1} << 20;  // below, a thousand ranks would need as many spill files at once
     options.exemplar_memory /= options.ranks;
     options.reservoir_rows = (options.reservoir_rows + options.ranks - 1) / options.ranks;
     const Bytes rows = options.step_row_memory / options.ranks;
-    options.step_row_memory = std::max(rows, std::min(options.step_row_memory, kFewestRows));
+    options.step_row_memory = std::max(rows, std::min(options.step_row_memory, kMinRows));
     return options;
   }
 
@@ -97,7 +97,7 @@ struct Folder::Impl {
 
   // Those that came before it are folded first.
   void last_has_come(const StepToFold& step) {
-    StepTogether& now = *together;
+    BarrierStep& now = *together;
     const std::size_t last = now.last;
     now.has_come = true;
     now.its = step;
@@ -146,17 +146,17 @@ Folder::Folder(const FoldOptions& options) : impl_(std::make_unique<Impl>(option
 Folder::~Folder() = default;
 
 void Folder::first_ask(std::int32_t rank, Nanos at) {
-  if (FactObserver* observer = impl_->options.observer) observer->first_ask(rank, at);
+  if (EventObserver* observer = impl_->options.observer) observer->first_ask(rank, at);
   impl_->ranks[static_cast<std::size_t>(rank)].first_ask(at);
 }
 
 void Folder::span(std::int32_t rank, std::int32_t worker, const Span& span) {
-  if (FactObserver* observer = impl_->options.observer) observer->span(rank, worker, span);
+  if (EventObserver* observer = impl_->options.observer) observer->span(rank, worker, span);
   impl_->ranks[static_cast<std::size_t>(rank)].span(worker, span);
 }
 
 void Folder::deliverable(std::int32_t rank, std::int64_t batch, Nanos at) {
-  if (FactObserver* observer = impl_->options.observer) observer->deliverable(rank, batch, at);
+  if (EventObserver* observer = impl_->options.observer) observer->deliverable(rank, batch, at);
   impl_->ranks[static_cast<std::size_t>(rank)].deliverable(batch, at);
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/placed.h"
+#include "base/arena_ptr.h"
 #include "base/shared_memory.h"
 #include "loaderscope/run_record.h"
 
@@ -36,7 +36,7 @@ class FrameCounts {
     std::atomic<std::int64_t> decoded{0}, used{0};
   };
   SharedMemory shared_;
-  Placed<Counts> counts_;
+  ArenaPtr<Counts> counts_;
 };
 
 }  // namespace loaderscope

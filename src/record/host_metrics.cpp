@@ -34,7 +34,7 @@ std::vector<Metric> joined_metrics(const std::vector<HostRecord>& hosts,
   for (std::size_t i = 0; i < all.size(); ++i)
     if (counts[i] == 0) all[i].value = std::numeric_limits<double>::quiet_NaN();
   std::erase_if(all, [&](const Metric& metric) {
-    return metric.joined == Joined::same &&
+    return metric.joined == MetricJoin::same &&
            metric.value != value_of(hosts.front().metrics, metric.name);
   });
   return all;
@@ -57,12 +57,13 @@ double others_of(const std::vector<HostRecord>& processes) {
 }  // namespace
 
 std::vector<Metric> metrics_of_hosts(const std::vector<HostRecord>& hosts) {
-  return joined_metrics(hosts, [](const Metric& metric) { return metric.joined == Joined::sum; });
+  return joined_metrics(hosts,
+                        [](const Metric& metric) { return metric.joined == MetricJoin::sum; });
 }
 
 std::vector<Metric> metrics_of_processes(const std::vector<HostRecord>& processes) {
   std::vector<Metric> all = joined_metrics(processes, [](const Metric& metric) {
-    return metric.joined == Joined::sum || metric.joined == Joined::sum_of_machine;
+    return metric.joined == MetricJoin::sum || metric.joined == MetricJoin::sum_of_machine;
   });
   if (processes.size() == 1) return all;
   for (Metric& metric : all)

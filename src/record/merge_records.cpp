@@ -14,11 +14,11 @@ namespace loaderscope {
 namespace {
 
 // Of all ranks together, once there are many.
-constexpr std::int64_t kMostSamples = 400'000;
-constexpr std::int64_t kMostExemplars = 2'000;
-constexpr std::size_t kMostNotes = 40;
-constexpr std::size_t kMostNamed = 10;  // skipped samples
-constexpr Bytes kMostRowBytes = Bytes{512} << 20;
+constexpr std::int64_t kMaxSamples = 400'000;
+constexpr std::int64_t kMaxExemplars = 2'000;
+constexpr std::size_t kMaxNotes = 40;
+constexpr std::size_t kMaxNamed = 10;  // skipped samples
+constexpr Bytes kMaxRowBytes = Bytes{512} << 20;
 constexpr Bytes kRowBytesOfSpilled = Bytes{32} << 10;  // of each rank whose rows are in a file
 
 // Where no clock ran, times of different hosts are alike.
@@ -56,7 +56,7 @@ void add_skipped(SkippedSamples& all, SkippedSamples& more) {
   add_checked(all.samples, more.samples);
   for (const auto& [kind, count] : more.by_kind) add_checked(all.by_kind[kind], count);
   for (std::string& sample : more.first)
-    if (all.first.size() < kMostNamed) all.first.push_back(std::move(sample));
+    if (all.first.size() < kMaxNamed) all.first.push_back(std::move(sample));
 }
 
 template <class T>
@@ -186,8 +186,8 @@ void RecordMerge::add(RunRecord part, const std::string& name) {
     job_.contention_known &= part.contention_known;
     job_.interrupted |= part.interrupted;
     job_.input_ended_in_warmup |= part.input_ended_in_warmup;
-    add_new(job_.details, part.details, kMostNotes);
-    notes_left_out_ += add_new(job_.notes, part.notes, kMostNotes);
+    add_new(job_.details, part.details, kMaxNotes);
+    notes_left_out_ += add_new(job_.notes, part.notes, kMaxNotes);
   }
   job_.lost_spans = lost_spans;
   job_.skipped = std::move(skipped);
@@ -199,7 +199,7 @@ Bytes RecordMerge::spill_rows(std::vector<RankRecord>& ranks) const {
   Bytes bytes = row_bytes_;
   for (RankRecord& rank : ranks) {
     bytes += rank.rows.size() * static_cast<Bytes>(sizeof(StepRow));
-    if (bytes > kMostRowBytes) put_rows_into_file(rank);
+    if (bytes > kMaxRowBytes) put_rows_into_file(rank);
   }
   return bytes;
 }
@@ -215,18 +215,18 @@ void RecordMerge::add_ranks(std::vector<RankRecord>& ranks) {
 
 void RecordMerge::keep_within(std::int64_t times) {
   const std::int64_t ranks = std::ssize(job_.ranks);
-  if (samples_ > times * kMostSamples) {
+  if (samples_ > times * kMaxSamples) {
     std::mt19937_64 random(static_cast<std::uint64_t>(ranks));
     samples_ = 0;
     for (RankRecord& rank : job_.ranks) {
-      keep_samples(rank, std::max<std::int64_t>(kMostSamples / ranks, 1), random);
+      keep_samples(rank, std::max<std::int64_t>(kMaxSamples / ranks, 1), random);
       samples_ += std::ssize(rank.reservoir);
     }
   }
-  if (exemplars_ > times * kMostExemplars) {
+  if (exemplars_ > times * kMaxExemplars) {
     exemplars_ = 0;
     for (RankRecord& rank : job_.ranks) {
-      if (&rank != &job_.ranks.front()) keep_exemplars(rank, kMostExemplars / ranks);
+      if (&rank != &job_.ranks.front()) keep_exemplars(rank, kMaxExemplars / ranks);
       exemplars_ += std::ssize(rank.exemplars);
     }
   }

@@ -58,19 +58,19 @@ void RankFolder::begin_step(StepEvents& events, Nanos moved_before) {
   current_ = &events;
   parts_.begin_step(
       events.batch, options_.in_order,
-      [&](std::int32_t worker, const PartsInFlight::Part& part) { keep_late(worker, part); });
+      [&](std::int32_t worker, const SpansInFlight::Part& part) { keep_late(worker, part); });
   maker_ = chief_maker();
   if (options_.only_account) return;
   path_.begin_step(events);
   parts_.each_of_step(
-      [&](std::int32_t worker, const PartsInFlight::Part& part) { path_.made(worker, part); });
+      [&](std::int32_t worker, const SpansInFlight::Part& part) { path_.made(worker, part); });
   path_.get_ready(events, maker_);
 }
 
 // What the CPU time of the current batch's making chiefly went into.
 Cause RankFolder::chief_maker() const {
   PerCause<Nanos> cpu{};
-  parts_.each_of_step([&](std::int32_t, const PartsInFlight::Part& part) {
+  parts_.each_of_step([&](std::int32_t, const SpansInFlight::Part& part) {
     for (const Span& span : part) cpu[cause_of(span.stage)] += span.cpu;
   });
   const auto most = std::max_element(cpu.begin(), cpu.end());
@@ -97,13 +97,13 @@ void RankFolder::put_timeline(const Worker& worker, std::vector<Span>& timeline)
   const auto put = [&](const Span& span) {
     if (span.end > last_end_ && span.begin < current_->finished) timeline.push_back(span);
   };
-  parts_.each_of_worker(current_->worker, [&](const PartsInFlight::Part& part) {
+  parts_.each_of_worker(current_->worker, [&](const SpansInFlight::Part& part) {
     for (const Span& span : part) put(span);
   });
   for (std::size_t i = 0; i < worker.rest.size(); ++i) put(worker.rest[i]);
   const auto before = [](const Span& a, const Span& b) {
-    return std::tuple(a.begin, a.end, !brings_up(a.stage)) <
-           std::tuple(b.begin, b.end, !brings_up(b.stage));
+    return std::tuple(a.begin, a.end, !is_startup(a.stage)) <
+           std::tuple(b.begin, b.end, !is_startup(b.stage));
   };
   if (!std::is_sorted(timeline.begin(), timeline.end(), before))
     std::stable_sort(timeline.begin(), timeline.end(), before);
@@ -124,7 +124,7 @@ StepRow RankFolder::end_step(const StepView& own, const StepView* straggler,
     count_step();
     exemplars_.offer(row, *current_, parts_);
   }
-  parts_.each_of_step([&](std::int32_t worker, const PartsInFlight::Part& part) {
+  parts_.each_of_step([&](std::int32_t worker, const SpansInFlight::Part& part) {
     keep_late(worker, part);
     drop_old(of_worker(workers_, worker));
   });
@@ -144,14 +144,14 @@ void RankFolder::open_window(const StepRow& first) {
 void RankFolder::count_step() {
   StageTotals& totals = window_open_ ? window_ : warmup_;
   parts_.each_of_step(
-      [&](std::int32_t, const PartsInFlight::Part& part) { totals.add_spans(part); });
+      [&](std::int32_t, const SpansInFlight::Part& part) { totals.add_spans(part); });
   draw_.offer(parts_, *current_);
   totals.add_step(*current_);
 }
 
 // What ended behind the last compute though its batch is no longer in flight: by clocks that
 // differ, or left out at the end of a stream.
-void RankFolder::keep_late(std::int32_t index, const PartsInFlight::Part& part) {
+void RankFolder::keep_late(std::int32_t index, const SpansInFlight::Part& part) {
   if (part.empty() || part.back().end <= last_end_) return;
   for (const Span& span : part)
     if (span.end > last_end_) of_worker(workers_, index).rest.push_back(span);

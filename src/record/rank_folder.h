@@ -9,11 +9,11 @@
 #include "base/fifo.h"
 #include "record/book_step.h"
 #include "record/by_worker.h"
+#include "record/critical_path_tracker.h"
 #include "record/exemplar_keeper.h"
-#include "record/parts_in_flight.h"
-#include "record/path_walker.h"
 #include "record/recorder.h"
 #include "record/sample_draw.h"
+#include "record/spans_in_flight.h"
 #include "record/stage_totals.h"
 
 namespace loaderscope {
@@ -40,7 +40,7 @@ class RankFolder {
 
   void close() { closed_ = true; }  // nothing is kept any more
 
-  const PathChain& path_to_ready() const { return path_.ready(); }
+  const PathTail& path_to_ready() const { return path_.ready(); }
   RankRecord finish();
   std::int64_t spans_held() const;
 
@@ -63,15 +63,15 @@ class RankFolder {
   Nanos later_ready(std::int64_t batch);
   void open_window(const StepRow& first);
   void count_step();
-  void keep_late(std::int32_t worker, const PartsInFlight::Part& part);
+  void keep_late(std::int32_t worker, const SpansInFlight::Part& part);
   void drop_old(Worker& worker);
   void count_unbatched(const Span& span);
   void put_totals(const StageTotals& totals);
 
   FoldOptions options_;
   std::vector<Worker> workers_;
-  PartsInFlight parts_;
-  PathWalker path_;
+  SpansInFlight parts_;
+  CriticalPathTracker path_;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   const StepEvents* current_ = nullptr;  // of the step begun
   Cause maker_ = Cause::transport;       // of its batch
@@ -81,7 +81,7 @@ class RankFolder {
   bool window_open_ = false;
   bool closed_ = false;
   StageTotals warmup_, window_;
-  SampleDraw draw_;
+  SampleCollector draw_;
   ExemplarKeeper exemplars_;
   RankRecord record_;
 };

@@ -9,11 +9,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kApart = 0.05;            // of a step: its ranks begin to compute apart
-constexpr double kTogether = 0.25;         // of how far apart they began: they end together
-constexpr double kMostly = 0.8;            // of the steps whose ranks began apart
-constexpr std::int64_t kFewestSteps = 10;  // of those
-constexpr double kMostDrift = 0.01;        // of a clock: more is none
+constexpr double kApart = 0.05;         // of a step: its ranks begin to compute apart
+constexpr double kTogether = 0.25;      // of how far apart they began: they end together
+constexpr double kMostly = 0.8;         // of the steps whose ranks began apart
+constexpr std::int64_t kMinSteps = 10;  // of those
+constexpr double kMaxDrift = 0.01;      // of a clock: more is none
 
 Nanos spread(const RowOfEachRank& rows, Nanos StepRow::*time) {
   const auto [first, last] =
@@ -35,7 +35,7 @@ bool step_together(std::vector<RankRecord>& ranks, const ClockOffsets& offsets) 
     if (static_cast<double>(spread(rows, &StepRow::compute_end)) <= kTogether * began) ++together;
     return false;
   });
-  return apart >= kFewestSteps &&
+  return apart >= kMinSteps &&
          static_cast<double>(together) >= kMostly * static_cast<double>(apart);
 }
 
@@ -161,7 +161,7 @@ Nanos apart_at_ends(const RankRecord& first, const RankRecord& other) {
 // 0: not known.
 double drift_rate(const HostRecord& host) {
   const double rate = value_of(host.metrics, "clock.drift_rate").value_or(0);
-  return host.has_clock() && std::abs(rate) <= kMostDrift ? rate : 0;
+  return host.has_clock() && std::abs(rate) <= kMaxDrift ? rate : 0;
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ bool book_host_waits(RunRecord& job) {
   return job.hosts.size() > 1 && book_waits(job.ranks, offsets);
 }
 
-std::string words_of_unbooked(const std::vector<RankRecord>& ranks) {
+std::string describe_unbooked_waits(const std::vector<RankRecord>& ranks) {
   std::int64_t most = 0;
   for (const RankRecord& rank : ranks) most = std::max(most, rank.rows.size());
   const std::int64_t booked = steps_of_all(ranks);

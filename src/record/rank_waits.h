@@ -23,6 +23,6 @@ bool book_host_waits(RunRecord& job);
 
 // Behind words on waits that were booked, where a rank has fewer steps than others: "; from step 20
 // on one rank at least has none, and of the 980 that are left such waits stay compute"
-std::string words_of_unbooked(const std::vector<RankRecord>& ranks);
+std::string describe_unbooked_waits(const std::vector<RankRecord>& ranks);
 
 }  // namespace loaderscope

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/placed.h"
+#include "base/arena_ptr.h"
 #include "record/shared_ring.h"
 
 namespace loaderscope {
@@ -15,7 +15,7 @@ struct Recorder::Impl {
   std::size_t ring_capacity;
   std::pmr::memory_resource& memory;
   std::mutex mutex;  // of what follows; taken once per thread and once per step, never per span
-  std::vector<Placed<ThreadLog>> logs;
+  std::vector<ArenaPtr<ThreadLog>> logs;
   std::vector<std::pair<std::int32_t, Nanos>> first_asks;
   std::vector<std::pair<std::int32_t, StepEvents>> steps;
   std::vector<std::int32_t> closed;

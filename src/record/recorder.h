@@ -18,9 +18,9 @@ class SharedRing;  // src/record/shared_ring.h
 
 // Sees every fact before it is folded, in the order of folding: for whoever keeps what the folder
 // forgets (traces, tests).
-class FactObserver {
+class EventObserver {
  public:
-  virtual ~FactObserver() = default;
+  virtual ~EventObserver() = default;
   virtual void first_ask(std::int32_t rank, Nanos at) = 0;
   virtual void span(std::int32_t rank, std::int32_t worker, const Span& span) = 0;
   virtual void deliverable(std::int32_t rank, std::int64_t batch, Nanos at) = 0;
@@ -43,7 +43,7 @@ struct FoldOptions {
   Bytes exemplar_memory = Bytes{32} << 20;
   std::int64_t reservoir_rows = 50'000;
   Bytes step_row_memory = StepRows::kDefaultMemory;
-  FactObserver* observer = nullptr;  // outlives the folder
+  EventObserver* observer = nullptr;  // outlives the folder
 };
 
 // The single-threaded heart. Facts arrive in this order per rank: the spans of a batch before the
@@ -100,7 +100,7 @@ class ThreadLog {
 
  private:
   friend class Recorder;
-  struct GivesBack {
+  struct Benefit {
     std::pmr::memory_resource* memory;
     std::size_t bytes;
     void operator()(void* ring) const;
@@ -108,7 +108,7 @@ class ThreadLog {
   void push(const Entry& entry);
 
   std::int32_t rank_ = 0, worker_ = 0;
-  std::unique_ptr<void, GivesBack> own_;  // the ring's memory, where it is the log's own
+  std::unique_ptr<void, Benefit> own_;  // the ring's memory, where it is the log's own
   Ring* ring_;
 };
 

@@ -5,8 +5,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostAtOnce = 4096;   // rows of each rank that are looked at together
-constexpr std::int64_t kMostRows = 1 << 18;  // and of all ranks
+constexpr std::int64_t kMaxAtOnce = 4096;   // rows of each rank that are looked at together
+constexpr std::int64_t kMaxRows = 1 << 18;  // and of all ranks
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void for_each_step(std::vector<RankRecord>& ranks, const ClockOffsets& offsets,
                    const std::function<bool(RowOfEachRank&)>& visit) {
   const std::int64_t steps = steps_of_all(ranks);
   const std::int64_t at_once =
-      std::clamp<std::int64_t>(kMostRows / std::ssize(ranks), 1, kMostAtOnce);
+      std::clamp<std::int64_t>(kMaxRows / std::ssize(ranks), 1, kMaxAtOnce);
   const auto offset = [&](std::size_t rank, const StepRow& row) {
     return offsets.empty() ? 0 : offsets[rank].offset_at(row.compute_end);
   };

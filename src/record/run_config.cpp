@@ -25,7 +25,7 @@ Nanos RunConfig::mean_compute_time() const {
   const double batches = of_step.per_batch == 0 ? 1
                                                 : static_cast<double>(loader.batch_size.value) /
                                                       static_cast<double>(of_step.per_batch);
-  return std::llround(std::min(of_step.mean * batches, static_cast<double>(kLongestCost)));
+  return std::llround(std::min(of_step.mean * batches, static_cast<double>(kMaxCost)));
 }
 
 }  // namespace loaderscope

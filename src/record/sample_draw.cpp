@@ -29,15 +29,15 @@ SampleRow row_of(std::int64_t sample, std::int32_t worker, const StepEvents& eve
 
 }  // namespace
 
-void SampleDraw::restart() {
+void SampleCollector::restart() {
   samples_.restart();
   batches_.restart();
   told_apart_ = 0;
 }
 
-void SampleDraw::offer(const PartsInFlight& parts, const StepEvents& events) {
+void SampleCollector::offer(const SpansInFlight& parts, const StepEvents& events) {
   const std::int64_t samples_before = samples_.seen();
-  parts.each_of_step([&](std::int32_t worker, const PartsInFlight::Part& part) {
+  parts.each_of_step([&](std::int32_t worker, const SpansInFlight::Part& part) {
     offer_samples(worker, part, events);
   });
   if (samples_.seen() > samples_before) {
@@ -47,8 +47,8 @@ void SampleDraw::offer(const PartsInFlight& parts, const StepEvents& events) {
   }
 }
 
-void SampleDraw::offer_samples(std::int32_t worker, const PartsInFlight::Part& part,
-                               const StepEvents& events) {
+void SampleCollector::offer_samples(std::int32_t worker, const SpansInFlight::Part& part,
+                                    const StepEvents& events) {
   for (auto at = part.begin(); at != part.end();) {
     const auto end =
         std::find_if(at, part.end(), [&](const Span& span) { return span.sample != at->sample; });
@@ -65,10 +65,10 @@ void SampleDraw::offer_samples(std::int32_t worker, const PartsInFlight::Part& p
 }
 
 // A row of minus the number of samples.
-void SampleDraw::offer_batch(const PartsInFlight& parts, const StepEvents& events) {
+void SampleCollector::offer_batch(const SpansInFlight& parts, const StepEvents& events) {
   SampleRow row = row_of(-std::max<std::int64_t>(events.samples, 1), events.worker, events);
   bool is_seen = false;
-  parts.each_of_step([&](std::int32_t, const PartsInFlight::Part& part) {
+  parts.each_of_step([&](std::int32_t, const SpansInFlight::Part& part) {
     for (const Span& span : part) {
       if (!add_time(row, span)) continue;
       is_seen = true;
@@ -78,7 +78,7 @@ void SampleDraw::offer_batch(const PartsInFlight& parts, const StepEvents& event
   if (is_seen && batches_.wants_next()) batches_.keep(row);
 }
 
-void SampleDraw::finish(RankRecord& record) {
+void SampleCollector::finish(RankRecord& record) {
   // A loader may tell the samples of some batches apart, as of each worker's first.
   SampleReservoir& drawn = told_apart_ >= batches_.seen() ? samples_ : batches_;
   record.reservoir_seen = drawn.seen();

@@ -3,24 +3,25 @@
 
 #include <cstdint>
 
-#include "record/parts_in_flight.h"
 #include "record/sample_reservoir.h"
+#include "record/spans_in_flight.h"
 
 namespace loaderscope {
 
-class SampleDraw {
+class SampleCollector {
  public:
-  SampleDraw(std::int64_t rows, std::uint64_t seed) : samples_(rows, seed), batches_(rows, seed) {}
+  SampleCollector(std::int64_t rows, std::uint64_t seed)
+      : samples_(rows, seed), batches_(rows, seed) {}
 
   void restart();
-  void offer(const PartsInFlight& parts, const StepEvents& events);
+  void offer(const SpansInFlight& parts, const StepEvents& events);
   // Moves the rows into `record`: those of the samples where most batches told them apart.
   void finish(RankRecord& record);
 
  private:
-  void offer_samples(std::int32_t worker, const PartsInFlight::Part& part,
+  void offer_samples(std::int32_t worker, const SpansInFlight::Part& part,
                      const StepEvents& events);
-  void offer_batch(const PartsInFlight& parts, const StepEvents& events);
+  void offer_batch(const SpansInFlight& parts, const StepEvents& events);
 
   SampleReservoir samples_;
   SampleReservoir batches_;      // in which no sample was told apart

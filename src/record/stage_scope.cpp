@@ -22,7 +22,7 @@ void SpanWriter::add(const Span& measured, Nanos may_queue, Nanos own) {
   open_[open_count_++] = {span, std::min(may_queue, std::max<Nanos>(off_cpu(span) - own, 0))};
 }
 
-void SpanWriter::divide_last(const std::vector<Span>& parts) {
+void SpanWriter::split_last_span(const std::vector<Span>& parts) {
   if (log_ == nullptr || open_count_ == 0 || parts.empty()) return;
   const Open whole = open_[--open_count_];
   Nanos others = 0;

@@ -30,7 +30,7 @@ class SpanWriter {
   const Span* last() const { return open_count_ > 0 ? &open_[open_count_ - 1].span : nullptr; }
   // Others have worked meanwhile, and the thread has waited for them: of its last span these parts,
   // in order and none within another, are theirs. Its own CPU time is the rest's.
-  void divide_last(const std::vector<Span>& parts);
+  void split_last_span(const std::vector<Span>& parts);
 
   // What the thread does until the next span is not timed.
   void pause() { edge_ = Edge{}; }

@@ -6,7 +6,7 @@
 namespace loaderscope {
 
 // Handed in as FoldOptions::observer. Called by the thread that folds.
-class StepObserver : public FactObserver {
+class StepObserver : public EventObserver {
  public:
   virtual void booked(std::int32_t rank, const StepRow& row) = 0;
 };

@@ -10,8 +10,8 @@
 #include <span>
 #include <utility>
 
+#include "base/exhaustion.h"
 #include "base/fd.h"
-#include "base/shortage.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/run_record.h"
 
@@ -85,7 +85,7 @@ class SpillFile {
 
  private:
   [[noreturn]] void fail(const char* what, int error) const {
-    const std::string remedy = shortage_remedy(error);
+    const std::string remedy = exhaustion_hint(error);
     throw RunError("the temporary file for step rows in " + folder_ + " " + what + " (" +
                    std::strerror(error) + "); " +
                    (remedy.empty() ? "make room there, set TMPDIR to another folder" : remedy) +

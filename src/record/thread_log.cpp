@@ -5,7 +5,7 @@
 
 namespace loaderscope {
 
-void ThreadLog::GivesBack::operator()(void* ring) const {
+void ThreadLog::Benefit::operator()(void* ring) const {
   memory->deallocate(ring, bytes, Ring::kAlignment);
 }
 
@@ -16,8 +16,8 @@ ThreadLog::ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacit
   constexpr std::size_t kOfView = Ring::kAlignment;
   static_assert(sizeof(Ring) <= kOfView);
   const std::size_t entries = std::bit_ceil(capacity), bytes = kOfView + Ring::bytes_for(entries);
-  own_ = std::unique_ptr<void, GivesBack>(memory.allocate(bytes, Ring::kAlignment),
-                                          GivesBack{&memory, bytes});
+  own_ = std::unique_ptr<void, Benefit>(memory.allocate(bytes, Ring::kAlignment),
+                                        Benefit{&memory, bytes});
   void* shared = static_cast<std::byte*>(own_.get()) + kOfView;
   Ring::clear(shared);
   ring_ = new (own_.get()) Ring(shared, entries);

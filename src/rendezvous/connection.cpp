@@ -27,7 +27,7 @@ namespace {
 constexpr Nanos kTryAgain = 100 * kMillisecond;
 constexpr Nanos kToAnswer = 3 * kSecond;
 constexpr int kSecondsToSend = 5;
-constexpr int kMostAtOnce = 16;            // buffers
+constexpr int kMaxAtOnce = 16;             // buffers
 constexpr std::int64_t kOtherFiles = 256;  // that a process has open
 
 void set_option(int socket, int level, int name, int value) {
@@ -150,7 +150,7 @@ bool Connection::send(MessageKind kind, const std::string& bytes, int times) {
 
 bool Connection::receive() {
   char buffer[std::size_t{1} << 16];
-  for (int i = 0; i < kMostAtOnce; ++i) {
+  for (int i = 0; i < kMaxAtOnce; ++i) {
     const std::size_t room = std::min(sizeof buffer, inbox_.room());
     if (room == 0) return true;  // until a message of it is taken
     const ssize_t n = ::recv(socket_, buffer, room, MSG_DONTWAIT);

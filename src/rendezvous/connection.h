@@ -27,7 +27,7 @@ class Connection {
   std::optional<Message> next() { return inbox_.next(); }  // of what was read
   Nanos heard_at() const { return heard_at_; }
   bool is_amid_message() const { return inbox_.is_amid_message(); }
-  // The largest message that it may send from now on; kLongestOfStranger at first.
+  // The largest message that it may send from now on; kMaxOfStranger at first.
   void allow(std::size_t longest) { inbox_.allow(longest); }
   bool is_too_long() const { return inbox_.is_too_long(); }  // what comes
 

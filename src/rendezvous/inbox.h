@@ -48,12 +48,12 @@ struct Numbers {
 std::optional<Numbers> unpacked(const std::string& bytes);
 
 // The largest message, in bytes, by what the other end may send at the moment.
-constexpr std::size_t kLongestOfStranger = 1024;
-constexpr std::size_t kLongestWord = std::size_t{64} << 10;  // of a member
+constexpr std::size_t kMaxOfStranger = 1024;
+constexpr std::size_t kMaxWord = std::size_t{64} << 10;  // of a member
 // An introduction names all sources of the data.
-constexpr std::size_t kLongestIntroduction = std::size_t{4} << 20;
+constexpr std::size_t kMaxIntroduction = std::size_t{4} << 20;
 // A record of some two million steps.
-constexpr std::size_t kLongestRecord = std::size_t{1} << 30;
+constexpr std::size_t kMaxRecord = std::size_t{1} << 30;
 
 // Bytes that have arrived, until they are taken as messages. It holds one message of the largest
 // size at most. The work is proportional to the bytes, whatever the size of the messages.
@@ -73,7 +73,7 @@ class Inbox {
 
   std::string bytes_;
   std::size_t at_ = 0;  // of the message that is next
-  std::size_t longest_ = kLongestOfStranger;
+  std::size_t longest_ = kMaxOfStranger;
   std::size_t moved_ = 0;
 };
 

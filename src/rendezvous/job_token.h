@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/secret.h"
-#include "rendezvous/job_place.h"
+#include "rendezvous/process_address.h"
 
 namespace loaderscope {
 

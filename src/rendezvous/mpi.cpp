@@ -9,9 +9,9 @@
 #include "base/sha256.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/connection.h"
+#include "rendezvous/local_addresses.h"
 #include "rendezvous/mpi_child.h"
 #include "rendezvous/mpi_library.h"
-#include "rendezvous/own_addresses.h"
 
 namespace loaderscope {
 namespace {
@@ -27,8 +27,8 @@ bool is_on_one_host(const Variable& variable, std::int64_t processes) {
 }
 
 // A line of the job's name, its token, the port and the addresses.
-MpiTold told_of(const JobPlace& place) {
-  MpiTold told;
+MpiAddress told_of(const ProcessAddress& place) {
+  MpiAddress told;
   std::string text = fmt::format("{} {} {}", place.job, place.token.exposed(), place.port);
   for (const std::string& address : place.addresses) {
     if (text.size() + 1 + address.size() < sizeof told.text) text += " " + address;
@@ -37,7 +37,7 @@ MpiTold told_of(const JobPlace& place) {
   return told;
 }
 
-void take_told(MpiTold& told, JobPlace& place) {
+void take_told(MpiAddress& told, ProcessAddress& place) {
   told.text[sizeof told.text - 1] = '\0';
   std::istringstream words(told.text);
   std::string token;
@@ -76,12 +76,12 @@ std::optional<std::string> why_no_mpi() {
   return std::string(kInstall);
 }
 
-JobPlace place_by_mpi(const Variable& variable, Nanos wait) {
+ProcessAddress place_by_mpi(const Variable& variable, Nanos wait) {
   check_launcher(variable);
   MpiChild child(variable, wait);
-  const MpiStanding standing = child.standing();
+  const MpiStatus standing = child.standing();
   check_size(variable, standing.processes);
-  JobPlace place;
+  ProcessAddress place;
   place.number = standing.number;
   place.processes = standing.processes;
   if (place.number == 0) {
@@ -97,7 +97,7 @@ JobPlace place_by_mpi(const Variable& variable, Nanos wait) {
     place.port = port_of(place.listeners.front());
     child.tell(told_of(place));
   }
-  MpiTold told = child.told();
+  MpiAddress told = child.told();
   take_told(told, place);
   child.await_end();
   return place;

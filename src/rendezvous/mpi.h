@@ -4,14 +4,14 @@
 #include <optional>
 #include <string>
 
-#include "rendezvous/job_place.h"
+#include "rendezvous/process_address.h"
 
 namespace loaderscope {
 
 // Call before the first thread. Throws RunError: no mpirun has started this process, MPI does not
 // start, it has one process where mpirun started more, or the processes have not come together
 // after `wait`.
-JobPlace place_by_mpi(const Variable& variable, Nanos wait);
+ProcessAddress place_by_mpi(const Variable& variable, Nanos wait);
 
 // Why there is no MPI here, and what to do about it; nothing: there is.
 std::optional<std::string> why_no_mpi();

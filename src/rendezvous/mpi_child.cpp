@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/process_end.h"
+#include "base/exit_status.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/mpi_library.h"
@@ -37,13 +37,13 @@ void take_part(const std::monostate&, int) { ::_exit(1); }
 
 template <class Handle>
 void take_part(const MpiCalls<Handle>& mpi, int socket) {
-  MpiStanding own;
+  MpiStatus own;
   if (mpi.start(nullptr, nullptr) != 0 || mpi.number(mpi.world, &own.number) != 0 ||
       mpi.processes(mpi.world, &own.processes) != 0)
     ::_exit(1);
   write_all(socket, own);
-  MpiTold told;
-  if (own.number == 0) told = read_all<MpiTold>(socket);
+  MpiAddress told;
+  if (own.number == 0) told = read_all<MpiAddress>(socket);
   if (mpi.broadcast(told.text, sizeof told.text, mpi.byte, 0, mpi.world) != 0) ::_exit(1);
   write_all(socket, told);
   mpi.end();
@@ -93,18 +93,18 @@ MpiChild::~MpiChild() {
   ::waitpid(pid_, nullptr, 0);
 }
 
-MpiStanding MpiChild::standing() {
-  MpiStanding own;
+MpiStatus MpiChild::standing() {
+  MpiStatus own;
   receive(&own, sizeof own);
   return own;
 }
 
-void MpiChild::tell(const MpiTold& told) {
+void MpiChild::tell(const MpiAddress& told) {
   static_cast<void>(::send(socket_, &told, sizeof told, MSG_NOSIGNAL));
 }
 
-MpiTold MpiChild::told() {
-  MpiTold told;
+MpiAddress MpiChild::told() {
+  MpiAddress told;
   receive(&told, sizeof told);
   return told;
 }
@@ -143,7 +143,7 @@ void MpiChild::say_how_it_ended() {
   throw RunError(fmt::format(
       "--rendezvous mpi: MPI {} before the processes had met; look at what it says above, or use "
       "--rendezvous env",
-      spell_end(status)));
+      describe_exit(status)));
 }
 
 }  // namespace loaderscope

@@ -6,15 +6,15 @@
 
 #include "base/fd.h"
 #include "loaderscope/units.h"
-#include "rendezvous/job_place.h"
+#include "rendezvous/process_address.h"
 
 namespace loaderscope {
 
-struct MpiStanding {
+struct MpiStatus {
   int number = 0, processes = 0;
 };
 // By process 0, to all.
-struct MpiTold {
+struct MpiAddress {
   char text[4096] = {};
 };
 
@@ -27,9 +27,9 @@ class MpiChild {
   MpiChild(const MpiChild&) = delete;
   MpiChild& operator=(const MpiChild&) = delete;
 
-  MpiStanding standing();
-  void tell(const MpiTold& told);  // at process 0, before all are told
-  MpiTold told();
+  MpiStatus standing();
+  void tell(const MpiAddress& told);  // at process 0, before all are told
+  MpiAddress told();
   void await_end();  // in all processes together
 
  private:

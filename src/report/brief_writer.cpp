@@ -16,16 +16,16 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostElements = 3;  // of a list of objects
+constexpr std::size_t kMaxElements = 3;  // of a list of objects
 
 // What is long and seldom asked for; the JSON has it.
 constexpr std::array<std::string_view, 8> kLeftOut = {"machine", "metrics", "ranks", "process",
                                                       "host",    "base",    "cases", "runs"};
 constexpr std::array<std::string_view, 3> kOfStage = {"count", "mean_s", "p99_s"};
 
-class BriefForm : public Form {
+class BriefForm : public ResultVisitor {
  public:
-  explicit BriefForm(std::ostream& out) : Form(Does::write), out_(out) {}
+  explicit BriefForm(std::ostream& out) : ResultVisitor(VisitMode::write), out_(out) {}
 
   void text(Name name, std::string& value, Sentence) override {
     if (!value.empty()) add(name, quoted_if_needed(value));
@@ -37,18 +37,18 @@ class BriefForm : public Form {
   void flag(Name name, bool& value, Sentence) override {
     if (value) add(name, "true");
   }
-  void whole(Name name, std::int64_t& value, Sentence, Whole) override {
+  void whole(Name name, std::int64_t& value, Sentence, IntegerRange) override {
     if (value != 0 || is_in_row()) add(name, std::to_string(value));
   }
-  void real(Name name, double& value, Sentence, Real) override {
+  void real(Name name, double& value, Sentence, RealRange) override {
     if (value != 0 || is_in_row()) add(name, spelled(value));
   }
-  void seconds(Name name, Nanos& value, Sentence, Whole) override {
+  void seconds(Name name, Nanos& value, Sentence, IntegerRange) override {
     if (value != 0 || is_in_row()) add(name, seconds_text(value));
   }
   void settings(RunConfig&) override {}
-  using Form::whole;
-  using Form::word;
+  using ResultVisitor::whole;
+  using ResultVisitor::word;
 
  protected:
   void enter(Name name, Shape shape, Sentence, Lines) override {
@@ -61,11 +61,11 @@ class BriefForm : public Form {
     if (level.hidden) return;
     const bool has_value = level.values.find_first_not_of("0,") != std::string::npos;
     if (has_value) out_ << level.path << '=' << level.values << '\n';
-    if (level.shape == Shape::list && level.values.empty() && level.elements > kMostElements)
-      out_ << level.path << ".more=" << level.elements - kMostElements << '\n';
+    if (level.shape == Shape::list && level.values.empty() && level.elements > kMaxElements)
+      out_ << level.path << ".more=" << level.elements - kMaxElements << '\n';
   }
 
-  bool begins(Name, bool there, Missing) override { return there; }
+  bool begins(Name, bool there, AbsentValue) override { return there; }
 
  private:
   struct Level {
@@ -104,7 +104,7 @@ class BriefForm : public Form {
   bool is_hidden(Name name) const {
     if (levels_.empty()) return std::find(kLeftOut.begin(), kLeftOut.end(), name) != kLeftOut.end();
     const Level& above = levels_.back();
-    return above.hidden || (above.shape == Shape::list && above.elements > kMostElements);
+    return above.hidden || (above.shape == Shape::list && above.elements > kMaxElements);
   }
 
   bool is_of_stage() const { return levels_.size() == 2 && levels_[0].path == "stages"; }

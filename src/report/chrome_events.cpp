@@ -3,7 +3,7 @@
 #include <set>
 
 #include "report/json_stream.h"
-#include "report/track_events.h"
+#include "report/timeline_events.h"
 
 namespace loaderscope {
 namespace {

@@ -9,7 +9,7 @@
 namespace loaderscope::compare {
 namespace {
 
-constexpr std::size_t kMostAnnotations = 10;  // of a kind and step that GitHub shows
+constexpr std::size_t kMaxAnnotations = 10;  // of a kind and step that GitHub shows
 
 std::string replaced(std::string text, std::string_view chars) {
   std::string result;
@@ -31,13 +31,13 @@ std::string annotation(std::string_view kind, const Comparison& comparison, cons
   return fmt::format("::{} title={}{}::{}\n", kind, in_property(title), file, in_message(message));
 }
 
-std::string_view kind_of(const Judgement& judgement, Gate gate) {
+std::string_view kind_of(const ComparisonResult& judgement, Gate gate) {
   if (gate != Gate::passes) return "error";
   const bool is_fine = judgement.verdict == Outcome::same || judgement.verdict == Outcome::better;
   return is_fine ? "notice" : "warning";
 }
 
-std::string text_of(const Judgement& judgement, const Worse& one) {
+std::string text_of(const ComparisonResult& judgement, const Worse& one) {
   const Difference* difference = judgement.find(one.name);
   std::string text = difference != nullptr
                          ? change_line(*difference)
@@ -48,14 +48,14 @@ std::string text_of(const Judgement& judgement, const Worse& one) {
 }  // namespace
 
 void write_comparison_annotations(std::ostream& out, const Comparison& comparison) {
-  const Judgement judgement = judge(comparison);
+  const ComparisonResult judgement = judge(comparison);
   const GateAnswer answer = gate_of(comparison, judgement);
   out << annotation(kind_of(judgement, answer.gate), comparison, "",
                     answer_line(comparison, judgement));
   std::size_t written = 1;
   for (const bool fails : {true, false}) {
     for (const Worse& one : answer.worse) {
-      if (one.fails != fails || written == kMostAnnotations) continue;
+      if (one.fails != fails || written == kMaxAnnotations) continue;
       out << annotation(fails ? "error" : "warning", comparison, one.name, text_of(judgement, one));
       ++written;
     }

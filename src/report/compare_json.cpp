@@ -11,9 +11,9 @@ namespace loaderscope::compare {
 namespace {
 
 // Within these whatever is computed of them can be shown.
-constexpr Real kAmount{0, 1e15}, kCores{0, 1e6}, kSpread{0, 10}, kChange{-1e15, 1e15};
-constexpr std::int64_t kMostBlock = 1'000'000;
-constexpr std::size_t kMostRuns = 10'000;
+constexpr RealRange kAmount{0, 1e15}, kCores{0, 1e6}, kSpread{0, 10}, kChange{-1e15, 1e15};
+constexpr std::int64_t kMaxBlock = 1'000'000;
+constexpr std::size_t kMaxRuns = 10'000;
 
 const std::vector<std::string_view>& outcomes() {
   static const std::vector<std::string_view> words = {"worse", "better", "same", "cannot_tell"};
@@ -31,7 +31,7 @@ const std::vector<std::string_view>& gates() {
 
 std::string_view word_of(Gate gate) { return gates().at(static_cast<std::size_t>(gate)); }
 
-void describe_arms(Form& form, std::array<Arm, 2>& arms) {
+void describe_arms(ResultVisitor& form, std::array<Arm, 2>& arms) {
   std::vector<Arm> list;
   if (!form.reads()) list.assign(arms.begin(), arms.end());
   form.list("arms", list, "what is compared", [&](Arm& arm) {
@@ -46,7 +46,8 @@ void describe_arms(Form& form, std::array<Arm, 2>& arms) {
   std::move(list.begin(), list.end(), arms.begin());
 }
 
-void show_estimate(Form& form, Form::Name name, const Estimate& estimate, Form::Sentence sentence) {
+void show_estimate(ResultVisitor& form, ResultVisitor::Name name, const Estimate& estimate,
+                   ResultVisitor::Sentence sentence) {
   form.object(
       name, sentence,
       [&] {
@@ -56,7 +57,7 @@ void show_estimate(Form& form, Form::Name name, const Estimate& estimate, Form::
       Lines::one);
 }
 
-void show_difference(Form& form, const Difference& one) {
+void show_difference(ResultVisitor& form, const Difference& one) {
   form.object("", "one quantity", [&] {
     form.shown("name", one.name, "of a row of 'list quantity', a stage, or wait-for- a cause");
     form.shown("unit",
@@ -73,7 +74,7 @@ void show_difference(Form& form, const Difference& one) {
   });
 }
 
-void show_count(Form& form, const CountChange& count) {
+void show_count(ResultVisitor& form, const CountChange& count) {
   form.object(
       "", "a count that both arms repeat exactly",
       [&] {
@@ -85,15 +86,16 @@ void show_count(Form& form, const CountChange& count) {
       Lines::one);
 }
 
-void show_matters(Form& form, const std::optional<Matters>& matters) {
-  form.if_there("matters", matters.has_value(), Missing::null, [&] {
+void show_matters(ResultVisitor& form, const std::optional<Matters>& matters) {
+  form.if_there("matters", matters.has_value(), AbsentValue::null, [&] {
     const Matters known = matters.value_or(Matters{});
     form.object("matters", "whether the GPU would notice; null without --demand", [&] {
       form.shown("rate_needed", known.rate_needed, "samples per second", kNotNegative);
       form.shown("workers", known.workers, "that make them, in A");
-      form.if_there("workers_of_b", known.workers_of_b != known.workers, Missing::left_out, [&] {
-        form.shown("workers_of_b", known.workers_of_b, "in B; absent where they are as many");
-      });
+      form.if_there(
+          "workers_of_b", known.workers_of_b != known.workers, AbsentValue::left_out, [&] {
+            form.shown("workers_of_b", known.workers_of_b, "in B; absent where they are as many");
+          });
       form.shown("margin_a", known.margin_a, "share of the workers' time that A leaves");
       form.shown("margin_b", known.margin_b, "that B leaves; below 0 the GPU waits");
       form.shown("gpu_waits", known.gpu_waits(), "with B");
@@ -101,11 +103,13 @@ void show_matters(Form& form, const std::optional<Matters>& matters) {
   });
 }
 
-void describe_run(Form& form, ArmRun& run) {
+void describe_run(ResultVisitor& form, ArmRun& run) {
   static const std::vector<std::string_view> arms = {"A", "B"};
-  const auto number = [&](Form::Name key, double& value) { form.real(key, value, "", kAmount); };
+  const auto number = [&](ResultVisitor::Name key, double& value) {
+    form.real(key, value, "", kAmount);
+  };
   form.object("", "one run, in a process of its own", [&] {
-    form.whole("block", run.block, "of A B B A: the four drew the same samples", {0, kMostBlock});
+    form.whole("block", run.block, "of A B B A: the four drew the same samples", {0, kMaxBlock});
     std::string arm(arms.at(run.arm == 0 ? 0 : 1));
     form.word("arm", arm, arms, "whose");
     if (form.reads()) run.arm = arm == arms.front() ? 0 : 1;
@@ -117,7 +121,7 @@ void describe_run(Form& form, ArmRun& run) {
   });
 }
 
-void describe_options(Form& form, Options& options) {
+void describe_options(ResultVisitor& form, Options& options) {
   form.object("options", "what was asked for", [&] {
     form.seconds("budget_s", options.budget, "for all runs together");
     form.whole("pairs", options.pairs, "whatever the budget; 0: as many as it has room for");
@@ -128,15 +132,15 @@ void describe_options(Form& form, Options& options) {
     form.flag("only_if_it_matters", options.only_if_it_matters,
               "slower is a failure only where the GPU waits for it");
     form.flag("must_tell", options.must_tell, "what cannot be told is a failure");
-    form.if_there("more_memory_fails", options.more_memory_fails, Missing::left_out, [&] {
+    form.if_there("more_memory_fails", options.more_memory_fails, AbsentValue::left_out, [&] {
       form.flag("more_memory_fails", options.more_memory_fails,
                 "more memory is a failure; absent where it is none");
     });
   });
 }
 
-void describe_known(Form& form, std::optional<KnownSpread>& known) {
-  form.optional("known", known, Missing::null, [&](KnownSpread& spread) {
+void describe_known(ResultVisitor& form, std::optional<KnownNoise>& known) {
+  form.optional("known", known, AbsentValue::null, [&](KnownNoise& spread) {
     form.object("known", "how far runs of the same code differ here; null where it was measured",
                 [&] {
                   form.real("rate", spread.rate, "as a deviation of logarithms", kSpread);
@@ -146,7 +150,7 @@ void describe_known(Form& form, std::optional<KnownSpread>& known) {
   });
 }
 
-void describe_change(Form& form, Estimate& change) {
+void describe_change(ResultVisitor& form, Estimate& change) {
   form.object(
       "change", "of CPU time per sample, B / anchor - 1",
       [&] {
@@ -159,8 +163,8 @@ void describe_change(Form& form, Estimate& change) {
       Lines::one);
 }
 
-void describe_anchor(Form& form, std::optional<Anchor>& anchor) {
-  form.optional("anchor", anchor, Missing::null, [&](Anchor& known) {
+void describe_anchor(ResultVisitor& form, std::optional<Anchor>& anchor) {
+  form.optional("anchor", anchor, AbsentValue::null, [&](Anchor& known) {
     form.object("anchor", "B against a commit of long ago; null without --anchor-ref", [&] {
       form.text("what", known.arm.what, "the ref");
       form.text("commit", known.arm.commit, "that it is");
@@ -171,8 +175,8 @@ void describe_anchor(Form& form, std::optional<Anchor>& anchor) {
   });
 }
 
-void describe_first_slower(Form& form, std::optional<FirstSlower>& found) {
-  form.optional("first_slower", found, Missing::null, [&](FirstSlower& known) {
+void describe_first_slower(ResultVisitor& form, std::optional<FirstSlower>& found) {
+  form.optional("first_slower", found, AbsentValue::null, [&](FirstSlower& known) {
     form.object("first_slower", "what --bisect found; null without it", [&] {
       form.text("commit", known.commit.commit, "the first that is slower");
       form.text("author", known.commit.author, "of it");
@@ -182,7 +186,7 @@ void describe_first_slower(Form& form, std::optional<FirstSlower>& found) {
   });
 }
 
-void describe_accepted(Form& form, std::vector<Accepted>& all) {
+void describe_accepted(ResultVisitor& form, std::vector<Accepted>& all) {
   form.list("accepted", all, "slowdowns that fail nothing", [&](Accepted& one) {
     form.object("", "a line of the file", [&] {
       form.text("name", one.name, "of a stage, a wait, a quantity or a count");
@@ -195,7 +199,7 @@ void describe_accepted(Form& form, std::vector<Accepted>& all) {
 }
 
 // What the judgement is computed of.
-void describe_measured(Form& form, Comparison& comparison) {
+void describe_measured(ResultVisitor& form, Comparison& comparison) {
   describe_arms(form, comparison.arms);
   form.text("command", comparison.command, "what both run");
   form.text("reproduce", comparison.reproduce, "the command that compares them once more");
@@ -204,16 +208,18 @@ void describe_measured(Form& form, Comparison& comparison) {
   form.whole("planned_pairs", comparison.planned_pairs, "fixed before the first of them");
   form.whole("steps", comparison.steps, "of each run; 0: as the flags say");
   form.whole("workers", comparison.workers, "of A, of all ranks");
-  form.optional("workers_of_b", comparison.workers_of_b, Missing::left_out, [&](std::int64_t& of) {
-    form.whole("workers_of_b", of, "of B; absent where they are as many");
-  });
+  form.optional("workers_of_b", comparison.workers_of_b, AbsentValue::left_out,
+                [&](std::int64_t& of) {
+                  form.whole("workers_of_b", of, "of B; absent where they are as many");
+                });
   form.real("cores", comparison.cores, "that may be used", kCores);
   form.flag("same_flags", comparison.same_flags, "only the code differs: counts decide");
   form.flag("of_results", comparison.is_of_results, "one run of each, made apart");
-  form.if_there("changed_settings", !comparison.changed_settings.empty(), Missing::left_out, [&] {
-    form.texts("changed_settings", comparison.changed_settings,
-               "of two results, as 'num-workers 0 -> 2'; absent where none differ");
-  });
+  form.if_there("changed_settings", !comparison.changed_settings.empty(), AbsentValue::left_out,
+                [&] {
+                  form.texts("changed_settings", comparison.changed_settings,
+                             "of two results, as 'num-workers 0 -> 2'; absent where none differ");
+                });
   describe_known(form, comparison.known);
   describe_accepted(form, comparison.accepted);
   form.text("today", comparison.today, "the day that what was accepted is held against");
@@ -225,23 +231,23 @@ void describe_measured(Form& form, Comparison& comparison) {
   form.flag("interrupted", comparison.interrupted, "stopped before the planned pairs were made");
   form.list("runs", comparison.runs, "in their order",
             [&](ArmRun& run) { describe_run(form, run); });
-  if (comparison.runs.size() > kMostRuns) form.refuse("has more than 10,000 runs");
+  if (comparison.runs.size() > kMaxRuns) form.refuse("has more than 10,000 runs");
   form.texts("notes", comparison.notes, "what a reader must know");
 }
 
-void show_pairs(Form& form, const Judgement& judgement) {
+void show_pairs(ResultVisitor& form, const ComparisonResult& judgement) {
   form.object("pairs", "of fresh processes", [&] {
     form.shown("counted", judgement.pairs, "that the verdict rests on");
     form.shown("disturbed", judgement.disturbed, "runs left out for what else ran");
     form.shown("more", judgement.more_pairs, "that would do where it cannot be told; 0: not known");
   });
-  form.if_there("against_itself", judgement.against_itself.has_value(), Missing::null, [&] {
+  form.if_there("against_itself", judgement.against_itself.has_value(), AbsentValue::null, [&] {
     show_estimate(form, "against_itself", judgement.against_itself.value_or(Estimate{}),
                   "rate of the later of two runs of one arm / that of the earlier - 1");
   });
 }
 
-void show_gate(Form& form, GateAnswer answer) {
+void show_gate(ResultVisitor& form, GateAnswer answer) {
   form.shown_word("gate", word_of(answer.gate), gates(), "whether that fails the job");
   form.list("worse", answer.worse, "what the verdict is of", [&](Worse& one) {
     form.object("", "one of it", [&] {
@@ -253,8 +259,8 @@ void show_gate(Form& form, GateAnswer answer) {
   });
 }
 
-void show_judgement(Form& form, const Comparison& comparison) {
-  Judgement judgement = judge(comparison);
+void show_judgement(ResultVisitor& form, const Comparison& comparison) {
+  ComparisonResult judgement = judge(comparison);
   form.shown_word("verdict", word_of(judgement.verdict), outcomes(), "of B against A");
   form.shown("sentence", answer_line(comparison, judgement), "the first line of the answer");
   const Difference* blamed = judgement.blamed();
@@ -284,7 +290,7 @@ void show_judgement(Form& form, const Comparison& comparison) {
 
 }  // namespace
 
-void describe_comparison(Form& form, Comparison& comparison) {
+void describe_comparison(ResultVisitor& form, Comparison& comparison) {
   if (!form.reads()) show_judgement(form, comparison);
   describe_measured(form, comparison);
 }

@@ -29,7 +29,7 @@ Test test_of(const GateAnswer& answer, const std::string& name, std::string mess
   return {name, std::move(message), is_told ? "system-out" : "skipped"};
 }
 
-std::vector<Test> tests_of(const GateAnswer& answer, const Judgement& judgement) {
+std::vector<Test> tests_of(const GateAnswer& answer, const ComparisonResult& judgement) {
   std::vector<Test> tests;
   for (const Difference& one : judgement.differences)
     tests.push_back(
@@ -42,7 +42,7 @@ std::vector<Test> tests_of(const GateAnswer& answer, const Judgement& judgement)
 }
 
 // Where no quantity says what failed, or nothing was looked at.
-Test whole_of(const Comparison& comparison, const Judgement& judgement, Gate gate) {
+Test whole_of(const Comparison& comparison, const ComparisonResult& judgement, Gate gate) {
   std::string_view element = "system-out";
   if (judgement.verdict == Outcome::cannot_tell) element = "skipped";
   if (gate != Gate::passes) element = "failure";
@@ -68,7 +68,7 @@ void write_test(std::ostream& out, const Test& test) {
 }  // namespace
 
 void write_comparison_junit(std::ostream& out, const Comparison& comparison) {
-  const Judgement judgement = judge(comparison);
+  const ComparisonResult judgement = judge(comparison);
   const GateAnswer answer = gate_of(comparison, judgement);
   std::vector<Test> tests = {whole_of(comparison, judgement, answer.gate)};
   for (Test& test : tests_of(answer, judgement)) tests.push_back(std::move(test));

@@ -13,7 +13,7 @@ namespace {
 
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
-std::string names_with(const Judgement& judgement, Outcome verdict) {
+std::string names_with(const ComparisonResult& judgement, Outcome verdict) {
   std::vector<std::string> names;
   for (const Difference& one : judgement.differences) {
     if (one.verdict == verdict) names.push_back(spoken(one.name));
@@ -32,7 +32,7 @@ std::string results_line(const Comparison& comparison) {
   std::string text = fmt::format("{}; {}: one run of each", arm_text(comparison.arms[0]),
                                  arm_text(comparison.arms[1]));
   if (!comparison.known) return text;
-  const KnownSpread& known = *comparison.known;
+  const KnownNoise& known = *comparison.known;
   if (known.rate <= kSpreadOfModel.rate) return text + ", in virtual time";
   return text + fmt::format(
                     "; runs of the same code differ by about {:.1f} % in rate and {:.1f} % in CPU "
@@ -56,7 +56,7 @@ std::string arm_text(const Arm& arm) {
   return arm.name + ": " + what + (arm.commit.empty() ? "" : " (" + arm.commit + ")");
 }
 
-std::string told_apart_line(const Judgement& judgement) {
+std::string told_apart_line(const ComparisonResult& judgement) {
   std::string text;
   for (const auto& [verdict, words] :
        {std::pair(Outcome::same, "same"), std::pair(Outcome::cannot_tell, "cannot tell")}) {
@@ -66,7 +66,7 @@ std::string told_apart_line(const Judgement& judgement) {
   return text;
 }
 
-std::string matters_line(const Judgement& judgement) {
+std::string matters_line(const ComparisonResult& judgement) {
   if (!judgement.matters) return "";
   const Matters& matters = *judgement.matters;
   return fmt::format(
@@ -76,7 +76,7 @@ std::string matters_line(const Judgement& judgement) {
       100 * matters.margin_a, 100 * matters.margin_b);
 }
 
-std::string arms_line(const Comparison& comparison, const Judgement& judgement) {
+std::string arms_line(const Comparison& comparison, const ComparisonResult& judgement) {
   if (comparison.is_of_results) return results_line(comparison);
   if (!comparison.same_because.empty())
     return fmt::format("{}; {}: one run of A saw what it reads; {}", arm_text(comparison.arms[0]),
@@ -93,7 +93,7 @@ std::string arms_line(const Comparison& comparison, const Judgement& judgement) 
   return text;
 }
 
-std::string noise_line(const Judgement& judgement) {
+std::string noise_line(const ComparisonResult& judgement) {
   const Difference* rate = judgement.find("samples-per-s");
   if (!judgement.against_itself || rate == nullptr) return "";
   const Estimate& itself = *judgement.against_itself;
@@ -112,7 +112,7 @@ std::string verdict_word(const Difference& one) {
   return one.change.mean > 0 ? "more" : "less";
 }
 
-std::string counts_line(const Judgement& judgement) {
+std::string counts_line(const ComparisonResult& judgement) {
   std::vector<std::string> counts;
   for (const CountChange& count : judgement.counts) counts.push_back(count_text(count));
   std::string text = counts.empty() ? "" : "exact counts: " + joined(counts);
@@ -123,7 +123,7 @@ std::string counts_line(const Judgement& judgement) {
   return text;
 }
 
-std::string memory_line(const Judgement& judgement) {
+std::string memory_line(const ComparisonResult& judgement) {
   const Difference* memory = judgement.more_memory();
   if (memory == nullptr) return "";
   return fmt::format("B needs {:.0f} % more memory: {}, A {}", 100 * memory->change.mean,
@@ -136,7 +136,7 @@ std::string settings_line(const Comparison& comparison) {
 }
 
 std::vector<std::string> acceptance_lines(const Comparison& comparison,
-                                          const Judgement& judgement) {
+                                          const ComparisonResult& judgement) {
   std::vector<std::pair<std::string, std::vector<std::string>>> names_by_why;
   for (const Worse& one : gate_of(comparison, judgement).worse) {
     if (one.why.empty()) continue;

@@ -12,7 +12,7 @@
 namespace loaderscope::compare {
 namespace {
 
-std::string_view mark_of(const Judgement& judgement, Gate gate) {
+std::string_view mark_of(const ComparisonResult& judgement, Gate gate) {
   if (gate == Gate::fails) return ":red_circle:";
   if (judgement.verdict == Outcome::cannot_tell) return ":white_circle:";
   return judgement.verdict == Outcome::worse ? ":yellow_circle:" : ":green_circle:";
@@ -24,7 +24,7 @@ std::string row_of(const std::vector<std::string>& cells) {
   return row + "\n";
 }
 
-std::string table_of(const Judgement& judgement) {
+std::string table_of(const ComparisonResult& judgement) {
   if (judgement.pairs == 0 || judgement.differences.empty()) return "";
   std::string table = row_of(kCellNames) + "|---|---:|---:|---:|---:|---|\n";
   for (const Difference& one : judgement.differences) table += row_of(cells_of(one));
@@ -62,9 +62,9 @@ class Comment {
 
 void write_comparison_markdown(std::ostream& out, const Comparison& comparison) {
   constexpr std::size_t kReserve = 1024;  // for what always stands there
-  const Judgement judgement = judge(comparison);
+  const ComparisonResult judgement = judge(comparison);
   const GateAnswer answer = gate_of(comparison, judgement);
-  Comment comment(kLongestComment - kReserve);
+  Comment comment(kMaxComment - kReserve);
   comment.add(fmt::format("{}\n", kCommentMarker));
   comment.add(fmt::format("**{} {}**\n\n", mark_of(judgement, answer.gate),
                           in_markdown(answer_line(comparison, judgement))));

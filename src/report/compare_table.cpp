@@ -3,58 +3,59 @@
 
 #include "report/compare_text.h"
 #include "report/kinds.h"
-#include "report/screen.h"
+#include "report/text_report.h"
 #include "report/text_table.h"
 
 namespace loaderscope::compare {
 namespace {
 
-Tone tone_of(Outcome verdict) {
+LineTone tone_of(Outcome verdict) {
   switch (verdict) {
     case Outcome::worse:
-      return Tone::bad;
+      return LineTone::bad;
     case Outcome::better:
     case Outcome::same:
-      return Tone::good;
+      return LineTone::good;
     case Outcome::cannot_tell:
       break;
   }
-  return Tone::warning;
+  return LineTone::warning;
 }
 
-void add_differences(Screen& screen, const Judgement& judgement) {
+void add_differences(TextReportBuilder& screen, const ComparisonResult& judgement) {
   TextTable table("lrrrll", kCellNames);
   for (const Difference& one : judgement.differences) table.add(cells_of(one));
-  screen.table(Worth::evidence, table);
+  screen.table(LinePriority::evidence, table);
 }
 
-void add_results(Screen& screen, const Comparison& comparison) {
+void add_results(TextReportBuilder& screen, const Comparison& comparison) {
   TextTable table("lrrr", kCellNamesOfResults);
   const auto rows = cells_of_results(comparison);
   for (const std::vector<std::string>& row : rows) table.add(row);
-  if (!rows.empty()) screen.table(Worth::evidence, table);
+  if (!rows.empty()) screen.table(LinePriority::evidence, table);
 }
 
 }  // namespace
 
-void tell_comparison(Reading& reading, const Comparison& comparison, const ReportStyle&) {
-  const Judgement judgement = judge(comparison);
-  Screen& screen = reading.body;
+void tell_comparison(TextReport& reading, const Comparison& comparison, const ReportStyle&) {
+  const ComparisonResult judgement = judge(comparison);
+  TextReportBuilder& screen = reading.body;
   screen.headline(answer_line(comparison, judgement), tone_of(judgement.verdict));
-  screen.line(Worth::needed, settings_line(comparison));
-  screen.line(Worth::needed, memory_line(judgement));
+  screen.line(LinePriority::needed, settings_line(comparison));
+  screen.line(LinePriority::needed, memory_line(judgement));
   for (const std::string& line : acceptance_lines(comparison, judgement))
-    screen.line(Worth::needed, line);
-  screen.line(Worth::advice, matters_line(judgement));
+    screen.line(LinePriority::needed, line);
+  screen.line(LinePriority::advice, matters_line(judgement));
   const bool told = judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
-  if (told) screen.line(Worth::advice, told_apart_line(judgement));
-  screen.line(Worth::advice, arms_line(comparison, judgement));
-  if (comparison.anchor) screen.line(Worth::advice, anchor_line(*comparison.anchor));
-  screen.line(Worth::evidence, noise_line(judgement));
+  if (told) screen.line(LinePriority::advice, told_apart_line(judgement));
+  screen.line(LinePriority::advice, arms_line(comparison, judgement));
+  if (comparison.anchor) screen.line(LinePriority::advice, anchor_line(*comparison.anchor));
+  screen.line(LinePriority::evidence, noise_line(judgement));
   if (judgement.pairs > 0) add_differences(screen, judgement);
   if (comparison.is_of_results) add_results(screen, comparison);
-  screen.line(Worth::evidence, counts_line(judgement));
-  for (const std::string& note : comparison.notes) screen.line(Worth::detail, "note: " + note);
+  screen.line(LinePriority::evidence, counts_line(judgement));
+  for (const std::string& note : comparison.notes)
+    screen.line(LinePriority::detail, "note: " + note);
   reading.more = "more with --verbose: notes";
 }
 

@@ -18,7 +18,7 @@ std::string show_change(const Difference& one) {
                      100 * one.change.low, 100 * one.change.high);
 }
 
-std::string changed_counts(const Judgement& judgement) {
+std::string changed_counts(const ComparisonResult& judgement) {
   std::vector<std::string> changed;
   for (const CountChange& count : judgement.counts) {
     if (count.changed())
@@ -29,12 +29,12 @@ std::string changed_counts(const Judgement& judgement) {
 }
 
 std::string duration_of(double s) {
-  constexpr double kMostSeconds = 1e9;  // that nanoseconds hold
-  return show_duration(std::llround(1e9 * std::min(s, kMostSeconds)));
+  constexpr double kMaxSeconds = 1e9;  // that nanoseconds hold
+  return show_duration(std::llround(1e9 * std::min(s, kMaxSeconds)));
 }
 
 // Where one alone is most of the change of a stage.
-std::string changed_name(const Judgement& judgement, const Difference& blamed) {
+std::string changed_name(const ComparisonResult& judgement, const Difference& blamed) {
   if (judgement.name_changes.empty() || blamed.scale != Scale::ratio) return "";
   const NameChange& largest = judgement.name_changes.front();
   const bool is_most = (largest.b - largest.a) / (blamed.b - blamed.a) >= 0.5;
@@ -44,7 +44,7 @@ std::string changed_name(const Judgement& judgement, const Difference& blamed) {
 }
 
 // Of the stage that is blamed: what the program calls what came to it, or what changed of it.
-std::string news_of(const Judgement& judgement, const Difference& blamed) {
+std::string news_of(const ComparisonResult& judgement, const Difference& blamed) {
   for (const auto& [names, words] :
        {std::pair(&judgement.new_names, "is new"), std::pair(&judgement.gone_names, "is gone")}) {
     for (const std::string& name : *names) {
@@ -56,7 +56,7 @@ std::string news_of(const Judgement& judgement, const Difference& blamed) {
 }
 
 // The difference that decides if no stage can be named. Memory has its own line.
-const Difference* leading(const Judgement& judgement) {
+const Difference* leading(const ComparisonResult& judgement) {
   for (const Difference& one : judgement.differences) {
     if (one.verdict == judgement.verdict && &one != judgement.more_memory()) return &one;
   }
@@ -75,7 +75,7 @@ std::string what_results_say(const Comparison& comparison, const Difference& rat
   return rates_of(rate) + (wait.empty() ? "" : ": " + wait);
 }
 
-std::string what_changed(const Comparison& comparison, const Judgement& judgement) {
+std::string what_changed(const Comparison& comparison, const ComparisonResult& judgement) {
   const Difference* rate = judgement.find("samples-per-s");
   if (comparison.is_of_results && rate != nullptr && rate->verdict == judgement.verdict)
     return what_results_say(comparison, *rate);
@@ -90,7 +90,7 @@ std::string what_changed(const Comparison& comparison, const Judgement& judgemen
   return changed_counts(judgement);
 }
 
-double largest_unseen(const Judgement& judgement) {
+double largest_unseen(const ComparisonResult& judgement) {
   double most = 0;
   for (const Difference& one : judgement.differences) {
     if (one.row != nullptr && one.row->decides) most = std::max(most, one.least_seen);
@@ -98,7 +98,7 @@ double largest_unseen(const Judgement& judgement) {
   return most;
 }
 
-std::string cannot_tell(const Comparison& comparison, const Judgement& judgement) {
+std::string cannot_tell(const Comparison& comparison, const ComparisonResult& judgement) {
   std::vector<std::string> open;
   for (const Difference& one : judgement.differences) {
     if (one.row != nullptr && one.row->decides && one.verdict == Outcome::cannot_tell)
@@ -121,14 +121,14 @@ std::string cannot_tell(const Comparison& comparison, const Judgement& judgement
   return text;
 }
 
-std::string worse(const Comparison& comparison, const Judgement& judgement) {
+std::string worse(const Comparison& comparison, const ComparisonResult& judgement) {
   const GateAnswer answer = gate_of(comparison, judgement);
   const bool is_accepted = answer.is_accepted && answer.gate == Gate::passes;
   return std::string(leading(judgement) != nullptr ? "SLOWER" : "MORE WORK") +
          (is_accepted ? ", as accepted: " : ": ");
 }
 
-std::string same(const Comparison& comparison, const Judgement& judgement) {
+std::string same(const Comparison& comparison, const ComparisonResult& judgement) {
   if (!comparison.same_because.empty()) return "SAME by construction: " + comparison.same_because;
   std::vector<std::string> known;
   for (const Difference& one : judgement.differences) {
@@ -137,7 +137,7 @@ std::string same(const Comparison& comparison, const Judgement& judgement) {
   return fmt::format("SAME within ±{:.3g} %: {}", 100 * comparison.options.band, joined(known));
 }
 
-std::string verdict_line(const Comparison& comparison, const Judgement& judgement) {
+std::string verdict_line(const Comparison& comparison, const ComparisonResult& judgement) {
   switch (judgement.verdict) {
     case Outcome::worse:
       return worse(comparison, judgement) + what_changed(comparison, judgement);
@@ -193,7 +193,7 @@ std::string anchor_line(const Anchor& anchor) {
                      100 * anchor.change.low, 100 * anchor.change.high, 100 * anchor.limit);
 }
 
-std::string answer_line(const Comparison& comparison, const Judgement& judgement) {
+std::string answer_line(const Comparison& comparison, const ComparisonResult& judgement) {
   std::string text;
   if (comparison.anchor && comparison.anchor->is_beyond())
     text = "BEYOND THE LIMIT " + anchor_line(*comparison.anchor) + "; ";

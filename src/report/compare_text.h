@@ -10,21 +10,23 @@
 namespace loaderscope::compare {
 
 // "SLOWER: augment +11.8 % (+10.1 to +13.6) per sample: RandomErasing is new; ..."
-std::string answer_line(const Comparison& comparison, const Judgement& judgement);
+std::string answer_line(const Comparison& comparison, const ComparisonResult& judgement);
 
 // "since v2.3 (3f2c1a9): cpu per sample +7.9 % (+7.0 to +8.8), limit 10 %"
 std::string anchor_line(const Anchor& anchor);
 
 // Each a line, or "".
-std::string matters_line(const Judgement& judgement);
-std::string told_apart_line(const Judgement& judgement);  // what is the same or cannot be told
-std::string arms_line(const Comparison& comparison, const Judgement& judgement);
-std::string noise_line(const Judgement& judgement);
-std::string counts_line(const Judgement& judgement);
-std::string memory_line(const Judgement& judgement);      // that B needs more
-std::string settings_line(const Comparison& comparison);  // of results: what differs
+std::string matters_line(const ComparisonResult& judgement);
+std::string told_apart_line(
+    const ComparisonResult& judgement);  // what is the same or cannot be told
+std::string arms_line(const Comparison& comparison, const ComparisonResult& judgement);
+std::string noise_line(const ComparisonResult& judgement);
+std::string counts_line(const ComparisonResult& judgement);
+std::string memory_line(const ComparisonResult& judgement);  // that B needs more
+std::string settings_line(const Comparison& comparison);     // of results: what differs
 // Why something that is worse fails nothing, or fails though it was accepted: one line a reason.
-std::vector<std::string> acceptance_lines(const Comparison& comparison, const Judgement& judgement);
+std::vector<std::string> acceptance_lines(const Comparison& comparison,
+                                          const ComparisonResult& judgement);
 
 std::string arm_text(const Arm& arm);  // "A: origin/main (3f2c1a9)"
 std::string verdict_word(const Difference& one);
@@ -40,7 +42,7 @@ std::string changed_wait(const Comparison& comparison, bool is_faster);
 
 // By which a script finds the comment that it has made before.
 inline constexpr std::string_view kCommentMarker = "<!-- loaderscope-gate -->";
-inline constexpr std::size_t kLongestComment = 64 << 10;  // in bytes, of GitHub
+inline constexpr std::size_t kMaxComment = 64 << 10;  // in bytes, of GitHub
 
 std::string spoken(std::string_view name);  // "wait for decode" of wait-for-decode
 std::string joined(const std::vector<std::string>& words);

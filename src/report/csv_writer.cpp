@@ -9,11 +9,11 @@ namespace loaderscope {
 namespace {
 
 // The members of one object as the cells of a line, or their names. What JSON leaves out is 0.
-class CsvForm : public Form {
+class CsvForm : public ResultVisitor {
  public:
   enum class Line : std::uint8_t { names, values };
 
-  explicit CsvForm(Line line) : Form(Does::write), line_(line) {}
+  explicit CsvForm(Line line) : ResultVisitor(VisitMode::write), line_(line) {}
 
   void text(Name name, std::string& value, Sentence) override { add(name, value); }
   void word(Name name, std::string& value, const std::vector<std::string_view>&,
@@ -21,21 +21,21 @@ class CsvForm : public Form {
     add(name, value);
   }
   void flag(Name name, bool& value, Sentence) override { add(name, value ? "1" : "0"); }
-  void whole(Name name, std::int64_t& value, Sentence, Whole) override {
+  void whole(Name name, std::int64_t& value, Sentence, IntegerRange) override {
     add(name, std::to_string(value));
   }
-  void real(Name name, double& value, Sentence, Real) override {
+  void real(Name name, double& value, Sentence, RealRange) override {
     add(name, fmt::format("{}", value));
   }
-  void seconds(Name name, Nanos& value, Sentence, Whole) override {
+  void seconds(Name name, Nanos& value, Sentence, IntegerRange) override {
     if (entries_.empty()) return add(name, seconds_text(value));
     const auto word = std::find(words_.begin(), words_.end(), name);
     values_.at(static_cast<std::size_t>(word - words_.begin())) = value;
   }
   void settings(RunConfig&) override {}
   void column(Name name, Nanos value) override { add(name, seconds_text(value)); }
-  using Form::whole;
-  using Form::word;
+  using ResultVisitor::whole;
+  using ResultVisitor::word;
 
   void end(std::ostream& out) {
     line_text_.push_back('\n');
@@ -58,7 +58,7 @@ class CsvForm : public Form {
       add(fmt::format("{}_{}_s", of, words_[i]), seconds_text(values_[i]));
     entries_.clear();
   }
-  bool begins(Name, bool, Missing) override { return true; }
+  bool begins(Name, bool, AbsentValue) override { return true; }
 
  private:
   void add(std::string_view name, std::string_view value) {

@@ -17,19 +17,20 @@ const std::vector<std::string_view>& limits() {
   return words;
 }
 
-void show_word_or_null(Form& form, std::string_view name, const std::optional<std::string>& word,
+void show_word_or_null(ResultVisitor& form, std::string_view name,
+                       const std::optional<std::string>& word,
                        const std::vector<std::string_view>& words, std::string_view sentence) {
-  form.if_there(name, word.has_value(), Missing::null,
+  form.if_there(name, word.has_value(), AbsentValue::null,
                 [&] { form.shown_word(name, word.value_or(""), words, sentence); });
 }
 
-void show_causes(Form& form, std::string_view name, std::vector<Cause> causes,
+void show_causes(ResultVisitor& form, std::string_view name, std::vector<Cause> causes,
                  std::string_view sentence) {
   form.list(
       name, causes, sentence, [&](Cause& cause) { form.word("", cause, ""); }, Lines::one);
 }
 
-void describe_verdict(Form& form, const Verdict& verdict) {
+void describe_verdict(ResultVisitor& form, const Verdict& verdict) {
   form.object("verdict", "what limits the run", [&] {
     form.shown("sentence", verdict.sentence, "the answer in one line");
     show_word_or_null(form, "bound_by", verdict.bound_by, limits(),
@@ -51,7 +52,7 @@ void describe_verdict(Form& form, const Verdict& verdict) {
   });
 }
 
-void describe_removals(Form& form, Removals& removals) {
+void describe_removals(ResultVisitor& form, RemovalGains& removals) {
   form.object("removals", "what leaving out a cause would give; the verdict is chosen by it", [&] {
     form.shown_word("basis", name_of(removals.basis), {"account", "critical-path", "model"},
                     "left out of the model that gives back the run; else its length of the "
@@ -69,20 +70,20 @@ void describe_removals(Form& form, Removals& removals) {
   });
 }
 
-void show_predicted(Form& form, double rate, double busy) {
+void show_predicted(ResultVisitor& form, double rate, double busy) {
   form.shown("samples_per_s", rate, "rate, of all ranks", kNotNegative);
   form.shown("busy", busy > 0 ? std::optional(busy) : std::nullopt,
              "share of the window; null without compute", kNotNegative);
 }
 
-void show_figures(Form& form, const Finding& finding) {
-  form.if_there("predicted", finding.has_figures(), Missing::null, [&] {
+void show_figures(ResultVisitor& form, const Finding& finding) {
+  form.if_there("predicted", finding.has_figures(), AbsentValue::null, [&] {
     form.object("predicted",
                 "with the changes: the measured rate times the gain in the model; null where "
                 "nothing can be predicted",
                 [&] {
                   show_predicted(form, finding.rate_after, finding.busy_after);
-                  form.if_there("may_be_off", finding.may_be_off > 0, Missing::left_out, [&] {
+                  form.if_there("may_be_off", finding.may_be_off > 0, AbsentValue::left_out, [&] {
                     form.shown("may_be_off", finding.may_be_off,
                                "of the rate, either way: it depends on what was measured beside "
                                "less load",
@@ -93,7 +94,7 @@ void show_figures(Form& form, const Finding& finding) {
                   });
                 });
   });
-  form.if_there("regained_s", finding.has_figures(), Missing::null, [&] {
+  form.if_there("regained_s", finding.has_figures(), AbsentValue::null, [&] {
     form.shown_seconds("regained_s", std::llround(finding.regained_s * 1e9),
                        "of the window, that the same samples would take less, seconds; null where "
                        "nothing can be predicted",
@@ -101,7 +102,7 @@ void show_figures(Form& form, const Finding& finding) {
   });
 }
 
-void describe_finding(Form& form, const RunConfig& config, Finding& finding) {
+void describe_finding(ResultVisitor& form, const RunConfig& config, Finding& finding) {
   form.object("", "", [&] {
     form.shown("id", std::string(finding.id),
                "name of the finding, see 'loaderscope list finding'");
@@ -114,7 +115,7 @@ void describe_finding(Form& form, const RunConfig& config, Finding& finding) {
                                                : std::optional<std::string>();
     form.shown("command", command,
                "a line for a shell that tries it; null where it is not about a setting");
-    const bool for_reader = finding.mended_by == MendedBy::reader;
+    const bool for_reader = finding.mended_by == FixedBy::reader;
     form.shown_word("mended_by", for_reader ? "reader" : "administrator",
                     {"reader", "administrator"},
                     "who can do what mends it: whoever starts the training, or who looks after the "
@@ -127,7 +128,7 @@ void describe_finding(Form& form, const RunConfig& config, Finding& finding) {
   });
 }
 
-void describe_fit(Form& form, Analysis& analysis, GoodnessOfFit& fit) {
+void describe_fit(ResultVisitor& form, Analysis& analysis, GoodnessOfFit& fit) {
   form.object("fit",
               "how well the model behind the findings gives back the run; absent without findings",
               [&] {
@@ -137,7 +138,7 @@ void describe_fit(Form& form, Analysis& analysis, GoodnessOfFit& fit) {
               });
 }
 
-void describe_depth(Form& form, ReadyDepth& depth) {
+void describe_depth(ResultVisitor& form, RequiredPrefetchDepth& depth) {
   form.object(
       "depth",
       "how far ahead batches must be made, by the model; absent without findings, compute or "
@@ -156,7 +157,7 @@ void describe_depth(Form& form, ReadyDepth& depth) {
       });
 }
 
-void describe_what_it_takes(Form& form, WhatItTakes& takes) {
+void describe_what_it_takes(ResultVisitor& form, TargetOptions& takes) {
   form.object(
       "what_it_takes",
       "the least of each thing that keeps the GPU busy, all else as it is, by the model; absent "
@@ -164,7 +165,7 @@ void describe_what_it_takes(Form& form, WhatItTakes& takes) {
       "workers is waited for",
       [&] {
         form.real("busy", takes.busy, "share of the window that is wanted", kShare);
-        form.list("ways", takes.ways, "each alone does", [&](Needed& way) {
+        form.list("ways", takes.ways, "each alone does", [&](TargetOption& way) {
           form.object(
               "", "",
               [&] {
@@ -182,7 +183,7 @@ void describe_what_it_takes(Form& form, WhatItTakes& takes) {
       });
 }
 
-void describe_cost(Form& form, Waste& waste) {
+void describe_cost(ResultVisitor& form, IdleCost& waste) {
   form.object(
       "cost",
       "what the waiting costs; absent without compute, and of a program in which no GPU was seen "
@@ -196,7 +197,7 @@ void describe_cost(Form& form, Waste& waste) {
 
 }  // namespace
 
-void show_interval(Form& form, std::string_view name, const Estimate& of,
+void show_interval(ResultVisitor& form, std::string_view name, const Estimate& of,
                    std::string_view sentence) {
   form.row(name, sentence, [&] {
     form.shown("", of.low, "low");
@@ -204,7 +205,7 @@ void show_interval(Form& form, std::string_view name, const Estimate& of,
   });
 }
 
-void describe_changes(Form& form, Changes& changes, std::string_view sentence) {
+void describe_changes(ResultVisitor& form, Changes& changes, std::string_view sentence) {
   form.list(
       "changes", changes, sentence,
       [&](Change& change) {
@@ -220,13 +221,13 @@ void describe_changes(Form& form, Changes& changes, std::string_view sentence) {
       Lines::one);
 }
 
-void describe_fit_errors(Form& form, GoodnessOfFit& fit) {
+void describe_fit_errors(ResultVisitor& form, GoodnessOfFit& fit) {
   form.real("rate_error", fit.rate_error, "predicted rate / measured rate - 1");
   form.text("worst_part", fit.worst_part, "compute or the cause with the largest difference");
   form.real("worst_share", fit.worst_share, "that difference, predicted - measured, of the window");
 }
 
-void describe_history(Form& form, PastPredictions& past) {
+void describe_history(ResultVisitor& form, PastPredictions& past) {
   form.object("history", "the latest predictions on this machine that were run, at most 20", [&] {
     form.whole("count", past.count, "how many there are");
     form.real("median", past.median, "median of |predicted rate / measured rate - 1|",
@@ -235,23 +236,23 @@ void describe_history(Form& form, PastPredictions& past) {
   });
 }
 
-void describe_answer(Form& form, const RunConfig& config, Analysis& analysis) {
+void describe_answer(ResultVisitor& form, const RunConfig& config, Analysis& analysis) {
   describe_verdict(form, analysis.verdict);
   describe_removals(form, analysis.removals);
   form.list("findings", analysis.findings,
             "root causes: wrong data first, then those that give back most",
             [&](Finding& finding) { describe_finding(form, config, finding); });
-  form.optional("fit", analysis.fit, Missing::left_out,
+  form.optional("fit", analysis.fit, AbsentValue::left_out,
                 [&](GoodnessOfFit& fit) { describe_fit(form, analysis, fit); });
-  form.optional("depth", analysis.depth, Missing::left_out,
-                [&](ReadyDepth& depth) { describe_depth(form, depth); });
-  form.optional("what_it_takes", analysis.what_it_takes, Missing::left_out,
-                [&](WhatItTakes& takes) { describe_what_it_takes(form, takes); });
+  form.optional("depth", analysis.depth, AbsentValue::left_out,
+                [&](RequiredPrefetchDepth& depth) { describe_depth(form, depth); });
+  form.optional("what_it_takes", analysis.what_it_takes, AbsentValue::left_out,
+                [&](TargetOptions& takes) { describe_what_it_takes(form, takes); });
 }
 
-void describe_waste(Form& form, Analysis& analysis) {
-  form.optional("cost", analysis.waste, Missing::left_out,
-                [&](Waste& waste) { describe_cost(form, waste); });
+void describe_waste(ResultVisitor& form, Analysis& analysis) {
+  form.optional("cost", analysis.waste, AbsentValue::left_out,
+                [&](IdleCost& waste) { describe_cost(form, waste); });
 }
 
 }  // namespace loaderscope

@@ -1,12 +1,12 @@
 // The machines that a job ran on.
-#include "analysis/host_paces.h"
+#include "analysis/host_rates.h"
 #include "analysis/totals.h"
 #include "report/describe.h"
 
 namespace loaderscope {
 namespace {
 
-void show_pace(Form& form, const HostPace& pace, bool has_busy) {
+void show_pace(ResultVisitor& form, const HostRate& pace, bool has_busy) {
   form.object("pace", "of its ranks together, in the window", [&] {
     form.shown("samples_per_s", pace.samples_per_s, "the sum, per second", kNotNegative);
     form.shown("read_bytes_per_s", pace.read_bytes_per_s, "stored bytes, the sum, per second",
@@ -24,17 +24,17 @@ void show_pace(Form& form, const HostPace& pace, bool has_busy) {
   });
 }
 
-void describe_host(Form& form, HostRecord& host) {
+void describe_host(ResultVisitor& form, HostRecord& host) {
   form.object("machine", "what it is", [&] { describe_machine(form, host.machine); });
   form.whole("ranks", host.ranks, "of the job, those behind the ranks of the host before",
              {.least = 1});
-  form.optional("clock_offset_s", host.clock_offset, Missing::left_out, [&](Nanos& offset) {
+  form.optional("clock_offset_s", host.clock_offset, AbsentValue::left_out, [&](Nanos& offset) {
     form.seconds("clock_offset_s", offset,
                  "its clock less that of the first host, seconds; absent where they were not "
                  "compared, and times of its ranks are not on the first host's clock",
                  kAnyTime);
   });
-  form.optional("clock_error_s", host.clock_error, Missing::left_out, [&](Nanos& error) {
+  form.optional("clock_error_s", host.clock_error, AbsentValue::left_out, [&](Nanos& error) {
     form.seconds("clock_error_s", error, "how far that can be wrong, seconds");
   });
   describe_metrics(form, host.metrics);
@@ -43,14 +43,14 @@ void describe_host(Form& form, HostRecord& host) {
 
 }  // namespace
 
-void describe_machine(Form& form, MachineFacts& machine) {
+void describe_machine(ResultVisitor& form, MachineFacts& machine) {
   form.text("cpu", machine.cpu, "model of the CPU");
   form.text("os", machine.os, "operating system");
   form.text("kernel", machine.kernel, "version of the kernel");
   // A machine has some; of a trace's nothing is known.
   const auto if_any = [&](const char* name, auto& value, const auto& describe) {
     auto some = value > 0 ? std::optional(value) : std::nullopt;
-    form.optional(name, some, Missing::null, describe);
+    form.optional(name, some, AbsentValue::null, describe);
     if (form.reads()) value = some.value_or(0);
   };
   if_any("logical_cpus", machine.logical_cpus, [&](auto& value) {
@@ -63,7 +63,7 @@ void describe_machine(Form& form, MachineFacts& machine) {
     form.whole("memory_bytes", value, "physical memory, bytes; null: not known");
   });
   const auto text = [&](const char* name, std::optional<std::string>& value, const char* help) {
-    form.optional(name, value, Missing::left_out,
+    form.optional(name, value, AbsentValue::left_out,
                   [&](std::string& known) { form.text(name, known, help); });
   };
   text("host", machine.host, "name of the machine");
@@ -72,18 +72,18 @@ void describe_machine(Form& form, MachineFacts& machine) {
   text("unusable_gpu", machine.unusable_gpu, "why a GPU that is there was not used");
 }
 
-void describe_hosts(Form& form, RunRecord& record, const Analysis& analysis) {
-  std::vector<HostPace> paces;
-  if (!form.reads()) paces = host_paces(record, analysis);
+void describe_hosts(ResultVisitor& form, RunRecord& record, const Analysis& analysis) {
+  std::vector<HostRate> paces;
+  if (!form.reads()) paces = host_rates(record, analysis);
   std::size_t at = 0;
-  form.if_there("hosts", !record.hosts.empty(), Missing::left_out, [&] {
+  form.if_there("hosts", !record.hosts.empty(), AbsentValue::left_out, [&] {
     form.list("hosts", record.hosts,
               "of a job over several, in the order of their ranks; absent of one",
               [&](HostRecord& host) {
                 form.object("", "", [&] {
                   describe_host(form, host);
                   if (form.reads()) return;
-                  show_pace(form, at < paces.size() ? paces[at] : HostPace{}, analysis.has_busy);
+                  show_pace(form, at < paces.size() ? paces[at] : HostRate{}, analysis.has_busy);
                   ++at;
                 });
               });

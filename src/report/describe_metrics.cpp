@@ -14,8 +14,8 @@ namespace {
 
 const std::vector<std::string_view> kJoined = {"mean", "sum_of_machine", "sum", "same"};
 
-void describe_value(Form& form, const MetricPlace& place, double& value) {
-  form.if_there(place.name, std::isfinite(value), Missing::null,
+void describe_value(ResultVisitor& form, const MetricPlace& place, double& value) {
+  form.if_there(place.name, std::isfinite(value), AbsentValue::null,
                 [&] { form.real(place.name, value, "in the unit that metrics names"); });
 }
 
@@ -31,7 +31,7 @@ std::vector<std::string_view> groups_of(const std::vector<Metric>& metrics) {
   return groups;
 }
 
-void write_values(Form& form, std::vector<Metric>& metrics) {
+void write_values(ResultVisitor& form, std::vector<Metric>& metrics) {
   for (const std::string_view group : groups_of(metrics)) {
     form.object(group, "", [&] {
       for (Metric& metric : metrics) {
@@ -42,7 +42,7 @@ void write_values(Form& form, std::vector<Metric>& metrics) {
   }
 }
 
-void read_values(Form& form, std::vector<Metric>& metrics) {
+void read_values(ResultVisitor& form, std::vector<Metric>& metrics) {
   for (Metric& metric : metrics) {
     const MetricPlace place = place_of_metric(metric.name);
     if (!place.ok()) form.refuse("has the metric '" + metric.name + "', whose name is none");
@@ -64,7 +64,7 @@ MetricPlace place_of_metric(std::string_view metric) {
   return {metric.substr(0, dot), metric.substr(dot + 1)};
 }
 
-void describe_metrics(Form& form, std::vector<Metric>& metrics) {
+void describe_metrics(ResultVisitor& form, std::vector<Metric>& metrics) {
   if (!form.reads()) write_values(form, metrics);
   form.list("metrics", metrics,
             "descriptions of the numbers beside the account; the value of memory.x stands at "
@@ -76,15 +76,17 @@ void describe_metrics(Form& form, std::vector<Metric>& metrics) {
                     form.text("name", metric.name, "path of its value");
                     form.text("unit", metric.unit, "bytes, s, 1 or 1/s");
                     form.text("help", metric.help, "what it is");
-                    form.if_there("exact", metric.is_exact, Missing::left_out, [&] {
+                    form.if_there("exact", metric.is_exact, AbsentValue::left_out, [&] {
                       form.flag("exact", metric.is_exact,
                                 "for each sample; the same code over the same samples repeats it");
                     });
-                    form.if_there("joined", metric.joined != Joined::mean, Missing::left_out, [&] {
-                      form.numbered_word("joined", metric.joined, kJoined,
-                                         "what of the values of a job's processes and hosts is its "
-                                         "own; without it their mean");
-                    });
+                    form.if_there("joined", metric.joined != MetricJoin::mean,
+                                  AbsentValue::left_out, [&] {
+                                    form.numbered_word(
+                                        "joined", metric.joined, kJoined,
+                                        "what of the values of a job's processes and hosts is its "
+                                        "own; without it their mean");
+                                  });
                   },
                   Lines::one);
             });

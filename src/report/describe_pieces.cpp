@@ -11,17 +11,20 @@ constexpr const char* kBegin = "begin, integer nanoseconds since the rank's firs
 constexpr const char* kEnd = "end, integer nanoseconds since the rank's first ask";
 
 // A duration that is left out when it is 0.
-void describe_duration(Form& form, std::string_view name, Nanos& value, std::string_view sentence) {
-  form.if_there(name, value != 0, Missing::left_out, [&] { form.seconds(name, value, sentence); });
-}
-
-void describe_unless_0(Form& form, std::string_view name, std::int64_t& value,
+void describe_duration(ResultVisitor& form, std::string_view name, Nanos& value,
                        std::string_view sentence) {
-  form.if_there(name, value != 0, Missing::left_out, [&] { form.whole(name, value, sentence); });
+  form.if_there(name, value != 0, AbsentValue::left_out,
+                [&] { form.seconds(name, value, sentence); });
 }
 
-void describe_interval(Form& form, std::string_view name, Interval& interval) {
-  form.if_there(name, interval.ran(), Missing::left_out, [&] {
+void describe_unless_0(ResultVisitor& form, std::string_view name, std::int64_t& value,
+                       std::string_view sentence) {
+  form.if_there(name, value != 0, AbsentValue::left_out,
+                [&] { form.whole(name, value, sentence); });
+}
+
+void describe_interval(ResultVisitor& form, std::string_view name, Interval& interval) {
+  form.if_there(name, interval.ran(), AbsentValue::left_out, [&] {
     form.row(name, "ns", [&] {
       form.moment_ns("", interval.begin, kBegin);
       form.moment_ns("", interval.end, kEnd);
@@ -31,7 +34,7 @@ void describe_interval(Form& form, std::string_view name, Interval& interval) {
   });
 }
 
-void describe_events(Form& form, StepEvents& events) {
+void describe_events(ResultVisitor& form, StepEvents& events) {
   form.whole("batch", events.batch, "dispatch index");
   form.flag("made_by_trainer", events.made_by_trainer, "without workers: made after the ask");
   form.whole("read_bytes", events.read_bytes, "stored bytes read");
@@ -67,9 +70,9 @@ void describe_events(Form& form, StepEvents& events) {
   });
 }
 
-void describe_span(Form& form, std::pair<std::int32_t, Span>& of) {
+void describe_span(ResultVisitor& form, std::pair<std::int32_t, Span>& of) {
   auto& [worker, span] = of;
-  constexpr Whole kOrNone{-1};
+  constexpr IntegerRange kOrNone{-1};
   form.row("", "one span", [&] {
     form.whole("", worker, "worker");
     form.word("", span.stage, "stage");
@@ -83,7 +86,7 @@ void describe_span(Form& form, std::pair<std::int32_t, Span>& of) {
   });
 }
 
-void describe_moments(Form& form, StepRow& row) {
+void describe_moments(ResultVisitor& form, StepRow& row) {
   form.moment("ask_s", row.ask, "the trainer wanted the batch, seconds since the rank's first ask");
   form.moment("deliverable_s", row.deliverable,
               "the batch was ready to be taken, seconds since the rank's first ask");
@@ -102,8 +105,9 @@ void describe_moments(Form& form, StepRow& row) {
 using OfRank = std::function<void(std::int64_t rank, RankRecord& record)>;
 
 // Of the form that explains, `one_piece`; else what every rank has. They are read one by one.
-void describe_array(Form& form, std::string_view name, std::string_view sentence, RunRecord& record,
-                    const std::function<void()>& one_piece, const OfRank& of_rank) {
+void describe_array(ResultVisitor& form, std::string_view name, std::string_view sentence,
+                    RunRecord& record, const std::function<void()>& one_piece,
+                    const OfRank& of_rank) {
   form.array(name, sentence, [&] {
     if (form.explains()) return one_piece();
     if (form.reads()) return;
@@ -116,13 +120,13 @@ void describe_array(Form& form, std::string_view name, std::string_view sentence
 
 }  // namespace
 
-void describe_work(Form& form, WorkCounts& work) {
+void describe_work(ResultVisitor& form, WorkCounts& work) {
   describe_unless_0(form, "opened", work.opened, "files opened for its samples");
   describe_unless_0(form, "requests", work.requests, "reads that the kernel was asked for");
   describe_unless_0(form, "allocations", work.allocations, "by C++ code that made its samples");
 }
 
-void describe_step(Form& form, std::int64_t rank, StepRow& row) {
+void describe_step(ResultVisitor& form, std::int64_t rank, StepRow& row) {
   form.object(
       "", "one step",
       [&] {
@@ -156,12 +160,12 @@ void describe_step(Form& form, std::int64_t rank, StepRow& row) {
       Lines::one);
 }
 
-void describe_sample(Form& form, std::int64_t rank, SampleRow& row) {
+void describe_sample(ResultVisitor& form, std::int64_t rank, SampleRow& row) {
   form.row("", "one sample, or one batch whose samples were not told apart, as integers", [&] {
     form.whole("", rank, "rank");
     form.whole("", row.sample,
                "index in the data set; -n: the row is of a whole batch of n samples",
-               {.least = -Whole::kMost});
+               {.least = -IntegerRange::kMax});
     form.whole("", row.batch, "dispatch index of its batch");
     form.whole("", row.worker, "worker");
     form.whole("", row.epoch, "epoch");
@@ -176,7 +180,7 @@ void describe_sample(Form& form, std::int64_t rank, SampleRow& row) {
   });
 }
 
-void describe_exemplar(Form& form, std::int64_t rank, Exemplar& exemplar) {
+void describe_exemplar(ResultVisitor& form, std::int64_t rank, Exemplar& exemplar) {
   form.object(
       "", "one step in full",
       [&] {
@@ -191,7 +195,7 @@ void describe_exemplar(Form& form, std::int64_t rank, Exemplar& exemplar) {
       Lines::one);
 }
 
-void describe_pieces(Form& form, RunRecord& record) {
+void describe_pieces(ResultVisitor& form, RunRecord& record) {
   StepRow step;
   SampleRow sample;
   Exemplar exemplar;

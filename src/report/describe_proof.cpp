@@ -6,21 +6,21 @@ namespace loaderscope {
 namespace {
 
 // Within which times of a step can be shown.
-constexpr Real kRate{1e-6, 1e15};
+constexpr RealRange kRate{1e-6, 1e15};
 
-void describe_proof_run(Form& form, ProofRun& run) {
+void describe_proof_run(ResultVisitor& form, ProofRun& run) {
   form.real("samples_per_s", run.samples_per_s, "rate, of all ranks", kRate);
   form.real("busy", run.busy, "share of the window; 0 without compute", kShare);
 }
 
-void show_measured(Form& form, std::string_view name, bool there, const Measured& value,
+void show_measured(ResultVisitor& form, std::string_view name, bool there, const Measured& value,
                    std::string_view sentence) {
-  form.if_there(name, there, Missing::null, [&] {
+  form.if_there(name, there, AbsentValue::null, [&] {
     form.object(
         name, sentence,
         [&] {
           form.shown("mean", value.mean, "mean of the runs", kNotNegative);
-          form.if_there("ci95", value.low && value.high, Missing::null, [&] {
+          form.if_there("ci95", value.low && value.high, AbsentValue::null, [&] {
             show_interval(form, "ci95", {value.mean, value.low.value_or(0), value.high.value_or(0)},
                           "95 % interval; null with fewer than three runs");
           });
@@ -29,8 +29,8 @@ void show_measured(Form& form, std::string_view name, bool there, const Measured
   });
 }
 
-void describe_prediction(Form& form, std::optional<ProofPrediction>& predicted) {
-  form.optional("predicted", predicted, Missing::null, [&](ProofPrediction& prediction) {
+void describe_prediction(ResultVisitor& form, std::optional<ProofPrediction>& predicted) {
+  form.optional("predicted", predicted, AbsentValue::null, [&](ProofPrediction& prediction) {
     form.object(
         "predicted", "by the model fitted to the run; null where it knows nothing of the change",
         [&] {
@@ -51,10 +51,10 @@ std::vector<std::string_view> verdicts() {
           name_of(ProofVerdict::not_confirmed), name_of(ProofVerdict::cannot_tell)};
 }
 
-void show_outcome(Form& form, const Proof& proof, const ProofCase& of) {
+void show_outcome(ResultVisitor& form, const Proof& proof, const ProofCase& of) {
   const bool has_run = !of.runs.empty();
   const ProofOutcome outcome = has_run ? outcome_of(proof, of) : ProofOutcome{};
-  form.if_there("measured", has_run, Missing::null, [&] {
+  form.if_there("measured", has_run, AbsentValue::null, [&] {
     form.object("measured", "means over the runs; null without runs", [&] {
       show_measured(form, "samples_per_s", true, outcome.samples_per_s, "rate, of all ranks");
       show_measured(form, "busy", proof.has_busy, outcome.busy,
@@ -68,14 +68,14 @@ void show_outcome(Form& form, const Proof& proof, const ProofCase& of) {
              "prediction's error; null: cannot tell");
   form.shown("helps", outcome.helps,
              "whether the whole interval of the gain lies above 1, or below 1.02; null: neither");
-  form.if_there("verdict", has_run, Missing::null, [&] {
+  form.if_there("verdict", has_run, AbsentValue::null, [&] {
     form.shown_word("verdict", name_of(outcome.verdict), verdicts(),
                     "proved: it gives what was predicted and at least 2 % of the time; refuted: "
                     "leaving it out gives nothing; null: not run");
   });
 }
 
-void describe_knockouts(Form& form, Knockouts& knockouts) {
+void describe_knockouts(ResultVisitor& form, Knockouts& knockouts) {
   std::vector<Stage> stages;
   for (const auto& word : Words<Stage>::table()) {
     if (knockouts.has(word.value)) stages.push_back(word.value);
@@ -87,7 +87,7 @@ void describe_knockouts(Form& form, Knockouts& knockouts) {
   for (const Stage stage : stages) knockouts.add(stage);
 }
 
-void describe_case(Form& form, std::string_view name, const Proof& proof, ProofCase& of) {
+void describe_case(ResultVisitor& form, std::string_view name, const Proof& proof, ProofCase& of) {
   form.object(name, "one way to run the configuration", [&] {
     form.text("name", of.name, "what was done, for people");
     describe_knockouts(form, of.knockouts);
@@ -104,14 +104,14 @@ void describe_case(Form& form, std::string_view name, const Proof& proof, ProofC
 
 }  // namespace
 
-void describe_proof(Form& form, Proof& proof) {
+void describe_proof(ResultVisitor& form, Proof& proof) {
   form.object(
       "proof", "runs made afterwards to prove what the analysis says; absent without --prove", [&] {
         form.word("asked", proof.asked, "what --prove asked for; fix is --try");
         form.text_or_null("reason", proof.reason, "why nothing was run; null when something was");
         form.flag("exact", proof.exact, "of virtual time: running it again gives the same");
         form.flag("has_busy", proof.has_busy, "there is a compute to be busy with");
-        form.if_there("gpu_is_limit", true, Missing::left_out, [&] {
+        form.if_there("gpu_is_limit", true, AbsentValue::left_out, [&] {
           form.flag("gpu_is_limit", proof.gpu_is_limit,
                     "what is to be proved is that leaving out the loader gives nothing");
         });

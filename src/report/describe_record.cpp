@@ -9,9 +9,9 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostBuckets = 8192;  // more than a histogram of 64-bit ns has
+constexpr std::int64_t kMaxBuckets = 8192;  // more than a histogram of 64-bit ns has
 
-void describe_histogram(Form& form, StageStats& stats) {
+void describe_histogram(ResultVisitor& form, StageStats& stats) {
   Nanos longest = stats.wall_histogram.max();
   form.seconds("max_s", longest, "longest, seconds");
   describe_buckets(form, stats.wall_histogram, longest,
@@ -23,7 +23,7 @@ void describe_histogram(Form& form, StageStats& stats) {
                             stats.count));
 }
 
-void describe_critical_path(Form& form, CriticalPath& path) {
+void describe_critical_path(ResultVisitor& form, CriticalPath& path) {
   form.object(
       "critical_path",
       "what its steps hung on: the chain of events, each begun by the end of the one before, that "
@@ -37,8 +37,8 @@ void describe_critical_path(Form& form, CriticalPath& path) {
 
 }  // namespace
 
-void describe_buckets(Form& form, Histogram& histogram, std::int64_t most,
-                      Form::Sentence sentence) {
+void describe_buckets(ResultVisitor& form, Histogram& histogram, std::int64_t most,
+                      ResultVisitor::Sentence sentence) {
   std::vector<Histogram::Bucket> buckets = histogram.buckets();
   if (form.reads()) buckets.clear();
   form.list(
@@ -46,7 +46,7 @@ void describe_buckets(Form& form, Histogram& histogram, std::int64_t most,
       [&](Histogram::Bucket& bucket) {
         form.row("", "one bucket", [&] {
           std::int64_t index = bucket.index;
-          form.whole("", index, "index", {0, kMostBuckets});
+          form.whole("", index, "index", {0, kMaxBuckets});
           bucket.index = static_cast<std::int32_t>(index);
           form.whole("", bucket.count, "count", {1});
           form.whole("", bucket.sum, "sum, ns");
@@ -57,7 +57,7 @@ void describe_buckets(Form& form, Histogram& histogram, std::int64_t most,
   std::int64_t counted = 0, sum = 0, last = -1;
   for (const Histogram::Bucket& bucket : buckets) {
     if (bucket.index <= last) form.refuse("has buckets that do not ascend");
-    if (bucket.count > Whole::kMost - counted || bucket.sum > Whole::kMost - sum)
+    if (bucket.count > IntegerRange::kMax - counted || bucket.sum > IntegerRange::kMax - sum)
       form.refuse("has buckets whose sum is out of range");
     counted += bucket.count;
     sum += bucket.sum;
@@ -66,7 +66,7 @@ void describe_buckets(Form& form, Histogram& histogram, std::int64_t most,
   histogram = Histogram::from_buckets(buckets, most);
 }
 
-void describe_stage(Form& form, StageStats& stats) {
+void describe_stage(ResultVisitor& form, StageStats& stats) {
   form.whole("count", stats.count, "executions in the window", {1});
   form.seconds("wall_s", stats.wall, "sum of their durations, seconds");
   form.seconds("cpu_s", stats.cpu, "of it on a CPU, seconds");
@@ -74,7 +74,8 @@ void describe_stage(Form& form, StageStats& stats) {
   form.whole("bytes", stats.bytes, "handled, bytes");
 }
 
-void describe_queues(Form& form, std::vector<QueueStats>& queues, std::string_view sentence) {
+void describe_queues(ResultVisitor& form, std::vector<QueueStats>& queues,
+                     std::string_view sentence) {
   std::vector<std::pair<std::string, QueueStats>> by_name;
   for (const QueueStats& queue : queues) by_name.emplace_back(queue.name, queue);
   if (form.reads()) by_name.clear();
@@ -82,7 +83,7 @@ void describe_queues(Form& form, std::vector<QueueStats>& queues, std::string_vi
     form.object(name, "one queue", [&] {
       form.whole("capacity", queue.capacity, "places");
       form.whole("max_occupancy", queue.max_occupancy, "most taken");
-      form.if_there("mean_occupancy", std::isfinite(queue.mean_occupancy), Missing::null, [&] {
+      form.if_there("mean_occupancy", std::isfinite(queue.mean_occupancy), AbsentValue::null, [&] {
         form.real("mean_occupancy", queue.mean_occupancy, "mean taken over the window");
       });
       form.seconds("get_wait_s", queue.get_wait, "takers waited while it was empty, seconds");
@@ -95,7 +96,7 @@ void describe_queues(Form& form, std::vector<QueueStats>& queues, std::string_vi
   for (auto& [name, queue] : by_name) queues.push_back(std::move(queue));
 }
 
-void describe_stalls(Form& form, Account& account) {
+void describe_stalls(ResultVisitor& form, Account& account) {
   form.seconds("compute_s", account.compute,
                "GPU computing, seconds; compute_s and all of stall_s are the window to the "
                "nanosecond");
@@ -104,7 +105,7 @@ void describe_stalls(Form& form, Account& account) {
                       "waiting for it, seconds");
 }
 
-void describe_account(Form& form, Account& account, bool tells_order) {
+void describe_account(ResultVisitor& form, Account& account, bool tells_order) {
   describe_stalls(form, account);
   form.object("launch", "stall_s.launch in two", [&] {
     form.seconds("launching_s", account.launching,
@@ -112,7 +113,7 @@ void describe_account(Form& form, Account& account, bool tells_order) {
     form.seconds("not_asking_s", account.not_asking,
                  "a batch was ready and the trainer did not ask for it, seconds");
   });
-  form.if_there("why", tells_order, Missing::null, [&] {
+  form.if_there("why", tells_order, AbsentValue::null, [&] {
     form.object("why",
                 "second label of the time spent waiting for a batch to be made; null of a trace, "
                 "which does not tell it",
@@ -123,7 +124,7 @@ void describe_account(Form& form, Account& account, bool tells_order) {
   });
   form.seconds("waiting_for_ranks_s", account.waiting_for_ranks,
                "of all causes: this rank was ready and waited for the slowest, seconds");
-  form.if_there("order_s", tells_order, Missing::null, [&] {
+  form.if_there("order_s", tells_order, AbsentValue::null, [&] {
     form.seconds("order_s", account.order,
                  "a later batch was ready while a late one was waited for, seconds; null of a "
                  "trace, which does not tell it");
@@ -132,8 +133,8 @@ void describe_account(Form& form, Account& account, bool tells_order) {
                "moved to bring the times of steps into order, seconds");
 }
 
-void describe_program(Form& form, std::optional<ProgramFacts>& known) {
-  form.optional("program", known, Missing::left_out, [&](ProgramFacts& program) {
+void describe_program(ResultVisitor& form, std::optional<ProgramFacts>& known) {
+  form.optional("program", known, AbsentValue::left_out, [&](ProgramFacts& program) {
     form.object("program", "the measured program, as far as advice is worded by it", [&] {
       form.texts("made_by", program.made_by,
                  "packages that its loader was made through, the innermost first", Lines::one);
@@ -144,8 +145,8 @@ void describe_program(Form& form, std::optional<ProgramFacts>& known) {
   });
 }
 
-void describe_loaders(Form& form, std::vector<LoaderUse>& loaders) {
-  form.if_there("loaders", !loaders.empty(), Missing::left_out, [&] {
+void describe_loaders(ResultVisitor& form, std::vector<LoaderUse>& loaders) {
+  form.if_there("loaders", !loaders.empty(), AbsentValue::left_out, [&] {
     form.list("loaders", loaders,
               "all that the measured program takes batches from; absent where there is one",
               [&](LoaderUse& loader) {
@@ -168,7 +169,7 @@ void describe_loaders(Form& form, std::vector<LoaderUse>& loaders) {
   });
 }
 
-void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account account,
+void describe_rank(ResultVisitor& form, RankRecord& rank, std::int64_t& steps, Account account,
                    KnownOfRank known) {
   form.object("", "one rank", [&] {
     form.whole("first_ask_ns", rank.first_ask,
@@ -196,7 +197,7 @@ void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account ac
     if (!form.reads())
       form.object("account", "every nanosecond of its window",
                   [&] { describe_account(form, account, known.tells_order); });
-    form.optional("critical_path", rank.critical_path, Missing::left_out,
+    form.optional("critical_path", rank.critical_path, AbsentValue::left_out,
                   [&](CriticalPath& path) { describe_critical_path(form, path); });
     describe_stages(form, rank.stages, "stages that ran", [&](std::string_view, StageStats& stats) {
       describe_stage(form, stats);

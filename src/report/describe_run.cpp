@@ -10,7 +10,7 @@
 namespace loaderscope {
 namespace {
 
-void describe_head(Form& form, RunRecord& record, const Analysis& analysis) {
+void describe_head(ResultVisitor& form, RunRecord& record, const Analysis& analysis) {
   form.text("engine", record.engine, "engine that made the facts");
   form.flag("simulated", record.simulated, "the device or the time is not real");
   form.flag("interrupted", record.interrupted, "stopped from outside before its end");
@@ -27,7 +27,7 @@ std::optional<std::int64_t> known_samples(const RunRecord& record, const Analysi
   return is_known ? std::optional(analysis.samples) : std::nullopt;
 }
 
-void show_window(Form& form, const RunRecord& record, const Analysis& analysis) {
+void show_window(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
   form.object("window", "the measured window, mean over ranks", [&] {
     form.shown_seconds("wall_s", analysis.account.window, "length, seconds");
     form.shown("steps", analysis.steps, "measured steps per rank, the fewest of any");
@@ -37,14 +37,14 @@ void show_window(Form& form, const RunRecord& record, const Analysis& analysis) 
   });
 }
 
-void show_rates(Form& form, const RunRecord& record, const Analysis& analysis) {
+void show_rates(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
   form.object("throughput", "rates over the window, sums over ranks", [&] {
     const bool is_known = per_second(record, &RankRecord::samples).has_value();
     form.object("samples_per_s", "samples per second; null where nobody told of samples", [&] {
-      form.if_there("mean", is_known, Missing::null, [&] {
+      form.if_there("mean", is_known, AbsentValue::null, [&] {
         form.shown("mean", analysis.samples_per_s.mean, "per second", kNotNegative);
       });
-      form.if_there("ci95", is_known, Missing::null, [&] {
+      form.if_there("ci95", is_known, AbsentValue::null, [&] {
         show_interval(form, "ci95", analysis.samples_per_s, "95 % interval, per second");
       });
     });
@@ -55,9 +55,9 @@ void show_rates(Form& form, const RunRecord& record, const Analysis& analysis) {
   });
 }
 
-void show_device(Form& form, const Analysis& analysis) {
+void show_device(ResultVisitor& form, const Analysis& analysis) {
   const auto if_busy = [&](std::string_view name, const auto& value) {
-    form.if_there(name, analysis.has_busy, Missing::null, value);
+    form.if_there(name, analysis.has_busy, AbsentValue::null, value);
   };
   form.object("device", "the GPU, mean over ranks; null without compute", [&] {
     if_busy("busy", [&] {
@@ -72,7 +72,7 @@ void show_device(Form& form, const Analysis& analysis) {
 }
 
 // Of `histogram`, with `sum` its exact sum.
-void show_percentiles(Form& form, const Histogram& histogram, Nanos sum) {
+void show_percentiles(ResultVisitor& form, const Histogram& histogram, Nanos sum) {
   form.shown_seconds("mean_s", histogram.count() > 0 ? sum / histogram.count() : 0,
                      "mean duration, seconds");
   form.shown_seconds("p50_s", histogram.quantile(0.5),
@@ -83,19 +83,20 @@ void show_percentiles(Form& form, const Histogram& histogram, Nanos sum) {
   form.shown_seconds("max_s", histogram.max(), "longest, seconds");
 }
 
-constexpr std::int64_t kMostParts = 1 << 10;  // whose sum must not overflow
+constexpr std::int64_t kMaxParts = 1 << 10;  // whose sum must not overflow
 using Parts = std::vector<std::pair<std::string, Nanos>>;
 
-void describe_parts(Form& form, std::string_view name, Parts& parts, std::string_view sentence) {
+void describe_parts(ResultVisitor& form, std::string_view name, Parts& parts,
+                    std::string_view sentence) {
   form.entries(name, parts, sentence, [&](std::string_view key, Nanos& ns) {
-    form.seconds(key, ns, "seconds", {0, Whole::kMost / kMostParts});
+    form.seconds(key, ns, "seconds", {0, IntegerRange::kMax / kMaxParts});
   });
 }
 
-void describe_first_batch(Form& form, RunRecord& record, Analysis& analysis) {
+void describe_first_batch(ResultVisitor& form, RunRecord& record, Analysis& analysis) {
   form.object("first_batch", "from the start to the first compute of rank 0", [&] {
     if (!form.reads()) {
-      form.if_there("wall_s", !is_trace_engine(record.engine), Missing::null, [&] {
+      form.if_there("wall_s", !is_trace_engine(record.engine), AbsentValue::null, [&] {
         form.shown_seconds("wall_s", analysis.first_batch_wall,
                            "seconds; null of a trace, which begins with the tracing");
       });
@@ -107,8 +108,8 @@ void describe_first_batch(Form& form, RunRecord& record, Analysis& analysis) {
   });
 }
 
-void show_epoch(Form& form, const Analysis& analysis) {
-  form.if_there("epoch", analysis.epoch_predicted_s.has_value(), Missing::left_out, [&] {
+void show_epoch(ResultVisitor& form, const Analysis& analysis) {
+  form.if_there("epoch", analysis.epoch_predicted_s.has_value(), AbsentValue::left_out, [&] {
     form.object("epoch", "when the size of the data set is known", [&] {
       form.shown("predicted_s", analysis.epoch_predicted_s.value_or(0),
                  "an epoch at the measured rate, seconds", kNotNegative);
@@ -117,9 +118,9 @@ void show_epoch(Form& form, const Analysis& analysis) {
 }
 
 // What becomes of the account by the model, and what of it other programs caused.
-void show_starved(Form& form, const Analysis& analysis) {
-  form.if_there("starved", analysis.starved.has_value(), Missing::left_out, [&] {
-    const Starved starved = analysis.starved.value_or(Starved{});
+void show_starved(ResultVisitor& form, const Analysis& analysis) {
+  form.if_there("starved", analysis.starved.has_value(), AbsentValue::left_out, [&] {
+    const StallSplit starved = analysis.starved.value_or(StallSplit{});
     form.object("starved", "the stall, divided by the model; absent without findings or compute",
                 [&] {
                   form.shown_seconds("mean_s", starved.mean,
@@ -130,9 +131,9 @@ void show_starved(Form& form, const Analysis& analysis) {
   });
 }
 
-void show_others(Form& form, const RunRecord& record, const Analysis& analysis) {
+void show_others(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
   const auto others = contention_of_others(record);
-  form.if_there("contention_others_s", others.has_value(), Missing::left_out, [&] {
+  form.if_there("contention_others_s", others.has_value(), AbsentValue::left_out, [&] {
     const auto all = static_cast<double>(analysis.account.stall[Cause::contention]);
     form.shown_seconds("contention_others_s", std::llround(others.value_or(0) * all),
                        "of stall_s.contention, what other programs caused, by the CPU time that "
@@ -140,7 +141,7 @@ void show_others(Form& form, const RunRecord& record, const Analysis& analysis) 
   });
 }
 
-void describe_job_account(Form& form, RunRecord& record, Analysis& analysis) {
+void describe_job_account(ResultVisitor& form, RunRecord& record, Analysis& analysis) {
   form.object("account", "every nanosecond of the window, mean over ranks", [&] {
     if (!form.reads()) {
       describe_account(form, analysis.account, !is_trace_engine(record.engine));
@@ -157,7 +158,7 @@ void describe_job_account(Form& form, RunRecord& record, Analysis& analysis) {
   });
 }
 
-void show_ceilings(Form& form, const RunRecord& record, const Analysis& analysis) {
+void show_ceilings(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
   std::vector<std::pair<std::string, Ceiling>> ceilings;
   for (const Ceiling& ceiling : ceilings_of(record, analysis))
     ceilings.emplace_back(ceiling.name, ceiling);
@@ -175,14 +176,14 @@ void show_ceilings(Form& form, const RunRecord& record, const Analysis& analysis
       {std::begin(kCeilings), std::end(kCeilings)});
 }
 
-void show_job_stages(Form& form, const RunRecord& record) {
+void show_job_stages(ResultVisitor& form, const RunRecord& record) {
   PerStage<StageStats> stages = job_stages(record);
   describe_stages(form, stages, "stages that ran, over the window and all ranks",
                   [&](std::string_view name, StageStats& stats) {
                     const std::optional<Stage> stage = value_of<Stage>(name);
                     describe_stage(form, stats);
                     form.if_there(
-                        "blocked_s", stage && has_readings(*stage, stats), Missing::null, [&] {
+                        "blocked_s", stage && has_readings(*stage, stats), AbsentValue::null, [&] {
                           form.shown_seconds("blocked_s", stats.blocked(),
                                              "wall less CPU less queued: I/O, page faults, locks, "
                                              "seconds; null where no thread was looked at",
@@ -196,7 +197,7 @@ void show_job_stages(Form& form, const RunRecord& record) {
                   "means, the sum of the waits");
 }
 
-void describe_skipped(Form& form, SkippedSamples& skipped) {
+void describe_skipped(ResultVisitor& form, SkippedSamples& skipped) {
   std::vector<std::pair<std::string, std::int64_t>> kinds(skipped.by_kind.begin(),
                                                           skipped.by_kind.end());
   form.object("errors", "samples that could not be used", [&] {
@@ -209,7 +210,7 @@ void describe_skipped(Form& form, SkippedSamples& skipped) {
   if (form.reads()) skipped.by_kind = {kinds.begin(), kinds.end()};
 }
 
-void show_ranks(Form& form, RunRecord& record, const Analysis& analysis) {
+void show_ranks(ResultVisitor& form, RunRecord& record, const Analysis& analysis) {
   form.array("ranks", "one per trainer", [&] {
     RankRecord none;
     std::int64_t steps = 0;
@@ -224,8 +225,8 @@ void show_ranks(Form& form, RunRecord& record, const Analysis& analysis) {
 
 }  // namespace
 
-void describe_details(Form& form, std::vector<Detail>& details) {
-  form.if_there("details", !details.empty(), Missing::left_out, [&] {
+void describe_details(ResultVisitor& form, std::vector<Detail>& details) {
+  form.if_there("details", !details.empty(), AbsentValue::left_out, [&] {
     form.list("details", details,
               "what facts are called in the measured program, the largest share of each first; "
               "absent without any",
@@ -247,10 +248,10 @@ void describe_details(Form& form, std::vector<Detail>& details) {
   });
 }
 
-void describe_run(Form& form, RunRecord& record, Analysis& analysis, JsonScope scope) {
+void describe_run(ResultVisitor& form, RunRecord& record, Analysis& analysis, JsonScope scope) {
   describe_head(form, record, analysis);
   if (!form.reads()) describe_answer(form, record.config, analysis);
-  form.optional("proof", analysis.proof, Missing::left_out,
+  form.optional("proof", analysis.proof, AbsentValue::left_out,
                 [&](Proof& proof) { describe_proof(form, proof); });
   if (!form.reads()) {
     describe_waste(form, analysis);

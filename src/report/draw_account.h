@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "loaderscope/analysis.h"
-#include "page/figures.h"
+#include "page/charts.h"
 
 namespace loaderscope {
 

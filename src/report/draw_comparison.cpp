@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "page/figures.h"
+#include "page/charts.h"
 #include "report/compare_text.h"
 #include "report/kinds.h"
 
@@ -24,7 +24,7 @@ std::string kind_of(Outcome verdict) {
   return "soft";
 }
 
-std::string draw_changes(const Judgement& judgement) {
+std::string draw_changes(const ComparisonResult& judgement) {
   page::Ranges ranges;
   ranges.title = "What changed";
   ranges.note = "B against A, with 95 % intervals.";

@@ -5,19 +5,19 @@
 #include <algorithm>
 #include <vector>
 
-#include "page/figures.h"
+#include "page/charts.h"
 #include "report/draw_steps.h"
-#include "report/scene.h"
+#include "report/timeline_lanes.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostStalls = 5;
+constexpr std::size_t kMaxStalls = 5;
 constexpr std::int64_t kStepsShown = 4;  // of a usual stretch
 
 // A stretch of time that is drawn.
 struct Shown {
-  Scene scene;
+  TimelineLanes scene;
   std::string title, note;
   std::vector<std::string> places;  // that links lead to
 };
@@ -43,7 +43,7 @@ Shown usual_of(const RankRecord& rank, const Exemplar& usual) {
     const std::int64_t before = usual.row.step - exemplar.row.step;
     if (before >= 0 && before < kStepsShown) begin = std::min(begin, exemplar.row.idle_begin);
   }
-  return {Scene(rank, begin, usual.row.compute_end),
+  return {TimelineLanes(rank, begin, usual.row.compute_end),
           fmt::format("Steps like most: up to step {}", usual.row.step),
           fmt::format("Step {} took {}, the median of those that are kept whole.", usual.row.step,
                       show_duration(length_of(usual))),
@@ -70,7 +70,7 @@ Shown shown_of(const RankRecord& rank, const WorstStall& worst) {
   for (const Cause cause : worst.causes)
     parts += fmt::format("{}{} for {}", parts.empty() ? "" : ", ",
                          show_duration(stall.row.stall[cause]), name_of(cause));
-  Shown shown{Scene(rank, made, stall.row.compute_end),
+  Shown shown{TimelineLanes(rank, made, stall.row.compute_end),
               fmt::format("The worst stall for {}: {} before step {}", joined_names(worst.causes),
                           show_duration(stall.row.idle()), stall.row.step),
               fmt::format("Of it {}. From when its batch was begun to the end of its compute; of "
@@ -93,7 +93,7 @@ std::vector<WorstStall> worst_stalls(const std::vector<const Exemplar*>& exempla
     if (sum[word.value] > 0) causes.push_back(word.value);
   }
   std::stable_sort(causes.begin(), causes.end(), [&](Cause a, Cause b) { return sum[a] > sum[b]; });
-  if (causes.size() > kMostStalls) causes.resize(kMostStalls);
+  if (causes.size() > kMaxStalls) causes.resize(kMaxStalls);
   std::vector<WorstStall> worst;
   for (const Cause cause : causes) {
     const Exemplar* longest = *std::max_element(exemplars.begin(), exemplars.end(),

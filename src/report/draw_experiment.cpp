@@ -8,7 +8,7 @@
 
 #include "analysis/wording.h"
 #include "experiment/settings.h"
-#include "page/figures.h"
+#include "page/charts.h"
 #include "report/draw_account.h"
 #include "report/experiment_text.h"
 #include "report/kinds.h"
@@ -16,8 +16,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostLines = 8, kMostBars = 24;
-constexpr std::array<const char*, kMostLines> kLineKinds = {
+constexpr std::size_t kMaxLines = 8, kMaxBars = 24;
+constexpr std::array<const char*, kMaxLines> kLineKinds = {
     "plain", "decode", "collate", "augment", "transport", "opaque", "contention", "pin"};
 
 // What is the same along a line of the plot: all settings but that of its axis.
@@ -77,7 +77,7 @@ std::string draw_rates(const Experiment& experiment, const Estimates& rates,
                            fmt::format("cases.{}.{}", i, path)});
     if (chosen == i) plot.marks.push_back({*x, std::string(chosen_is)});
   }
-  if (lines.empty() || lines.size() > kMostLines) return "";
+  if (lines.empty() || lines.size() > kMaxLines) return "";
   plot.title = fmt::format("Samples per second by {}", column_name(along));
   plot.note = fmt::format("Means with their 95 % intervals.{}",
                           plot.marks.empty() ? "" : fmt::format(" Dashed: {}.", chosen_is));
@@ -132,9 +132,9 @@ std::string draw_times(const Experiment& experiment, const Estimates& rates) {
                    [&](std::size_t a, std::size_t b) { return rates[a]->mean > rates[b]->mean; });
   page::Bars bars;
   bars.title = "Where the time of a sample goes";
-  if (order.size() > kMostBars) bars.note = fmt::format("The {} fastest cases.", kMostBars);
+  if (order.size() > kMaxBars) bars.note = fmt::format("The {} fastest cases.", kMaxBars);
   for (const std::size_t i : order) {
-    if (bars.bars.size() == kMostBars) break;
+    if (bars.bars.size() == kMaxBars) break;
     const Case& one = experiment.cases[i];
     const CaseRun& run = one.runs.back();
     const double per_sample = 1 / rates[i]->mean;
@@ -188,7 +188,7 @@ std::string draw_sweep(const Experiment& experiment) {
 }
 
 std::string draw_tune(const Tune& tune) {
-  const Judgement judgement(tune.experiment.cases);
+  const CaseStatistics judgement(tune.experiment.cases);
   const Estimates rates = rates_of(tune.experiment, judgement);
   std::vector<page::Tile> tiles;
   if (tune.recommended) {

@@ -3,17 +3,17 @@
 
 #include <algorithm>
 
-#include "analysis/host_paces.h"
+#include "analysis/host_rates.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
-#include "page/figures.h"
+#include "page/charts.h"
 #include "report/draw_steps.h"
 #include "report/table_parts.h"
 
 namespace loaderscope {
 namespace {
 
-page::Bar bar_of_host(const HostPace& host, std::size_t index, bool has_busy) {
+page::Bar bar_of_host(const HostRate& host, std::size_t index, bool has_busy) {
   page::Bar bar;
   bar.label = host.name;
   bar.text = plural(static_cast<std::int64_t>(host.ranks), "rank");
@@ -35,18 +35,18 @@ page::Bar bar_of_host(const HostPace& host, std::size_t index, bool has_busy) {
 }  // namespace
 
 std::string draw_hosts(const RunRecord& record, const Analysis& analysis) {
-  const std::vector<HostPace> hosts = host_paces(record, analysis);
+  const std::vector<HostRate> hosts = host_rates(record, analysis);
   if (hosts.empty()) return "";
   page::Bars bars;
   bars.title = "How the hosts keep pace";
   const bool any_waits =
-      std::ranges::any_of(hosts, [](const HostPace& host) { return host.waits_for_ranks() > 0; });
+      std::ranges::any_of(hosts, [](const HostRate& host) { return host.waits_for_ranks() > 0; });
   bars.note = fmt::format("Shares of the time, the mean of a host's ranks. {}",
                           any_waits ? "Those come first that wait least for slower ranks: the "
                                       "others wait for them."
                                     : "The slowest come first.");
   const std::vector<std::size_t> order = slowest_first(hosts);
-  for (std::size_t i = 0; i < std::min(order.size(), kMostHostsShown); ++i)
+  for (std::size_t i = 0; i < std::min(order.size(), kMaxHostsShown); ++i)
     bars.bars.push_back(bar_of_host(hosts[order[i]], order[i], analysis.has_busy));
   if (order.size() > bars.bars.size())
     bars.note += fmt::format(" Shown are {} of {} hosts.", bars.bars.size(), order.size());

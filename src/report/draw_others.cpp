@@ -5,7 +5,7 @@
 #include <map>
 
 #include "analysis/wording.h"
-#include "page/figures.h"
+#include "page/charts.h"
 #include "report/draw_account.h"
 #include "report/kinds.h"
 #include "report/what_if_report.h"

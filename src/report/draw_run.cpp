@@ -5,7 +5,7 @@
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
-#include "page/figures.h"
+#include "page/charts.h"
 #include "report/draw_steps.h"
 #include "report/table_parts.h"
 #include "report/writers.h"

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <numeric>
 
-#include "page/figures.h"
+#include "page/charts.h"
 #include "report/draw_steps.h"
-#include "report/step_stretches.h"
+#include "report/step_buckets.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostStretches = 400;
-constexpr std::size_t kMostMarks = 24;  // ends of epochs; more of them are no marks any more
+constexpr std::int64_t kMaxStretches = 400;
+constexpr std::size_t kMaxMarks = 24;  // ends of epochs; more of them are no marks any more
 
 // Upon each other: compute, then the causes.
-std::vector<page::Series> layers_of(const StepStretches& steps) {
+std::vector<page::Series> layers_of(const StepBuckets& steps) {
   std::vector<page::Series> layers;
   std::vector<double> top(steps.list.size());
   const auto add = [&](std::string_view name, const auto& sum_of) {
@@ -40,7 +40,7 @@ std::vector<page::Series> layers_of(const StepStretches& steps) {
 
 std::string draw_step_times(const RunRecord& record) {
   if (record.ranks.empty() || record.ranks.front().steps() < 2) return "";
-  const StepStretches steps = step_stretches(record.ranks.front(), kMostStretches);
+  const StepBuckets steps = step_stretches(record.ranks.front(), kMaxStretches);
   page::Plot plot;
   plot.title = "Step by step";
   if (steps.each > 1)
@@ -58,7 +58,7 @@ std::string draw_step_times(const RunRecord& record) {
   for (const StepStretch& stretch : steps.list)
     longest.points.push_back({stretch.middle(), seconds(stretch.longest)});
   plot.series.push_back(std::move(longest));
-  if (!steps.epochs.empty() && steps.epochs.size() <= kMostMarks) {
+  if (!steps.epochs.empty() && steps.epochs.size() <= kMaxMarks) {
     for (const auto& [step, epoch] : steps.epochs)
       plot.marks.push_back({static_cast<double>(step), fmt::format("epoch {} begins", epoch)});
     plot.note += " Dashed: an epoch begins.";
@@ -70,7 +70,7 @@ std::string draw_ready(const RunRecord& record) {
   if (record.ranks.empty() || record.ranks.front().steps() < 2) return "";
   if (is_trace_engine(record.engine)) return "";  // no trace tells
   const RankRecord& rank = record.ranks.front();
-  const StepStretches steps = step_stretches(rank, kMostStretches);
+  const StepBuckets steps = step_stretches(rank, kMaxStretches);
   const std::vector<std::int32_t> ready = ready_when_asked(rank);
   page::Series range{"fewest to most", "plain", page::Shape::band, {}};
   page::Series mean{"mean", "plain", page::Shape::line, {}};

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "analysis/wording.h"
-#include "page/figures.h"
+#include "page/charts.h"
 #include "report/kinds.h"
 #include "report/watch_text.h"
 

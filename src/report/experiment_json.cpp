@@ -13,9 +13,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kSmallest = 1e-9, kLargest = 1e15;
+constexpr double kSmallest = 1e-9, kMaxSize = 1e15;
 
-void describe_value(Form& form, Form::Name name, Estimate& estimate, Form::Sentence sentence) {
+void describe_value(ResultVisitor& form, ResultVisitor::Name name, Estimate& estimate,
+                    ResultVisitor::Sentence sentence) {
   form.object(
       name, sentence,
       [&] {
@@ -25,14 +26,14 @@ void describe_value(Form& form, Form::Name name, Estimate& estimate, Form::Sente
           form.real("", estimate.high, "");
         });
         const bool is_possible = (estimate.mean == 0 || estimate.mean >= kSmallest) &&
-                                 estimate.low >= -kLargest && estimate.low <= estimate.mean &&
-                                 estimate.mean <= estimate.high && estimate.high <= kLargest;
+                                 estimate.low >= -kMaxSize && estimate.low <= estimate.mean &&
+                                 estimate.mean <= estimate.high && estimate.high <= kMaxSize;
         if (!is_possible) form.refuse("is no value within its interval");
       },
       Lines::one);
 }
 
-void describe_account_of_run(Form& form, Account& account) {
+void describe_account_of_run(ResultVisitor& form, Account& account) {
   form.object(
       "account", "mean over ranks; compute and all causes add up to the window",
       [&] {
@@ -42,7 +43,7 @@ void describe_account_of_run(Form& form, Account& account) {
       Lines::one);
 }
 
-void describe_sizes(Form& form, CaseRun& run) {
+void describe_sizes(ResultVisitor& form, CaseRun& run) {
   form.whole("resident_bytes", run.resident, "resident memory at its end");
   form.whole("slot_bytes", run.slots, "host slots of all ranks");
   form.whole("pinned_bytes", run.pinned, "of them page-locked");
@@ -51,22 +52,22 @@ void describe_sizes(Form& form, CaseRun& run) {
              "memory of one worker process with its part of what it shares; 0: not known");
 }
 
-void describe_reading(Form& form, std::optional<CaseReading>& reading) {
-  form.optional("reading", reading, Missing::left_out, [&](CaseReading& read) {
+void describe_reading(ResultVisitor& form, std::optional<CaseReadStats>& reading) {
+  form.optional("reading", reading, AbsentValue::left_out, [&](CaseReadStats& read) {
     form.object(
         "reading", "of stored data",
         [&] {
           form.seconds("per_sample_s", read.per_sample, "that a worker took for a sample");
           form.real("in_flight", read.in_flight, "samples that were being read at a time",
-                    {0, kLargest});
-          form.real("requests", read.requests, "reads of a sample", {0, kLargest});
-          form.real("touched", read.touched, "bytes read for each byte of samples", {0, kLargest});
+                    {0, kMaxSize});
+          form.real("requests", read.requests, "reads of a sample", {0, kMaxSize});
+          form.real("touched", read.touched, "bytes read for each byte of samples", {0, kMaxSize});
         },
         Lines::one);
   });
 }
 
-void describe_run_of_case(Form& form, CaseRun& run) {
+void describe_run_of_case(ResultVisitor& form, CaseRun& run) {
   constexpr std::int64_t kLastRound = 1000;
   std::int64_t round = run.round;
   form.whole("round", round, "cases of a round ran one after another and drew the same samples",
@@ -76,7 +77,7 @@ void describe_run_of_case(Form& form, CaseRun& run) {
   describe_estimate(form, "busy", busy);
   form.whole("steps", run.steps, "measured, per rank", {.least = 1});
   form.whole("samples", run.samples, "of the window, over all ranks");
-  form.optional("cpu_s", run.cpu_s, Missing::null,
+  form.optional("cpu_s", run.cpu_s, AbsentValue::null,
                 [&](double& seconds) { form.real("cpu_s", seconds, "CPU time of the window"); });
   describe_sizes(form, run);
   describe_reading(form, run.reading);
@@ -89,7 +90,7 @@ void describe_run_of_case(Form& form, CaseRun& run) {
   run.round = static_cast<int>(round);
   run.has_busy = busy.has_value();
   run.busy = busy.value_or(Estimate{});
-  if (run.cpu_s) run.cpu_s = std::clamp(*run.cpu_s, 0.0, kLargest);
+  if (run.cpu_s) run.cpu_s = std::clamp(*run.cpu_s, 0.0, kMaxSize);
 }
 
 bool is_of_base(const Field& field, const RunConfig& base) {
@@ -142,8 +143,8 @@ Given given_in(const Experiment& experiment) {
   return given;
 }
 
-void describe_given(Form& form, Given& given) {
-  const auto texts = [&](Form::Name key, std::vector<std::string>& values) {
+void describe_given(ResultVisitor& form, Given& given) {
+  const auto texts = [&](ResultVisitor::Name key, std::vector<std::string>& values) {
     form.texts(key, values, "", Lines::one);
   };
   form.entries("base", given.base, "what was given, by the name of its flag", texts);
@@ -151,7 +152,7 @@ void describe_given(Form& form, Given& given) {
   form.flag("one_at_a_time", given.one_at_a_time, "one axis at a time instead of all combinations");
 }
 
-void take_given(Form& form, const Given& given, Experiment& experiment) {
+void take_given(ResultVisitor& form, const Given& given, Experiment& experiment) {
   try {
     for (const auto& [key, texts] : given.base) set_texts(experiment.base, key, texts);
     for (const auto& [key, values] : given.axes)
@@ -192,13 +193,13 @@ AxisValues values_of(const Experiment& experiment, const Case& one) {
   return values;
 }
 
-void describe_values(Form& form, AxisValues& values) {
+void describe_values(ResultVisitor& form, AxisValues& values) {
   form.entries(
       "settings", values,
       "the value on each axis; null where it has no meaning, such as a prefetch factor without "
       "workers",
-      [&](Form::Name key, std::optional<std::string>& value) {
-        form.optional(key, value, Missing::null,
+      [&](ResultVisitor::Name key, std::optional<std::string>& value) {
+        form.optional(key, value, AbsentValue::null,
                       [&](std::string& text) { form.text(key, text, ""); });
       },
       {}, Lines::one);
@@ -224,20 +225,24 @@ CaseSettings settings_of(const Case& one, const RunConfig& in_force) {
   return settings;
 }
 
-void describe_case_settings(Form& form, CaseSettings& settings) {
+void describe_case_settings(ResultVisitor& form, CaseSettings& settings) {
   form.entries(
       "changes", settings.changes, "of the base case, on the axes",
-      [&](Form::Name key, std::string& value) { form.text(key, value, ""); }, {}, Lines::one);
-  form.optional("in_force", settings.in_force, Missing::left_out, [&](auto& differences) {
+      [&](ResultVisitor::Name key, std::string& value) { form.text(key, value, ""); }, {},
+      Lines::one);
+  form.optional("in_force", settings.in_force, AbsentValue::left_out, [&](auto& differences) {
     form.entries(
         "in_force", differences,
         "settings with other values than config has; absent where the case cannot be",
-        [&](Form::Name key, std::vector<std::string>& texts) { form.texts(key, texts, ""); }, {},
-        Lines::one);
+        [&](ResultVisitor::Name key, std::vector<std::string>& texts) {
+          form.texts(key, texts, "");
+        },
+        {}, Lines::one);
   });
 }
 
-void take_settings(Form& form, const CaseSettings& settings, const RunConfig& in_force, Case& one) {
+void take_settings(ResultVisitor& form, const CaseSettings& settings, const RunConfig& in_force,
+                   Case& one) {
   try {
     for (const auto& [key, value] : settings.changes)
       one.changes.push_back(parse_change(key + "=" + value));
@@ -251,34 +256,35 @@ void take_settings(Form& form, const CaseSettings& settings, const RunConfig& in
   }
 }
 
-void describe_estimate(Form& form, Form::Name name, std::optional<Estimate>& estimate) {
-  form.optional(name, estimate, Missing::null, [&](Estimate& value) {
+void describe_estimate(ResultVisitor& form, ResultVisitor::Name name,
+                       std::optional<Estimate>& estimate) {
+  form.optional(name, estimate, AbsentValue::null, [&](Estimate& value) {
     describe_value(form, name, value, "a mean and its 95 % interval; null when not measured");
   });
 }
 
-void describe_runs(Form& form, std::vector<CaseRun>& runs) {
-  constexpr std::size_t kMostRuns = 1000;
+void describe_runs(ResultVisitor& form, std::vector<CaseRun>& runs) {
+  constexpr std::size_t kMaxRuns = 1000;
   form.list("runs", runs, "one element per round",
             [&](CaseRun& run) { form.object("", "", [&] { describe_run_of_case(form, run); }); });
-  if (runs.size() > kMostRuns) form.refuse("has more than 1000 runs");
+  if (runs.size() > kMaxRuns) form.refuse("has more than 1000 runs");
 }
 
-void describe_index(Form& form, Form::Name name, std::optional<std::size_t>& index,
-                    Form::Sentence sentence) {
-  form.optional(name, index, Missing::null, [&](std::size_t& value) {
+void describe_index(ResultVisitor& form, ResultVisitor::Name name,
+                    std::optional<std::size_t>& index, ResultVisitor::Sentence sentence) {
+  form.optional(name, index, AbsentValue::null, [&](std::size_t& value) {
     auto number = static_cast<std::int64_t>(value);
     form.whole(name, number, sentence);
     value = static_cast<std::size_t>(number);
   });
 }
 
-void describe_stops(Form& form, Experiment& experiment) {
+void describe_stops(ResultVisitor& form, Experiment& experiment) {
   form.flag("interrupted", experiment.interrupted, "stopped by a signal");
   form.flag("budget_spent", experiment.budget_spent, "the budget ended before the work");
 }
 
-void describe_data(Form& form, Experiment& experiment) {
+void describe_data(ResultVisitor& form, Experiment& experiment) {
   form.list("data", experiment.data, "the data sets, where they are what varies",
             [&](DataFacts& facts) {
               form.object(
@@ -294,19 +300,20 @@ void describe_data(Form& form, Experiment& experiment) {
                   },
                   Lines::one);
             });
-  form.optional("repacking", experiment.repacking, Missing::left_out, [&](Repacking& repacking) {
-    form.object(
-        "repacking", "what it takes to make shards of the first data set",
-        [&] {
-          form.whole("samples", repacking.samples, "packed to measure it");
-          form.seconds("took_s", repacking.took, "for them");
-          form.seconds("of_all_s", repacking.of_all, "that all samples would take");
-        },
-        Lines::one);
-  });
+  form.optional("repacking", experiment.repacking, AbsentValue::left_out,
+                [&](Repacking& repacking) {
+                  form.object(
+                      "repacking", "what it takes to make shards of the first data set",
+                      [&] {
+                        form.whole("samples", repacking.samples, "packed to measure it");
+                        form.seconds("took_s", repacking.took, "for them");
+                        form.seconds("of_all_s", repacking.of_all, "that all samples would take");
+                      },
+                      Lines::one);
+                });
 }
 
-void describe_notes(Form& form, Experiment& experiment) {
+void describe_notes(ResultVisitor& form, Experiment& experiment) {
   form.texts("notes", experiment.notes, "what a reader must know of the machine and the runs",
              Lines::one);
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "loaderscope/experiment.h"
-#include "report/form.h"
+#include "report/result_visitor.h"
 
 namespace loaderscope {
 
@@ -20,16 +20,16 @@ struct Given {
   bool one_at_a_time = false;
 };
 Given given_in(const Experiment& experiment);
-void describe_given(Form& form, Given& given);
-// Reading: the base case and the axes of `experiment` are as given.
-void take_given(Form& form, const Given& given, Experiment& experiment);
+void describe_given(ResultVisitor& form, Given& given);
+// TextReport: the base case and the axes of `experiment` are as given.
+void take_given(ResultVisitor& form, const Given& given, Experiment& experiment);
 // What differs: "compute is 12ms there and 14ms here", or "".
 std::string difference(const Given& there, const Given& here);
 
 // The value of a case on each axis; nothing where it has none.
 using AxisValues = Entries<std::optional<std::string>>;
 AxisValues values_of(const Experiment& experiment, const Case& one);
-void describe_values(Form& form, AxisValues& values);
+void describe_values(ResultVisitor& form, AxisValues& values);
 
 // What a case changes of the base case, and its settings in force.
 struct CaseSettings {
@@ -39,20 +39,22 @@ struct CaseSettings {
 };
 RunConfig in_force_of(const Experiment& experiment);  // of the first case that was resolved
 CaseSettings settings_of(const Case& one, const RunConfig& in_force);
-void describe_case_settings(Form& form, CaseSettings& settings);
-// Reading: fills its changes and its configuration.
-void take_settings(Form& form, const CaseSettings& settings, const RunConfig& in_force, Case& one);
+void describe_case_settings(ResultVisitor& form, CaseSettings& settings);
+// TextReport: fills its changes and its configuration.
+void take_settings(ResultVisitor& form, const CaseSettings& settings, const RunConfig& in_force,
+                   Case& one);
 
-void describe_estimate(Form& form, Form::Name name, std::optional<Estimate>& estimate);
+void describe_estimate(ResultVisitor& form, ResultVisitor::Name name,
+                       std::optional<Estimate>& estimate);
 // Bounds within which a thousand runs, the most that are read, can be added up.
-inline constexpr std::int64_t kMostOfRun = std::int64_t{1} << 50;  // steps, samples, bytes, ns
-void describe_runs(Form& form, std::vector<CaseRun>& runs);
+inline constexpr std::int64_t kMaxOfRun = std::int64_t{1} << 50;  // steps, samples, bytes, ns
+void describe_runs(ResultVisitor& form, std::vector<CaseRun>& runs);
 
 // Of a case; null: none.
-void describe_index(Form& form, Form::Name name, std::optional<std::size_t>& index,
-                    Form::Sentence sentence);
-void describe_stops(Form& form, Experiment& experiment);  // whether it ended early
-void describe_data(Form& form, Experiment& experiment);
-void describe_notes(Form& form, Experiment& experiment);
+void describe_index(ResultVisitor& form, ResultVisitor::Name name,
+                    std::optional<std::size_t>& index, ResultVisitor::Sentence sentence);
+void describe_stops(ResultVisitor& form, Experiment& experiment);  // whether it ended early
+void describe_data(ResultVisitor& form, Experiment& experiment);
+void describe_notes(ResultVisitor& form, Experiment& experiment);
 
 }  // namespace loaderscope

@@ -75,7 +75,7 @@ std::vector<const Axis*> numeric_axes(const Experiment& experiment) {
   return axes;
 }
 
-Estimates rates_of(const Experiment& experiment, const Judgement& judgement) {
+Estimates rates_of(const Experiment& experiment, const CaseStatistics& judgement) {
   Estimates rates(experiment.cases.size());
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (judgement.measured(i)) rates[i] = judgement.rate(i);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiment/judgement.h"
+#include "experiment/case_statistics.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/report.h"
 
@@ -24,7 +24,7 @@ std::string busy_text(const Estimate& busy);  // 96.8 ±0.5, or 96.8 90.1-99.9
 std::string bytes_text(double bytes);         // nothing for none
 
 using Estimates = std::vector<std::optional<Estimate>>;  // by case; nothing of one that did not run
-Estimates rates_of(const Experiment& experiment, const Judgement& judgement);
+Estimates rates_of(const Experiment& experiment, const CaseStatistics& judgement);
 
 // The case of a plot that a caret points at, and what it is.
 struct MarkedCase {

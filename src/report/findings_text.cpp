@@ -9,7 +9,7 @@
 #include "analysis/epochs.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -124,7 +124,7 @@ std::string waste_words(const Analysis& analysis) {
   return text;
 }
 
-std::string depth_words(const ReadyDepth& depth) {
+std::string depth_words(const RequiredPrefetchDepth& depth) {
   if (!depth.enough) {
     return fmt::format(
         "{} of the steps find their batch ready, and no {} that was tried makes it "
@@ -136,7 +136,7 @@ std::string depth_words(const ReadyDepth& depth) {
 }
 
 // "decode 4.84 x as fast", "cores=80 num-workers=80"
-std::string way_words(const Needed& way) {
+std::string way_words(const TargetOption& way) {
   if (way.what.ends_with(".speed")) {
     const std::string stage = way.what.substr(0, way.what.rfind('.'));
     return fmt::format("{} {} x as fast", stage, way.changes.front().value);
@@ -224,14 +224,15 @@ std::string fit_line(const Analysis& analysis, bool in_full) {
 
 std::string starved_line(const Analysis& analysis, const RunConfig& config) {
   const Account& account = analysis.account;
-  if (!analysis.starved || share_of(analysis.starved->sum(), account) < kWorthSaying) return "";
+  if (!analysis.starved || share_of(analysis.starved->sum(), account) < kMinReportedShare)
+    return "";
   const auto of_window = [&](Nanos part) { return show_percent(share_of(part, account)); };
-  const Starved& starved = *analysis.starved;
+  const StallSplit& starved = *analysis.starved;
   std::string text = fmt::format(
       "starved: {} of the time if every cost were its mean, {} for their "
       "spread",
       of_window(starved.mean), of_window(starved.variance));
-  const bool spread_matters = share_of(starved.variance, account) >= kWorthSaying;
+  const bool spread_matters = share_of(starved.variance, account) >= kMinReportedShare;
   if (!analysis.depth || !spread_matters || config.loader.num_workers == 0) return text;
   return text + "; " + depth_words(*analysis.depth);
 }
@@ -239,7 +240,7 @@ std::string starved_line(const Analysis& analysis, const RunConfig& config) {
 std::string what_it_takes_line(const Analysis& analysis, bool in_full) {
   if (!analysis.what_it_takes || analysis.verdict.severity == "none") return "";
   std::vector<std::string> enough, never;
-  for (const Needed& way : analysis.what_it_takes->ways) {
+  for (const TargetOption& way : analysis.what_it_takes->ways) {
     if (way.changes.empty()) {
       never.push_back(way.what);
     } else {
@@ -271,7 +272,7 @@ std::string order_line(const Analysis& analysis, const RunConfig& config) {
     return text + fmt::format("; --no-in-order gives {} back, as predicted",
                               show_percent(found->regained_s / window));
   }
-  if (analysis.fit && can_predict(analysis) && share >= kWorthSaying)
+  if (analysis.fit && can_predict(analysis) && share >= kMinReportedShare)
     return text + "; --no-in-order would give back less than 1 %";
   return text + "; --no-in-order gives up to that back";
 }

@@ -4,17 +4,18 @@
 namespace loaderscope::dataset {
 namespace {
 
-void describe_counts(Form& form, Form::Name name,
+void describe_counts(ResultVisitor& form, ResultVisitor::Name name,
                      std::map<std::string, std::int64_t, std::less<>>& counts,
-                     Form::Sentence sentence) {
+                     ResultVisitor::Sentence sentence) {
   std::vector<std::pair<std::string, std::int64_t>> items(counts.begin(), counts.end());
   form.entries(name, items, sentence,
-               [&](Form::Name key, std::int64_t& count) { form.whole(key, count, ""); });
+               [&](ResultVisitor::Name key, std::int64_t& count) { form.whole(key, count, ""); });
   if (form.reads()) counts.insert(items.begin(), items.end());
 }
 
-void describe_measure(Form& form, Form::Name name, Measure& measure, Form::Sentence sentence) {
-  const auto quantile = [&](Form::Name key, double q) {
+void describe_measure(ResultVisitor& form, ResultVisitor::Name name, Measure& measure,
+                      ResultVisitor::Sentence sentence) {
+  const auto quantile = [&](ResultVisitor::Name key, double q) {
     form.shown(key, measure.histogram.quantile(q), "");
   };
   form.object(
@@ -33,7 +34,7 @@ void describe_measure(Form& form, Form::Name name, Measure& measure, Form::Sente
       Lines::one);
 }
 
-void describe_damaged(Form& form, DatasetInfo& info) {
+void describe_damaged(ResultVisitor& form, DatasetInfo& info) {
   const auto file = [&](DamagedFile& damaged) {
     form.object(
         "", "",
@@ -49,9 +50,9 @@ void describe_damaged(Form& form, DatasetInfo& info) {
   });
 }
 
-void describe_mixing(Form& form, const char* name, const char* what,
+void describe_mixing(ResultVisitor& form, const char* name, const char* what,
                      std::optional<OrderMixing>& mixing) {
-  form.optional(name, mixing, Missing::left_out, [&](OrderMixing& order) {
+  form.optional(name, mixing, AbsentValue::left_out, [&](OrderMixing& order) {
     form.object(
         name, what,
         [&] {
@@ -62,8 +63,8 @@ void describe_mixing(Form& form, const char* name, const char* what,
   });
 }
 
-void describe_shuffle(Form& form, DatasetInfo& info) {
-  form.optional("shuffle", info.shuffle, Missing::left_out, [&](ShuffleQuality& shuffle) {
+void describe_shuffle(ResultVisitor& form, DatasetInfo& info) {
+  form.optional("shuffle", info.shuffle, AbsentValue::left_out, [&](ShuffleQuality& shuffle) {
     form.object(
         "shuffle", "how well streams mix what lies side by side",
         [&] {
@@ -93,7 +94,7 @@ void describe_shuffle(Form& form, DatasetInfo& info) {
 
 }  // namespace
 
-void describe_info(Form& form, DatasetInfo& info) {
+void describe_info(ResultVisitor& form, DatasetInfo& info) {
   form.text("path", info.path, "the folder, or the files");
   form.text("format", info.format, "the format that it is in");
   form.flag("checked", info.checked,
@@ -129,7 +130,7 @@ void describe_info(Form& form, DatasetInfo& info) {
   form.texts("notes", info.notes, "of the source, one sentence each");
 }
 
-void describe_drift(Form& form, Drift& drift) {
+void describe_drift(ResultVisitor& form, Drift& drift) {
   const auto difference = [&](Difference& one) {
     form.object(
         "", "",

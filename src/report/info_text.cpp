@@ -4,7 +4,7 @@
 
 #include "loaderscope/errors.h"
 #include "report/kinds.h"
-#include "report/screen.h"
+#include "report/text_report.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -126,13 +126,13 @@ void add_faults(TextTable& table, const DatasetInfo& info) {
   if (info.other_files > 0) table.add({"other files", std::to_string(info.other_files)});
 }
 
-void add_damaged(Screen& screen, const DatasetInfo& info) {
+void add_damaged(TextReportBuilder& screen, const DatasetInfo& info) {
   for (const DamagedFile& file : info.first_damaged)
-    screen.raw(Worth::detail,
+    screen.raw(LinePriority::detail,
                fmt::format("    {}: {}", shown_text(file.path), shown_text(file.cause)));
   const auto named = static_cast<std::int64_t>(info.first_damaged.size());
   const std::int64_t more = info.damaged + info.unreadable_folders - named;
-  if (more > 0) screen.raw(Worth::detail, fmt::format("    and {} more damaged", more));
+  if (more > 0) screen.raw(LinePriority::detail, fmt::format("    and {} more damaged", more));
 }
 
 Bytes bytes_of(const DatasetInfo& info) { return info.objects > 0 ? info.stored : info.bytes; }
@@ -164,9 +164,9 @@ std::string answer_of(const Drift& drift) {
 
 }  // namespace
 
-void tell_info(Reading& reading, const DatasetInfo& info, const ReportStyle&) {
-  Screen& screen = reading.body;
-  screen.headline(headline_of(info), Tone::plain);
+void tell_info(TextReport& reading, const DatasetInfo& info, const ReportStyle&) {
+  TextReportBuilder& screen = reading.body;
+  screen.headline(headline_of(info), LineTone::plain);
   TextTable table("lw");
   if (info.images > 0) add_contents(table, info);
   if (info.images > 0) add_shape(table, info);
@@ -174,14 +174,14 @@ void tell_info(Reading& reading, const DatasetInfo& info, const ReportStyle&) {
   add_place(table, info);
   add_shuffle(table, info);
   add_faults(table, info);
-  screen.table(Worth::evidence, table);
+  screen.table(LinePriority::evidence, table);
   add_damaged(screen, info);
-  for (const std::string& note : info.notes) screen.line(Worth::detail, "note: " + note);
+  for (const std::string& note : info.notes) screen.line(LinePriority::detail, "note: " + note);
 }
 
-void tell_drift(Reading& reading, const Drift& drift, const ReportStyle&) {
-  Screen& screen = reading.body;
-  screen.wrapped_headline(answer_of(drift), Tone::plain);
+void tell_drift(TextReport& reading, const Drift& drift, const ReportStyle&) {
+  TextReportBuilder& screen = reading.body;
+  screen.wrapped_headline(answer_of(drift), LineTone::plain);
   TextTable table("lrrrl", {"", "A", "B", "differ", ""});
   table.add({"stored as", drift.a.format, drift.b.format, "", ""});
   table.add({"samples", std::to_string(drift.a.images + drift.a.samples),
@@ -190,10 +190,10 @@ void tell_drift(Reading& reading, const Drift& drift, const ReportStyle&) {
   for (const Difference& one : drift.differences)
     table.add({one.what, one.a, one.b, fmt::format("{:.1f} %", 100 * one.share),
                one.is_real() || one.share == 0 ? "" : "within chance"});
-  screen.table(Worth::evidence, table);
-  screen.line(Worth::basis, "A: " + headline_of(drift.a));
-  screen.line(Worth::basis, "B: " + headline_of(drift.b));
-  screen.line(Worth::detail,
+  screen.table(LinePriority::evidence, table);
+  screen.line(LinePriority::basis, "A: " + headline_of(drift.a));
+  screen.line(LinePriority::basis, "B: " + headline_of(drift.b));
+  screen.line(LinePriority::detail,
               "differ: the share of one's samples that would have to be others, at least");
 }
 

@@ -37,13 +37,13 @@ class JsonCursor {
   bool boolean() const;
   double real() const;
   std::int64_t integer(std::int64_t least, std::int64_t most) const;
-  std::int64_t count(std::int64_t most = kMostCount) const { return integer(0, most); }
+  std::int64_t count(std::int64_t most = kMaxCount) const { return integer(0, most); }
   Nanos seconds(Nanos least = -kLatest, Nanos most = kLatest) const;
 
   // RunError: "PLACE: PATH WHAT; NEXT STEP".
   [[noreturn]] void fail(std::string_view what) const;
 
-  static constexpr std::int64_t kMostCount = std::int64_t{1} << 60;
+  static constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;
   static constexpr Nanos kLatest = Nanos{1}
                                    << 61;  // 73 years; sums and differences of two still fit
 

@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kDeepest = 32;
+constexpr std::size_t kMaxDepth = 32;
 
 // Behind the 'e' of a number; 0 where there is none.
 int exponent_of(std::string_view digits) {
@@ -169,7 +169,7 @@ class Builder {
 
  private:
   bool open(JsonNode::Kind kind) {
-    if (open_.size() >= kDeepest) {
+    if (open_.size() >= kMaxDepth) {
       throw RunError(fmt::format(
           "{}: nested deeper than any result; give a result that 'loaderscope run --json' saved",
           place_));

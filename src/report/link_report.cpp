@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "report/screen.h"
+#include "report/text_report.h"
 
 namespace loaderscope::probe {
 namespace {
@@ -32,7 +32,7 @@ void keep_bare(LinkMatrix& matrix, Bytes bytes, double rate) {
     matrix.bare.push_back({bytes, rate});
 }
 
-void describe_cell(Form& form, LinkCell& cell, double& bare) {
+void describe_cell(ResultVisitor& form, LinkCell& cell, double& bare) {
   form.word("memory", cell.memory, "host memory that is copied from");
   form.word("copy", cell.copy, "copy mode");
   form.whole("bytes", cell.bytes, "of one copy");
@@ -43,19 +43,19 @@ void describe_cell(Form& form, LinkCell& cell, double& bare) {
             "a loop of cudaMemcpyAsync from page-locked memory and nothing else, of copies as "
             "large, in the same run; 0: not measured",
             kNotNegative);
-  form.if_there("fallback", !cell.fallback.empty(), Missing::left_out, [&] {
+  form.if_there("fallback", !cell.fallback.empty(), AbsentValue::left_out, [&] {
     form.text("fallback", cell.fallback, "why the memory is not what it should be");
   });
 }
 
 }  // namespace
 
-void tell_link(Reading& reading, const LinkMatrix& matrix, const ReportStyle&) {
-  Screen& screen = reading.body;
+void tell_link(TextReport& reading, const LinkMatrix& matrix, const ReportStyle&) {
+  TextReportBuilder& screen = reading.body;
   double best = 0;
   for (const LinkCell& cell : matrix.cells) best = std::max(best, cell.median);
   screen.headline(fmt::format("{}: host to device at up to {} GB/s", matrix.gpu, gigabytes(best)),
-                  Tone::plain);
+                  LineTone::plain);
   std::vector<std::string> header = {"GB/s from", "copy"};
   for (const BareLoop& loop : matrix.bare) header.push_back(spell_size(loop.bytes));
   TextTable table("ll" + std::string(matrix.bare.size(), 'r'), header);
@@ -72,17 +72,18 @@ void tell_link(Reading& reading, const LinkMatrix& matrix, const ReportStyle&) {
   std::vector<std::string> bare = {"page-locked", "bare loop"};
   for (const BareLoop& loop : matrix.bare) bare.push_back(gigabytes(loop.median));
   table.add(bare);
-  screen.table(Worth::evidence, table);
+  screen.table(LinePriority::evidence, table);
   if (matrix.near_cpus > 0)
-    screen.line(Worth::basis, fmt::format("the host's side ran on the {} of the GPU's NUMA node",
-                                          plural(matrix.near_cpus, "CPU")));
+    screen.line(LinePriority::basis,
+                fmt::format("the host's side ran on the {} of the GPU's NUMA node",
+                            plural(matrix.near_cpus, "CPU")));
   for (const LinkCell& cell : matrix.cells) {
     const bool first = cell.copy == CopyMode::sync && cell.bytes == matrix.cells.front().bytes;
-    if (first && !cell.fallback.empty()) screen.line(Worth::basis, "note: " + cell.fallback);
+    if (first && !cell.fallback.empty()) screen.line(LinePriority::basis, "note: " + cell.fallback);
   }
 }
 
-void describe_link(Form& form, LinkMatrix& matrix) {
+void describe_link(ResultVisitor& form, LinkMatrix& matrix) {
   form.object("device", "what was copied to",
               [&] { form.text("name", matrix.gpu, "as its driver says it"); });
   form.whole("near_cpus", matrix.near_cpus,

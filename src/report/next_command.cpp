@@ -10,9 +10,9 @@
 #include "predict/proof_runs.h"
 #include "report/findings_text.h"
 #include "settings/engine_table.h"
+#include "settings/environment_changes.h"
 #include "settings/flag_words.h"
 #include "settings/resolve_guest.h"
-#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -25,9 +25,9 @@ Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
              std::to_string(10 * std::clamp<std::int64_t>(config.measure.epochs, 1, 1 << 20))}};
   }
   if (record.lost_spans > 0 || record.interrupted) return {};
-  if (analysis.steps < kFewestSteps || !is_firm(analysis)) {
+  if (analysis.steps < kMinSteps || !is_firm(analysis)) {
     const std::int64_t wanted =
-        analysis.steps < kFewestSteps ? 0 : kEnoughBlocks * steps_of_block(record);
+        analysis.steps < kMinSteps ? 0 : kEnoughBlocks * steps_of_block(record);
     const LongerRun longer = longer_run(config, analysis.steps, wanted);
     return {{std::string(longer.flag), std::to_string(longer.value)}};
   }
@@ -35,7 +35,7 @@ Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
     return {{"warmup", std::to_string(analysis.steps)},
             {"steps", std::to_string(2 * analysis.steps)}};
   }
-  if (analysis.busy.half_width() > kWidestBusy)
+  if (analysis.busy.half_width() > kMaxWidthOfBusy)
     return {{"steps", std::to_string(kTimesAsLong * analysis.steps)}};
   return {};
 }

@@ -12,8 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/exhaustion.h"
 #include "base/private_folder.h"
-#include "base/shortage.h"
 
 namespace loaderscope {
 namespace {
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 RunError cannot_write(const std::string& path, int error) {
-  std::string next = shortage_remedy(error);
+  std::string next = exhaustion_hint(error);
   if (error == ENOSPC) next = "free some space or name another place";
   if (error == EACCES || error == EPERM) next = "name another place";
   return RunError(path + ": cannot write the result: " + std::strerror(error) +

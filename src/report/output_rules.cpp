@@ -10,7 +10,7 @@
 
 #include "base/file_kind.h"
 #include "loaderscope/errors.h"
-#include "report/recognise.h"
+#include "report/detect_kind.h"
 
 namespace loaderscope {
 namespace {
@@ -45,7 +45,7 @@ bool is_harmless_device(const std::string& path) {
 void refuse_to_replace(const std::string& path, const OutputRules& rules) {
   const std::string shown = shown_text(path);
   if (is_open_already(path)) return;
-  if (const std::string_view other = kind_unless_file(path); !other.empty()) {
+  if (const std::string_view other = non_file_kind(path); !other.empty()) {
     if (is_harmless_device(path)) return;
     throw RunError(shown + ": is " + std::string(other) + ", not a file; name a file");
   }

@@ -11,25 +11,25 @@
 #include "analysis/wording.h"
 #include "loaderscope/settings.h"
 #include "page/escape.h"
-#include "page/sheet.h"
-#include "report/page_words.h"
+#include "page/html_page.h"
+#include "report/glossary_links.h"
 #include "report/results.h"
 #include "report/schemas.h"
-#include "report/screen.h"
+#include "report/text_report.h"
 #include "report/writers.h"
 
 namespace loaderscope {
 namespace {
 
-std::string_view class_of(Tone tone) {
+std::string_view class_of(LineTone tone) {
   switch (tone) {
-    case Tone::good:
+    case LineTone::good:
       return "good";
-    case Tone::warning:
+    case LineTone::warning:
       return "warning";
-    case Tone::bad:
+    case LineTone::bad:
       return "bad";
-    case Tone::plain:
+    case LineTone::plain:
       break;
   }
   return "plain";
@@ -37,15 +37,15 @@ std::string_view class_of(Tone tone) {
 
 // "Fix: num-workers=4": the word before the colon, where it is one.
 std::size_t end_of_label(std::string_view text) {
-  constexpr std::size_t kLongest = 12;
+  constexpr std::size_t kMaxLength = 12;
   const auto colon = text.find(": ");
-  if (colon == text.npos || colon > kLongest || text.substr(0, colon).find(' ') != text.npos)
+  if (colon == text.npos || colon > kMaxLength || text.substr(0, colon).find(' ') != text.npos)
     return 0;
   return colon + 1;
 }
 
 // A number and its % stay on one line.
-std::string prose(std::string_view text, PageWords& words, bool is_of_whys = false) {
+std::string prose(std::string_view text, GlossaryLinks& words, bool is_of_whys = false) {
   std::string result = words.in_prose(text, is_of_whys);
   for (auto at = result.find(" %"); at != result.npos; at = result.find(" %", at))
     result.replace(at, 1, "&nbsp;");
@@ -54,7 +54,7 @@ std::string prose(std::string_view text, PageWords& words, bool is_of_whys = fal
 
 // With a way to the picture that shows it, where that is drawn.
 std::string paragraph(const std::string& text, const std::string& place,
-                      const std::string& pictures, PageWords& words) {
+                      const std::string& pictures, GlossaryLinks& words) {
   const std::size_t label = end_of_label(text);
   const bool is_drawn = !place.empty() && pictures.find("id=\"" + place + "\"") != pictures.npos;
   const std::string link =
@@ -64,13 +64,13 @@ std::string paragraph(const std::string& text, const std::string& place,
                      prose(text.substr(label), words, text.starts_with("why: ")), link);
 }
 
-std::string command(const Screen::Item& item) {
+std::string command(const TextReportBuilder::Item& item) {
   const std::string label =
       item.cells[0].empty() ? "" : fmt::format("<p><b>{}:</b></p>\n", in_xml(item.cells[0]));
   return label + fmt::format("<div class=\"copied\"><pre>{}</pre></div>\n", in_xml(item.cells[1]));
 }
 
-std::string row(const Screen::Item& item, std::string_view cell, PageWords& words) {
+std::string row(const TextReportBuilder::Item& item, std::string_view cell, GlossaryLinks& words) {
   std::string text = "<tr>";
   for (std::size_t c = 0; c < item.cells.size(); ++c) {
     const bool right = item.alignment[c] == 'r';
@@ -83,40 +83,43 @@ std::string row(const Screen::Item& item, std::string_view cell, PageWords& word
 // What is read of a result, as HTML.
 // Those from `first` on, before `end`. Rows that follow each other are one table; a header begins
 // the next. `pictures`: those of the page, which lines link to, as words do to what they rest on.
-std::string html_of(const std::vector<Screen::Item>& items, std::size_t first, std::size_t end,
-                    const std::string& pictures, PageWords& words) {
+std::string html_of(const std::vector<TextReportBuilder::Item>& items, std::size_t first,
+                    std::size_t end, const std::string& pictures, GlossaryLinks& words) {
   std::string text;
   bool in_table = false;
   for (std::size_t i = first; i < end; ++i) {
-    const Screen::Item& item = items[i];
-    const bool is_row = item.is == Screen::Is::row || item.is == Screen::Is::header;
-    if (in_table && (!is_row || item.is == Screen::Is::header)) {
+    const TextReportBuilder::Item& item = items[i];
+    const bool is_row =
+        item.is == TextReportBuilder::Is::row || item.is == TextReportBuilder::Is::header;
+    if (in_table && (!is_row || item.is == TextReportBuilder::Is::header)) {
       text += "</table></div>\n";
       in_table = false;
     }
     if (is_row && !in_table) text += "<div class=\"wide\"><table>\n";
     in_table = is_row;
-    if (item.is == Screen::Is::header) text += row(item, "th", words);
-    if (item.is == Screen::Is::row) text += row(item, "td", words);
-    if (item.is == Screen::Is::command) text += command(item);
-    if (item.is == Screen::Is::text) text += paragraph(item.text, item.place, pictures, words);
-    if (item.is == Screen::Is::headline)
+    if (item.is == TextReportBuilder::Is::header) text += row(item, "th", words);
+    if (item.is == TextReportBuilder::Is::row) text += row(item, "td", words);
+    if (item.is == TextReportBuilder::Is::command) text += command(item);
+    if (item.is == TextReportBuilder::Is::text)
+      text += paragraph(item.text, item.place, pictures, words);
+    if (item.is == TextReportBuilder::Is::headline)
       text +=
           fmt::format("<h1 class=\"{}\">{}</h1>\n", class_of(item.tone), prose(item.text, words));
   }
   return text + (in_table ? "</table></div>\n" : "");
 }
 
-using Items = std::vector<Screen::Item>;
+using Items = std::vector<TextReportBuilder::Item>;
 
-constexpr std::size_t kLongestJson = 600 << 10;  // a page has at most 1 MiB
-constexpr int kUnbroken = 1 << 20;               // columns: the reader's browser breaks lines
+constexpr std::size_t kMaxJson = 600 << 10;  // a page has at most 1 MiB
+constexpr int kUnbroken = 1 << 20;           // columns: the reader's browser breaks lines
 
 // The answer and what to do: all before the evidence.
 std::size_t end_of_answer(const Items& items) {
   std::size_t end = 0;
-  while (end < items.size() && items[end].worth >= Worth::advice &&
-         items[end].is != Screen::Is::header && items[end].is != Screen::Is::row)
+  while (end < items.size() && items[end].worth >= LinePriority::advice &&
+         items[end].is != TextReportBuilder::Is::header &&
+         items[end].is != TextReportBuilder::Is::row)
     ++end;
   return end;
 }
@@ -166,7 +169,7 @@ std::string json_of(const AnyResult& result) {
 }
 
 std::string json_note(const AnyResult& result, std::size_t bytes) {
-  if (bytes > kLongestJson)
+  if (bytes > kMaxJson)
     return fmt::format(
         "<p class=\"made\">The result has {} and is not carried here; --json FILE "
         "saves it.</p>\n",
@@ -180,7 +183,7 @@ std::string json_note(const AnyResult& result, std::size_t bytes) {
 
 void write_page(std::ostream& out, const AnyResult& result) {
   const ReportStyle style{.width = kUnbroken, .verbose = true, .drawn = true};
-  Reading reading(style);
+  TextReport reading(style);
   result.tell(reading, style);
   const Items &body = reading.body.items(), &last = reading.last.items();
   const std::size_t answer = end_of_answer(body);
@@ -188,7 +191,7 @@ void write_page(std::ostream& out, const AnyResult& result) {
   page::Sheet sheet;
   sheet.title = fmt::format("loaderscope {}: {}", result.kind, body.empty() ? "" : body[0].text);
   sheet.json = json_of(result);
-  PageWords words;
+  GlossaryLinks words;
   sheet.body = fmt::format("<p class=\"made\">loaderscope {} {}</p>\n", result.kind,
                            in_xml(result.tool_version));
   sheet.body += html_of(body, 0, answer, pictures, words);
@@ -197,7 +200,7 @@ void write_page(std::ostream& out, const AnyResult& result) {
   sheet.body += html_of(body, answer, body.size(), pictures, words) + "</section>\n";
   sheet.body += words.section() + (result.record ? circumstances_of(*result.record) : "") +
                 json_note(result, sheet.json.size());
-  if (sheet.json.size() > kLongestJson) sheet.json.clear();
+  if (sheet.json.size() > kMaxJson) sheet.json.clear();
   page::write_sheet(out, sheet);
 }
 

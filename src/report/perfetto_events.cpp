@@ -3,7 +3,7 @@
 #include <map>
 #include <protozero/pbf_writer.hpp>
 
-#include "report/track_events.h"
+#include "report/timeline_events.h"
 
 namespace loaderscope {
 namespace {

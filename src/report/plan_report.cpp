@@ -7,9 +7,9 @@
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "loaderscope/units.h"
-#include "page/figures.h"
+#include "page/charts.h"
 #include "report/kinds.h"
-#include "report/screen.h"
+#include "report/text_report.h"
 
 namespace loaderscope {
 namespace {
@@ -17,21 +17,21 @@ namespace {
 constexpr double kStartWorthSaying = 0.01;  // of an epoch
 constexpr double kRestShown = 0.005;        // of the window: a cause that waits less is not named
 
-const SharedThingRow* row_of(const SharedThing& thing) {
-  for (const SharedThingRow& row : shared_things()) {
+const SharedThingRow* row_of(const SharedResource& thing) {
+  for (const SharedThingRow& row : shared_resources()) {
     if (row.row.name == thing.name) return &row;
   }
   return nullptr;
 }
 
-const SharedThing* first_full_of(const JobPlan& plan) {
-  for (const SharedThing& thing : plan.shared) {
+const SharedResource* first_full_of(const JobPlan& plan) {
+  for (const SharedResource& thing : plan.shared) {
     if (thing.name == plan.first_full) return &thing;
   }
   return nullptr;
 }
 
-std::string amount(const SharedThing& thing, double value) {
+std::string amount(const SharedResource& thing, double value) {
   const SharedThingRow* row = row_of(thing);
   if (value <= 0) return "none";
   if (row == nullptr || row->unit == SharedThingRow::Unit::bytes_per_s)
@@ -40,12 +40,12 @@ std::string amount(const SharedThing& thing, double value) {
                                                   : fmt::format("{:.1f} workers", value);
 }
 
-std::string is_of(const SharedThing& thing) {
+std::string is_of(const SharedResource& thing) {
   const SharedThingRow* row = row_of(thing);
   return row == nullptr ? thing.name + " is" : std::string(row->is);
 }
 
-std::string where_full(const SharedThing& thing) {
+std::string where_full(const SharedResource& thing) {
   if (!thing.full_at_ranks) return thing.is_full() ? "at any size" : "no";
   constexpr double kRounding = 1e-6;
   const double ranks = std::ceil(*thing.full_at_ranks * (1 - kRounding));
@@ -55,7 +55,7 @@ std::string where_full(const SharedThing& thing) {
 // "storage is full first, at 640 ranks"
 std::string limit_sentence(const JobPlan& plan) {
   if (!plan.has_busy) return "";
-  const SharedThing* first = first_full_of(plan);
+  const SharedResource* first = first_full_of(plan);
   const bool knows_storage = std::any_of(plan.shared.begin(), plan.shared.end(),
                                          [](const auto& t) { return t.name == "storage"; });
   if (first == nullptr)
@@ -92,7 +92,7 @@ std::string largest_cause(const Account& account) {
   return share < kRestShown ? "" : fmt::format("{} {}", largest->name, show_percent(share));
 }
 
-void add_sizes(Screen& screen, const JobPlan& plan) {
+void add_sizes(TextReportBuilder& screen, const JobPlan& plan) {
   TextTable table("rrrrrl",
                   {"ranks", "hosts", "samples/s", "of one host's", "busy", "waits most for"});
   const JobSize& one = plan.sizes.front();
@@ -105,25 +105,25 @@ void add_sizes(Screen& screen, const JobPlan& plan) {
                plan.has_busy ? show_percent(busy_of(size.account)) : "",
                largest_cause(size.account)});
   }
-  screen.table(Worth::evidence, table);
+  screen.table(LinePriority::evidence, table);
 }
 
-void add_shared(Screen& screen, const JobPlan& plan) {
+void add_shared(TextReportBuilder& screen, const JobPlan& plan) {
   if (plan.shared.empty()) return;
   TextTable table("lrrrl", {"for GPUs that never wait for it", "needed", "given", "used", "full"});
-  for (const SharedThing& thing : plan.shared)
+  for (const SharedResource& thing : plan.shared)
     table.add({thing.name, amount(thing, thing.needed), amount(thing, thing.given),
                thing.given > 0 ? show_percent(thing.share()) : "", where_full(thing)});
-  screen.table(Worth::evidence, table);
+  screen.table(LinePriority::evidence, table);
 }
 
 // What GPUs wait for that have twice what is needed of all that ranks share.
 std::string beyond_words(const JobPlan& plan) {
-  constexpr double kMostIsBusy = 0.95, kAsNow = 1.01;
-  if (!plan.with_enough) return "";
-  const Account& account = plan.with_enough->account;
+  constexpr double kMaxIsBusy = 0.95, kAsNow = 1.01;
+  if (!plan.if_unlimited) return "";
+  const Account& account = plan.if_unlimited->account;
   const double busy = busy_of(account);
-  if (busy >= kMostIsBusy) return "";
+  if (busy >= kMaxIsBusy) return "";
   const std::string cause = largest_cause(account);
   const std::string waits = cause.empty() ? "" : ", and wait most for " + cause;
   if (busy > kAsNow * busy_of(plan.job().account))
@@ -136,7 +136,7 @@ std::string beyond_words(const JobPlan& plan) {
 }
 
 std::string advice(const JobPlan& plan) {
-  const SharedThing* first = first_full_of(plan);
+  const SharedResource* first = first_full_of(plan);
   if (first == nullptr) return "";
   const SharedThingRow* row = row_of(*first);
   return fmt::format("Needed: {}{} instead of {}{}", amount(*first, first->needed),
@@ -177,21 +177,21 @@ std::string cache_line(const JobPlan& plan) {
 
 }  // namespace
 
-void tell_plan(Reading& reading, const JobPlan& plan, const ReportStyle&) {
-  Screen& screen = reading.body;
+void tell_plan(TextReport& reading, const JobPlan& plan, const ReportStyle&) {
+  TextReportBuilder& screen = reading.body;
   if (plan.sizes.empty()) {
-    screen.headline("Nothing was planned", Tone::plain);
+    screen.headline("Nothing was planned", LineTone::plain);
     return;
   }
-  screen.wrapped_headline(answer_line(plan), Tone::plain);
-  screen.line(Worth::advice, advice(plan));
-  screen.line(Worth::advice, epoch_line(plan));
-  screen.line(Worth::detail, cache_line(plan));
-  screen.line(Worth::advice, capitalised(plan.fit.sentence()));
-  screen.line(Worth::basis, capitalised(plan.history.sentence()));
+  screen.wrapped_headline(answer_line(plan), LineTone::plain);
+  screen.line(LinePriority::advice, advice(plan));
+  screen.line(LinePriority::advice, epoch_line(plan));
+  screen.line(LinePriority::detail, cache_line(plan));
+  screen.line(LinePriority::advice, capitalised(plan.fit.sentence()));
+  screen.line(LinePriority::basis, capitalised(plan.history.sentence()));
   add_sizes(screen, plan);
   add_shared(screen, plan);
-  for (const std::string& note : plan.notes) screen.line(Worth::basis, "note: " + note);
+  for (const std::string& note : plan.notes) screen.line(LinePriority::basis, "note: " + note);
   reading.more = "more with --verbose: notes";
 }
 

@@ -6,14 +6,14 @@
 #include <set>
 
 #include "analysis/wording.h"
-#include "page/figures.h"
+#include "page/charts.h"
 #include "report/kinds.h"
-#include "report/screen.h"
+#include "report/text_report.h"
 
 namespace loaderscope::probe {
 namespace {
 
-void describe_figure(Form& form, Figure& figure) {
+void describe_figure(ResultVisitor& form, Figure& figure) {
   form.object(
       "", "one figure",
       [&] {
@@ -31,7 +31,7 @@ void describe_figure(Form& form, Figure& figure) {
       Lines::one);
 }
 
-void describe_ceiling(Form& form, Ceiling& ceiling) {
+void describe_ceiling(ResultVisitor& form, Ceiling& ceiling) {
   form.object("", "one ceiling", [&] {
     form.numbered_word("supply", ceiling.supply, supply_names(), "what is given");
     form.real("per_s", ceiling.per_s, "samples of decoding, else bytes; of links the slowest GPU's",
@@ -44,7 +44,7 @@ void describe_ceiling(Form& form, Ceiling& ceiling) {
   });
 }
 
-void describe_outcome(Form& form, std::string_view name, Outcome& outcome) {
+void describe_outcome(ResultVisitor& form, std::string_view name, Outcome& outcome) {
   form.object(name, "one measurement", [&] {
     form.text_or_null("why_not", outcome.why_not, "why it was not measured; null: it was");
     form.real("took_s", outcome.took_s, "time that it took", kNotNegative);
@@ -65,7 +65,7 @@ void describe_outcome(Form& form, std::string_view name, Outcome& outcome) {
   });
 }
 
-void describe_demand(Form& form, DemandAnswer& answer) {
+void describe_demand(ResultVisitor& form, DemandAnswer& answer) {
   form.object("demand", "what the figures mean for a job", [&] {
     Demand& demand = answer.demand;
     form.real("samples_per_s", demand.samples_per_s, "of each rank", kNotNegative);
@@ -87,7 +87,7 @@ void describe_demand(Form& form, DemandAnswer& answer) {
   });
 }
 
-void describe_against(Form& form, PeersAnswer& answer) {
+void describe_against(ResultVisitor& form, PeersAnswer& answer) {
   form.object("against", "beside its peers", [&] {
     form.whole("peers", answer.peers, "profiles that it was compared with");
     form.whole("compared", answer.compared, "figures that three of them have as well");
@@ -124,26 +124,26 @@ std::string machine_line(const Profile& profile) {
 }
 
 // The answer that was asked for first is the first line.
-void tell_answers(Screen& screen, const Profile& profile) {
+void tell_answers(TextReportBuilder& screen, const Profile& profile) {
   if (profile.against) {
     const PeersAnswer& answer = *profile.against;
     screen.wrapped_headline(capitalised(answer.sentence),
-                            answer.unlike.empty() ? Tone::good : Tone::bad);
+                            answer.unlike.empty() ? LineTone::good : LineTone::bad);
   }
   if (profile.demand)
     screen.wrapped_headline(capitalised(profile.demand->sentence),
-                            !profile.demand->is_met           ? Tone::bad
-                            : profile.demand->is_all_judged() ? Tone::good
-                                                              : Tone::plain);
-  screen.wrapped_headline(capitalised(profile.sentence()), Tone::plain);
+                            !profile.demand->is_met           ? LineTone::bad
+                            : profile.demand->is_all_judged() ? LineTone::good
+                                                              : LineTone::plain);
+  screen.wrapped_headline(capitalised(profile.sentence()), LineTone::plain);
   if (profile.demand) {
     for (const DemandLine& line : profile.demand->lines)
-      screen.line(Worth::advice, "  needs " + line.sentence);
+      screen.line(LinePriority::advice, "  needs " + line.sentence);
   }
 }
 
 // A row for each series, a column for each of its places.
-void tell_series(Screen& screen, const Outcome& outcome) {
+void tell_series(TextReportBuilder& screen, const Outcome& outcome) {
   std::vector<std::string> names;
   std::map<double, std::map<std::string, std::string>> cells;
   for (const Figure& figure : outcome.figures) {
@@ -161,10 +161,10 @@ void tell_series(Screen& screen, const Outcome& outcome) {
     for (auto& [at, column] : cells) row.push_back(column[name]);
     table.add(row);
   }
-  screen.table(Worth::evidence, table);
+  screen.table(LinePriority::evidence, table);
 }
 
-void tell_figures(Screen& screen, const Profile& profile) {
+void tell_figures(TextReportBuilder& screen, const Profile& profile) {
   TextTable table("llrrl", {"figure", "", "value", "noise", "condition"});
   for (const auto& [name, outcome] : profile.probes) {
     for (const Figure& figure : outcome.figures)
@@ -172,7 +172,7 @@ void tell_figures(Screen& screen, const Profile& profile) {
                  figure.noise > 0 ? fmt::format("{:.1f} %", figure.noise * 100) : "",
                  figure.condition});
   }
-  screen.table(Worth::beside, table);
+  screen.table(LinePriority::beside, table);
 }
 
 // One picture for each measurement that has series over several places.
@@ -237,23 +237,24 @@ std::string draw_facts(const Profile& profile) {
 
 }  // namespace
 
-void tell_profile(Reading& reading, const Profile& profile, const ReportStyle& style) {
-  Screen& screen = reading.body;
+void tell_profile(TextReport& reading, const Profile& profile, const ReportStyle& style) {
+  TextReportBuilder& screen = reading.body;
   tell_answers(screen, profile);
-  screen.line(Worth::basis, machine_line(profile));
+  screen.line(LinePriority::basis, machine_line(profile));
   for (const auto& [name, outcome] : profile.probes) {
-    for (const std::string& line : outcome.lines) screen.line(Worth::evidence, line);
+    for (const std::string& line : outcome.lines) screen.line(LinePriority::evidence, line);
     tell_series(screen, outcome);
   }
   for (const auto& [name, outcome] : profile.probes) {
     if (!outcome.why_not.empty())
-      screen.line(Worth::basis, fmt::format("not measured: {}: {}", name, outcome.why_not));
-    for (const std::string& note : outcome.notes) screen.line(Worth::detail, "note: " + note);
+      screen.line(LinePriority::basis, fmt::format("not measured: {}: {}", name, outcome.why_not));
+    for (const std::string& note : outcome.notes)
+      screen.line(LinePriority::detail, "note: " + note);
   }
-  for (const std::string& note : profile.notes) screen.line(Worth::basis, "note: " + note);
+  for (const std::string& note : profile.notes) screen.line(LinePriority::basis, "note: " + note);
   if (profile.against) {
     for (const std::string& note : profile.against->notes)
-      screen.line(Worth::basis, "note: " + note);
+      screen.line(LinePriority::basis, "note: " + note);
   }
   if (style.verbose) tell_figures(screen, profile);
   reading.more = "more with --verbose: each figure";
@@ -265,7 +266,7 @@ std::string draw_profile(const Profile& profile) {
   return pictures;
 }
 
-void describe_profile(Form& form, Profile& profile) {
+void describe_profile(ResultVisitor& form, Profile& profile) {
   form.shown("answer", profile.sentence(), "what the machine gives, in a sentence");
   form.object("machine", "what was measured", [&] {
     form.text("host", profile.host, "its name");
@@ -281,9 +282,9 @@ void describe_profile(Form& form, Profile& profile) {
   form.entries(
       "probes", profile.probes, "measurements, by their names",
       [&](std::string_view name, Outcome& outcome) { describe_outcome(form, name, outcome); });
-  form.optional("demand", profile.demand, Missing::left_out,
+  form.optional("demand", profile.demand, AbsentValue::left_out,
                 [&](DemandAnswer& answer) { describe_demand(form, answer); });
-  form.optional("against", profile.against, Missing::left_out,
+  form.optional("against", profile.against, AbsentValue::left_out,
                 [&](PeersAnswer& answer) { describe_against(form, answer); });
   form.texts("notes", profile.notes, "what else is to be known");
 }

@@ -4,8 +4,8 @@
 #include "loaderscope/errors.h"
 #include "report/describe.h"
 #include "report/json_cursor.h"
+#include "report/json_reader.h"
 #include "report/kinds.h"
-#include "report/read_form.h"
 #include "report/saved.h"
 
 namespace loaderscope::probe {
@@ -15,7 +15,7 @@ SavedProfile profile_in(const JsonNode& node, const std::string& place) {
   const JsonCursor document(node, place);
   document.expect_object();
   check_schema(document, "probe");
-  ReadForm form(document);
+  JsonReader form(document);
   SavedProfile saved;
   describe_tool(form, saved.tool_version);
   describe_profile(form, saved.profile);

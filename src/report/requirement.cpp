@@ -120,8 +120,8 @@ std::string shown_number(double value, const Requirement& condition) {
   const bool in_percent = condition.value.ends_with('%');
   const double factor = in_percent ? 100 : 1;
   const std::optional<double> wanted = number_in(condition.value);
-  constexpr int kDigits = 3, kMostDigits = 17;
-  for (int digits = kDigits; digits <= kMostDigits; ++digits) {
+  constexpr int kDigits = 3, kMaxDigits = 17;
+  for (int digits = kDigits; digits <= kMaxDigits; ++digits) {
     std::string text = fmt::format("{:.{}g}", factor * value, digits);
     const bool looks_alike =
         wanted && *wanted != value && text == fmt::format("{:.{}g}", factor * *wanted, digits);

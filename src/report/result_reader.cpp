@@ -13,14 +13,14 @@
 #include "loaderscope/report.h"
 #include "report/check_step.h"
 #include "report/describe.h"
-#include "report/read_form.h"
+#include "report/json_reader.h"
 #include "report/schemas.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostRanks = 1 << 16;
-constexpr std::int64_t kMostPathParts = 32;  // of a critical path
+constexpr std::size_t kMaxRanks = 1 << 16;
+constexpr std::int64_t kMaxPathParts = 32;  // of a critical path
 constexpr const char* kGiveResult = "give a result that 'loaderscope run --json' saved";
 
 class ResultReader {
@@ -96,16 +96,16 @@ class ResultReader {
   void read_ranks(const JsonCursor& json) {
     json.expect_array();
     ranks_read_ = true;
-    if (json.size() > kMostRanks)
-      json.fail(fmt::format("are {}, more than {}", json.size(), kMostRanks));
+    if (json.size() > kMaxRanks)
+      json.fail(fmt::format("are {}, more than {}", json.size(), kMaxRanks));
     // No sum over the ranks of values up to this overflows.
     most_ =
-        JsonCursor::kMostCount / static_cast<std::int64_t>(std::max<std::size_t>(1, json.size()));
+        JsonCursor::kMaxCount / static_cast<std::int64_t>(std::max<std::size_t>(1, json.size()));
     for (std::size_t i = 0; i < json.size(); ++i) {
       const JsonCursor one = json.item(i);
       RankRecord& rank = record_.ranks.emplace_back();
       std::int64_t steps = 0;
-      ReadForm form(one, most_, ReadForm::Root::value);
+      JsonReader form(one, most_, JsonReader::Root::value);
       describe_rank(form, rank, steps, {}, {});
       if (rank.critical_path) check_path(one, *rank.critical_path);
       states_.push_back({steps, rank.first_ask, 0});
@@ -126,7 +126,7 @@ class ResultReader {
     const JsonCursor of = key == kReservoir ? json.item(0) : json.at("rank");
     const std::size_t r = rank_of(of);
     RankRecord& rank = record_.ranks[r];
-    ReadForm form(json, most_, ReadForm::Root::value);
+    JsonReader form(json, most_, JsonReader::Root::value);
     form.origin = rank.first_ask;
     const auto number = static_cast<std::int64_t>(r);
     if (key == kSteps) {
@@ -163,14 +163,14 @@ class ResultReader {
 
   // Their sum, over all ranks, must not overflow.
   void check_path(const JsonCursor& json, const CriticalPath& path) const {
-    const Nanos most = most_ / kMostPathParts;
+    const Nanos most = most_ / kMaxPathParts;
     const bool ok = path.compute <= most && std::all_of(path.stall.begin(), path.stall.end(),
                                                         [&](Nanos ns) { return ns <= most; });
     if (!ok) json.fail("has a critical_path that is out of range");
   }
 
   void read_facts(const JsonCursor& document) {
-    ReadForm form(document);
+    JsonReader form(document);
     describe_tool(form, record_.tool_version);
     Analysis asked;  // of which only the proof is read
     describe_run(form, record_, asked, JsonScope::full);
@@ -263,7 +263,7 @@ class ResultReader {
   RunRecord record_;
   std::optional<Proof> proof_;
   std::vector<RankState> states_;
-  std::int64_t most_ = JsonCursor::kMostCount;
+  std::int64_t most_ = JsonCursor::kMaxCount;
   std::string array_;       // that is being streamed
   std::int64_t taken_ = 0;  // of its elements
   bool schema_seen_ = false, ranks_read_ = false;
@@ -284,7 +284,7 @@ SavedRun read_result(const std::string& path) {
   if (status.type() == std::filesystem::file_type::not_found) {
     throw RunError(fmt::format("{}: there is no such file; {}", path, kGiveResult));
   }
-  if (const std::string_view other = kind_unless_file(path); !other.empty())
+  if (const std::string_view other = non_file_kind(path); !other.empty())
     throw RunError(fmt::format("{}: {}, not a file; {}", path, other, kGiveResult));
   std::ifstream in(path, std::ios::binary);
   if (!in) throw RunError(fmt::format("{}: cannot be opened; look at its permissions", path));

@@ -2,27 +2,29 @@
 
 #include "report/describe.h"
 #include "report/kinds.h"
-#include "report/screen.h"
+#include "report/text_report.h"
 #include "report/writers.h"
 
 namespace loaderscope {
 namespace {
 
 template <class T>
-using Tell = void (*)(Reading& reading, const T& result, const ReportStyle& style);
+using Tell = void (*)(TextReport& reading, const T& result, const ReportStyle& style);
 
 template <class T>
 using Draw = std::string (*)(const T& result);
 
 template <class T>
 AnyResult any_result(std::string_view kind, const T& result, std::string_view tool_version,
-                     void (*describe)(Form& form, T& result), Tell<T> tell, Draw<T> draw) {
+                     void (*describe)(ResultVisitor& form, T& result), Tell<T> tell, Draw<T> draw) {
   AnyResult any;
   any.kind = kind;
   any.tool_version = tool_version;
   // Who writes changes nothing of what is described to him.
-  any.describe = [&result, describe](Form& form) { describe(form, const_cast<T&>(result)); };
-  any.tell = [&result, tell](Reading& reading, const ReportStyle& style) {
+  any.describe = [&result, describe](ResultVisitor& form) {
+    describe(form, const_cast<T&>(result));
+  };
+  any.tell = [&result, tell](TextReport& reading, const ReportStyle& style) {
     tell(reading, result, style);
   };
   any.draw = [&result, draw] { return draw(result); };
@@ -33,11 +35,11 @@ AnyResult of_run(const RunRecord& record, const Analysis& analysis, JsonScope sc
   AnyResult any;
   any.kind = "run";
   any.tool_version = record.tool_version;
-  any.describe = [&, scope](Form& form) {
+  any.describe = [&, scope](ResultVisitor& form) {
     describe_run(form, const_cast<RunRecord&>(record), const_cast<Analysis&>(analysis), scope);
   };
-  any.tell = [&](Reading& reading, const ReportStyle& style) {
-    tell_run(reading, record, analysis, style);
+  any.tell = [&](TextReport& reading, const ReportStyle& style) {
+    write_run_text(reading, record, analysis, style);
   };
   any.draw = [&] { return draw_run(record, analysis); };
   any.record = &record;
@@ -56,11 +58,11 @@ AnyResult answer_of(const RunRecord& record, const Analysis& analysis) {
 }
 
 AnyResult result_of(const Experiment& sweep, std::string_view tool_version) {
-  return any_result("sweep", sweep, tool_version, describe_sweep, tell_sweep, draw_sweep);
+  return any_result("sweep", sweep, tool_version, describe_sweep, write_sweep_text, draw_sweep);
 }
 
 AnyResult result_of(const Tune& tune, std::string_view tool_version) {
-  return any_result("tune", tune, tool_version, describe_tune, tell_tune, draw_tune);
+  return any_result("tune", tune, tool_version, describe_tune, write_tune_text, draw_tune);
 }
 
 AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version) {

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "report/form.h"
 #include "report/json_stream.h"
+#include "report/result_visitor.h"
 
 namespace loaderscope {
 namespace {
 
-class RowsForm : public Form {
+class RowsForm : public ResultVisitor {
  public:
-  explicit RowsForm(std::string_view list) : Form(Does::write), list_(list) {}
+  explicit RowsForm(std::string_view list) : ResultVisitor(VisitMode::write), list_(list) {}
 
   void text(Name name, std::string& value, Sentence) override { add(name, value, true); }
   void word(Name name, std::string& value, const std::vector<std::string_view>&,
@@ -18,18 +18,18 @@ class RowsForm : public Form {
     add(name, value, true);
   }
   void flag(Name name, bool& value, Sentence) override { add(name, value ? "true" : "false"); }
-  void whole(Name name, std::int64_t& value, Sentence, Whole) override {
+  void whole(Name name, std::int64_t& value, Sentence, IntegerRange) override {
     add(name, std::to_string(value));
   }
-  void real(Name name, double& value, Sentence, Real) override {
+  void real(Name name, double& value, Sentence, RealRange) override {
     add(name, fmt::format("{}", value));
   }
-  void seconds(Name name, Nanos& value, Sentence, Whole) override {
+  void seconds(Name name, Nanos& value, Sentence, IntegerRange) override {
     add(name, seconds_text(value));
   }
   void settings(RunConfig&) override {}
-  using Form::whole;
-  using Form::word;
+  using ResultVisitor::whole;
+  using ResultVisitor::word;
 
   std::vector<ResultRow> take() { return std::move(rows_); }
 
@@ -46,7 +46,7 @@ class RowsForm : public Form {
     if (level.shape != Shape::list || levels_.size() < kElement) return;
     if (inner_list() == nullptr) put(level.path, level.words(), false);
   }
-  bool begins(Name, bool there, Missing) override { return there; }
+  bool begins(Name, bool there, AbsentValue) override { return there; }
 
  private:
   static constexpr std::size_t kElement = 2;  // levels: the list, and an element

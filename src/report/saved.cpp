@@ -5,14 +5,14 @@
 #include "base/file_kind.h"
 #include "loaderscope/errors.h"
 #include "report/describe.h"
-#include "report/read_form.h"
+#include "report/json_reader.h"
 
 namespace loaderscope {
 namespace {
 
 std::ifstream open_saved(const std::string& path) {
   const std::string place = shown_text(path);
-  if (const std::string_view other = kind_unless_file(path); !other.empty())
+  if (const std::string_view other = non_file_kind(path); !other.empty())
     throw RunError(place + ": is " + std::string(other) + "; give a file that --json saved");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw RunError(place + ": cannot be opened; look at its name and permissions");
@@ -36,7 +36,7 @@ SavedResult parse_saved(const ResultKind& kind, std::istream& in, const std::str
   const JsonNode root = read_json(in, place, {});
   const JsonCursor document(root, place);
   check_schema(document, kind.row.name);
-  ReadForm form(document, kind.most);
+  JsonReader form(document, kind.most);
   std::string tool_version;
   describe_tool(form, tool_version);
   return kind.read(form, tool_version);

@@ -6,11 +6,11 @@
 
 #include "report/describe.h"
 #include "report/experiment_json.h"
-#include "report/json_form.h"
+#include "report/json_writer.h"
 #include "report/kinds.h"
 #include "report/results.h"
 #include "report/saved.h"
-#include "report/schema_form.h"
+#include "report/schema_writer.h"
 #include "report/what_if_report.h"
 
 namespace loaderscope {
@@ -19,20 +19,20 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // By what is shown of an empty one.
-template <class Result, void (*describe)(Form&, Result&)>
-void explain(Form& form) {
+template <class Result, void (*describe)(ResultVisitor&, Result&)>
+void explain(ResultVisitor& form) {
   Result empty;
   describe(form, empty);
 }
 
-template <class Result, void (*describe)(Form&, Result&)>
-SavedResult read(Form& form, const std::string& tool_version) {
+template <class Result, void (*describe)(ResultVisitor&, Result&)>
+SavedResult read(ResultVisitor& form, const std::string& tool_version) {
   const auto result = std::make_shared<Result>();
   describe(form, *result);
   return {result, result_of(*result, tool_version)};
 }
 
-void explain_run(Form& form) {
+void explain_run(ResultVisitor& form) {
   RunRecord record;
   Analysis analysis;
   describe_run(form, record, analysis, JsonScope::full);
@@ -40,7 +40,7 @@ void explain_run(Form& form) {
 
 }  // namespace
 
-void describe_tool(Form& form, std::string& version) {
+void describe_tool(ResultVisitor& form, std::string& version) {
   form.object("tool", "what wrote it",
               [&] { form.text("version", version, "version of loaderscope"); });
 }
@@ -52,26 +52,26 @@ std::span<const ResultKind> result_kinds() {
         "--json FILE'."},
        explain_run,
        nullptr,
-       Whole::kMost,
+       IntegerRange::kMax,
        kSteps,
        {},
        "a group of the numbers that metrics describes, such as memory"},
       {{"sweep", "A grid of settings, measured: saved by 'loaderscope sweep --json FILE'."},
        explain<Experiment, describe_sweep>,
        read<Experiment, describe_sweep>,
-       kMostOfRun,
+       kMaxOfRun,
        "cases"},
       {{"tune", "The setting to use: saved by 'loaderscope tune --json FILE'."},
        explain<Tune, describe_tune>,
        read<Tune, describe_tune>,
-       kMostOfRun,
+       kMaxOfRun,
        "cases"},
       {{"compare",
         "Two ways of running a job, as pairs of fresh processes: saved by 'loaderscope compare "
         "--json FILE'."},
        explain<compare::Comparison, compare::describe_comparison>,
        read<compare::Comparison, compare::describe_comparison>,
-       Whole::kMost,
+       IntegerRange::kMax,
        "differences",
        {"differences", "verdict"}},
       {{"what-if",
@@ -81,14 +81,14 @@ std::span<const ResultKind> result_kinds() {
       {{"plan", "A measured run as a job of many ranks: saved by 'loaderscope plan --json FILE'."},
        explain<JobPlan, describe_plan>,
        read<JobPlan, describe_plan>,
-       Whole::kMost,
+       IntegerRange::kMax,
        "sizes"},
       {{"selftest",
         "Known delays injected into each stage, and what the account shows of them: saved by "
         "'loaderscope selftest --json FILE'."},
        explain<selftest::Result, describe_selftest>,
        read<selftest::Result, describe_selftest>,
-       Whole::kMost,
+       IntegerRange::kMax,
        "stages",
        {"stages", "found"}},
       {{"probe",
@@ -101,14 +101,14 @@ std::span<const ResultKind> result_kinds() {
         "'loaderscope probe link --json FILE'."},
        explain<probe::LinkMatrix, probe::describe_link>,
        read<probe::LinkMatrix, probe::describe_link>,
-       Whole::kMost,
+       IntegerRange::kMax,
        "link"},
       {{"watch",
         "A running job seen from outside: what its processes do, against thresholds, and what "
         "limits it: saved by 'loaderscope watch --json FILE'."},
        explain<watch::Watch, watch::describe_watch>,
        read<watch::Watch, watch::describe_watch>,
-       Whole::kMost,
+       IntegerRange::kMax,
        "processes",
        {"thresholds", "met"}},
       {{"dataset-info", "What is in a data set: printed by 'loaderscope data info --json'."},
@@ -126,7 +126,7 @@ std::string schema_name(std::string_view kind) { return "loaderscope." + std::st
 
 void write_json(std::ostream& out, const AnyResult& result) {
   JsonStream json(out);
-  JsonForm form(json);
+  JsonWriter form(json);
   json.begin_object();
   json.member("schema", std::string_view(schema_name(result.kind)));
   std::string version = result.tool_version;
@@ -137,7 +137,7 @@ void write_json(std::ostream& out, const AnyResult& result) {
 
 Json schema_document(const ResultKind& kind) {
   const std::string name = schema_name(kind.row.name);
-  SchemaForm form;
+  SchemaWriter form;
   std::string version;
   describe_tool(form, version);
   kind.explain(form);

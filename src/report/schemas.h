@@ -8,19 +8,19 @@
 #include <string_view>
 
 #include "loaderscope/report.h"
-#include "report/form.h"
+#include "report/result_visitor.h"
 
 namespace loaderscope {
 
 struct SavedResult;  // src/report/saved.h
 
 struct ResultKind {
-  Row row;                      // whose sentence has the command that saves one between quotes
-  void (*explain)(Form& form);  // what can stand in it
+  Row row;  // whose sentence has the command that saves one between quotes
+  void (*explain)(ResultVisitor& form);  // what can stand in it
   // What was saved; null of a run, see read_result().
-  SavedResult (*read)(Form& form, const std::string& tool_version) = nullptr;
-  std::int64_t most = Whole::kMost;  // of numbers that are read, so that their sums fit
-  std::string_view rows = {};        // the list that is a line each in CSV; "": there is none
+  SavedResult (*read)(ResultVisitor& form, const std::string& tool_version) = nullptr;
+  std::int64_t most = IntegerRange::kMax;  // of numbers that are read, so that their sums fit
+  std::string_view rows = {};              // the list that is a line each in CSV; "": there is none
   struct Tests {
     std::string_view list, flag;  // whether one of them passed
   } tests = {};                   // what a CI counts

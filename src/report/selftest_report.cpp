@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analysis/wording.h"
-#include "report/screen.h"
+#include "report/text_report.h"
 #include "report/text_table.h"
 
 namespace loaderscope {
@@ -121,7 +121,7 @@ std::vector<const Recovery*> rows_of(const Result& result, bool all) {
   return rows;
 }
 
-void add_rows(Screen& screen, const Result& result, bool all) {
+void add_rows(TextReportBuilder& screen, const Result& result, bool all) {
   TextTable table("llrrrrl", {"pipeline", "stage", "injected ms/step", "found ms/step", "found",
                               "rounds", all ? "other causes" : ""});
   std::string_view last;
@@ -132,7 +132,7 @@ void add_rows(Screen& screen, const Result& result, bool all) {
                std::to_string(recovery->growth.size()), all ? show_elsewhere(*recovery) : ""});
     last = recovery->pipeline;
   }
-  if (!table.empty()) screen.table(Worth::evidence, table);
+  if (!table.empty()) screen.table(LinePriority::evidence, table);
 }
 
 std::string basis_line(const Result& result) {
@@ -142,7 +142,7 @@ std::string basis_line(const Result& result) {
       result.engine, seconds(result.wall), show_percent(result.contention));
 }
 
-void show_growth(Form& form, Recovery& recovery) {
+void show_growth(ResultVisitor& form, Recovery& recovery) {
   form.list(
       "rounds_s", recovery.growth, "the growth in each round, seconds per step",
       [&](PerCause<double>& round) { form.shown("", round[recovery.cause()], ""); }, Lines::one);
@@ -151,11 +151,11 @@ void show_growth(Form& form, Recovery& recovery) {
     elsewhere.emplace_back(name_of(cause), change);
   form.entries(
       "elsewhere", elsewhere, "growth of the other causes / injected_s, those from 0.01 on",
-      [&](Form::Name cause, double change) { form.shown(cause, change, ""); }, names_of<Cause>(),
-      Lines::one);
+      [&](ResultVisitor::Name cause, double change) { form.shown(cause, change, ""); },
+      names_of<Cause>(), Lines::one);
 }
 
-void describe_recovery(Form& form, Recovery& recovery) {
+void describe_recovery(ResultVisitor& form, Recovery& recovery) {
   form.text("pipeline", recovery.pipeline, "the pipeline that the delay was injected into");
   form.word("stage", recovery.stage, "the stage that it was injected into");
   form.shown_word("cause", name_of(recovery.cause()), names_of<Cause>(),
@@ -174,24 +174,24 @@ void describe_recovery(Form& form, Recovery& recovery) {
       [&](PerCause<double>& round) {
         form.by_word<Cause>(
             "", round, "one round", [](double growth) { return growth != 0; },
-            [&](Form::Name cause, double& growth) { form.real(cause, growth, ""); });
+            [&](ResultVisitor::Name cause, double& growth) { form.real(cause, growth, ""); });
       },
       Lines::one);
 }
 
 }  // namespace
 
-void tell_selftest(Reading& reading, const Result& result, const ReportStyle& style) {
-  Screen& screen = reading.body;
-  screen.wrapped_headline(answer_line(result), result.passed() ? Tone::good : Tone::bad);
-  screen.line(Worth::advice, reason_line(result));
+void tell_selftest(TextReport& reading, const Result& result, const ReportStyle& style) {
+  TextReportBuilder& screen = reading.body;
+  screen.wrapped_headline(answer_line(result), result.passed() ? LineTone::good : LineTone::bad);
+  screen.line(LinePriority::advice, reason_line(result));
   add_rows(screen, result, style.verbose);
-  screen.line(Worth::basis, basis_line(result));
-  for (const std::string& note : result.notes) screen.line(Worth::basis, "note: " + note);
+  screen.line(LinePriority::basis, basis_line(result));
+  for (const std::string& note : result.notes) screen.line(LinePriority::basis, "note: " + note);
   reading.more = "more with --verbose: stages that were not found, notes";
 }
 
-void describe_selftest(Form& form, Result& result) {
+void describe_selftest(ResultVisitor& form, Result& result) {
   form.text("engine", result.engine, "what ran; empty when nothing did");
   form.shown("passed", result.passed(),
              "every delay was found in its own stage, within the tolerance");

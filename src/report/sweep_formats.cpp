@@ -156,7 +156,7 @@ TextTable table_of_formats(const Experiment& experiment, const SweepAnswer& answ
     const CaseRun& run = one.runs.back();
     std::vector<std::string> row;
     for (const Axis& axis : experiment.axes) row.push_back(setting_text(one, axis.key));
-    const CaseReading reading = run.reading.value_or(CaseReading{});
+    const CaseReadStats reading = run.reading.value_or(CaseReadStats{});
     row.push_back(run.reading ? show_duration(reading.per_sample) : "");
     row.push_back(run.reading ? number(reading.in_flight) : "");
     row.push_back(run.reading ? number(reading.requests) : "");
@@ -192,12 +192,13 @@ std::string format_answer(const Experiment& experiment, const SweepAnswer& answe
   return text;
 }
 
-void add_formats(Screen& screen, const Experiment& experiment, const SweepAnswer& answer) {
+void add_formats(TextReportBuilder& screen, const Experiment& experiment,
+                 const SweepAnswer& answer) {
   const std::optional<Contest> contest = contest_of(experiment, answer);
   if (!contest) return;
-  screen.line(Worth::advice, cause_line(experiment, answer, *contest));
-  screen.line(Worth::advice, repacking_line(experiment, answer, *contest));
-  screen.table(Worth::evidence, table_of_formats(experiment, answer));
+  screen.line(LinePriority::advice, cause_line(experiment, answer, *contest));
+  screen.line(LinePriority::advice, repacking_line(experiment, answer, *contest));
+  screen.table(LinePriority::evidence, table_of_formats(experiment, answer));
 }
 
 }  // namespace loaderscope

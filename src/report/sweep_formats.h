@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "loaderscope/experiment.h"
-#include "report/screen.h"
+#include "report/text_report.h"
 
 namespace loaderscope {
 
 // "Repack as tar:...: cold 632 -> 1,733 samples/s"; "" where no data sets were compared.
 std::string format_answer(const Experiment& experiment, const SweepAnswer& answer);
 // Why, what repacking takes, and a row for each case: how it was read.
-void add_formats(Screen& screen, const Experiment& experiment, const SweepAnswer& answer);
+void add_formats(TextReportBuilder& screen, const Experiment& experiment,
+                 const SweepAnswer& answer);
 
 }  // namespace loaderscope

@@ -9,8 +9,8 @@
 #include "loaderscope/settings.h"
 #include "report/experiment_json.h"
 #include "report/json_cursor.h"
+#include "report/json_reader.h"
 #include "report/kinds.h"
-#include "report/read_form.h"
 #include "report/schemas.h"
 #include "settings/engine_table.h"
 
@@ -39,7 +39,7 @@ std::vector<SweptCase> swept_cases(const Experiment& experiment, const SweepAnsw
   return swept;
 }
 
-void describe_swept(Form& form, SweptCase& one) {
+void describe_swept(ResultVisitor& form, SweptCase& one) {
   describe_values(form, one.values);
   describe_case_settings(form, one.settings);
   form.text_or_null("skipped", one.skipped, "why it was not run, or failed");
@@ -50,7 +50,7 @@ void describe_swept(Form& form, SweptCase& one) {
   describe_runs(form, one.runs);
 }
 
-void describe_cases(Form& form, std::vector<SweptCase>& cases) {
+void describe_cases(ResultVisitor& form, std::vector<SweptCase>& cases) {
   form.list("cases", cases, "in the order of the grid",
             [&](SweptCase& one) { form.object("", "", [&] { describe_swept(form, one); }); });
 }
@@ -114,7 +114,7 @@ std::ifstream open_sweep(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     throw RunError(path + ": there is no such file; " + std::string(kGiveSweep));
-  if (const std::string_view other = kind_unless_file(path); !other.empty())
+  if (const std::string_view other = non_file_kind(path); !other.empty())
     throw RunError(path + ": is " + std::string(other) + "; " + std::string(kGiveSweep));
   std::ifstream in(path, std::ios::binary);
   if (!in) throw RunError(path + ": cannot be read; " + std::string(kGiveSweep));
@@ -132,7 +132,7 @@ void check_schema(const JsonCursor& document, const std::string& path) {
 
 }  // namespace
 
-void describe_sweep(Form& form, Experiment& experiment) {
+void describe_sweep(ResultVisitor& form, Experiment& experiment) {
   SweepAnswer answer = judge_sweep(experiment);
   Given given = given_in(experiment);
   RunConfig in_force = in_force_of(experiment);
@@ -166,7 +166,7 @@ void resume_sweep(std::istream& in, const std::string& path, Experiment& experim
   const JsonNode root = read_json(in, path, {});
   const JsonCursor document(root, path);
   check_schema(document, path);
-  ReadForm form(document, kMostOfRun);
+  JsonReader form(document, kMaxOfRun);
   Given given;
   describe_given(form, given);
   const std::string differs = difference(given, given_in(experiment));

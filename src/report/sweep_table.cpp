@@ -12,15 +12,15 @@
 #include "loaderscope/errors.h"
 #include "report/experiment_text.h"
 #include "report/kinds.h"
-#include "report/screen.h"
 #include "report/sweep_formats.h"
+#include "report/text_report.h"
 #include "report/text_table.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr double kWithin = 0.03;
-constexpr int kBarColumns = 20, kFewestBarColumns = 8;
+constexpr int kBarColumns = 20, kMinBarColumns = 8;
 
 // Whose interval reaches that of the best; the knee is said for itself.
 std::string words_of_equals(const Experiment& experiment, const SweepAnswer& answer) {
@@ -130,24 +130,25 @@ TextTable table_of_cases(const Experiment& experiment, const SweepAnswer& answer
 }
 
 // The bar is as long as the page leaves it.
-void add_cases(Screen& screen, const Experiment& experiment, const SweepAnswer& answer,
+void add_cases(TextReportBuilder& screen, const Experiment& experiment, const SweepAnswer& answer,
                const ReportStyle& style) {
   const std::vector<std::size_t> shown = cases_to_show(experiment, answer, style.verbose);
   const TextTable widest = table_of_cases(experiment, answer, shown, kBarColumns);
   const int beyond = static_cast<int>(widest.columns()) - style.width;
-  const int fitting = std::max(kFewestBarColumns, kBarColumns - std::max(0, beyond));
-  std::vector<Worth> worths;
+  const int fitting = std::max(kMinBarColumns, kBarColumns - std::max(0, beyond));
+  std::vector<LinePriority> worths;
   for (const std::size_t i : shown)
-    worths.push_back(remark_on(answer, i).empty() ? Worth::evidence : Worth::advice);
-  screen.table(Worth::advice, table_of_cases(experiment, answer, shown, style.drawn ? 0 : fitting),
-               worths);
+    worths.push_back(remark_on(answer, i).empty() ? LinePriority::evidence : LinePriority::advice);
+  screen.table(LinePriority::advice,
+               table_of_cases(experiment, answer, shown, style.drawn ? 0 : fitting), worths);
   const auto measured = std::count_if(answer.rate.begin(), answer.rate.end(),
                                       [](const auto& rate) { return rate.has_value(); });
   if (const auto slower = measured - std::ssize(shown); slower > 0)
-    screen.line(Worth::evidence, fmt::format("  and {} slower ones, with --verbose", slower));
+    screen.line(LinePriority::evidence,
+                fmt::format("  and {} slower ones, with --verbose", slower));
   const std::string legend = bar_legend(experiment.cases);
   if (!legend.empty() && !style.drawn)
-    screen.raw(Worth::detail, "  " + wrapped(legend, style.width - 2, 2));
+    screen.raw(LinePriority::detail, "  " + wrapped(legend, style.width - 2, 2));
 }
 
 // "▓ 1,386": the darker, the nearer to the best of the map.
@@ -158,7 +159,7 @@ std::string shaded(double rate, double best) {
 }
 
 // Of the first two axes of numbers; of several cases of a cell the best one.
-void add_map(Screen& screen, const Experiment& experiment, const SweepAnswer& answer) {
+void add_map(TextReportBuilder& screen, const Experiment& experiment, const SweepAnswer& answer) {
   const std::vector<const Axis*> axes = numeric_axes(experiment);
   if (axes.size() < 2 || experiment.one_at_a_time || !answer.best) return;
   std::map<std::pair<std::string, std::string>, double> cells;
@@ -185,7 +186,7 @@ void add_map(Screen& screen, const Experiment& experiment, const SweepAnswer& an
   std::string map =
       fmt::format("samples/s{}:", experiment.axes.size() > 2 ? ", the best of the other axes" : "");
   for (const std::string& line : table.lines()) map += "\n" + line;
-  screen.raw(Worth::basis, std::move(map));
+  screen.raw(LinePriority::basis, std::move(map));
 }
 
 std::vector<std::string> skipped_lines(const Experiment& experiment) {
@@ -206,13 +207,13 @@ std::vector<std::string> skipped_lines(const Experiment& experiment) {
 
 }  // namespace
 
-void tell_sweep(Reading& reading, const Experiment& experiment, const ReportStyle& style) {
+void write_sweep_text(TextReport& reading, const Experiment& experiment, const ReportStyle& style) {
   const SweepAnswer answer = judge_sweep(experiment);
-  Screen& screen = reading.body;
+  TextReportBuilder& screen = reading.body;
   const std::string formats = format_answer(experiment, answer);
-  if (!formats.empty()) screen.wrapped_headline(formats, Tone::plain);
-  if (formats.empty()) screen.wrapped_headline(answer_line(experiment, answer), Tone::plain);
-  screen.line(Worth::advice, runs_line(experiment));
+  if (!formats.empty()) screen.wrapped_headline(formats, LineTone::plain);
+  if (formats.empty()) screen.wrapped_headline(answer_line(experiment, answer), LineTone::plain);
+  screen.line(LinePriority::advice, runs_line(experiment));
   if (!formats.empty()) add_formats(screen, experiment, answer);
   if (answer.best) {
     add_cases(screen, experiment, answer, style);
@@ -220,11 +221,13 @@ void tell_sweep(Reading& reading, const Experiment& experiment, const ReportStyl
     if (style.verbose && style.plots) {
       for (std::string& line :
            rate_plot(experiment, answer.rate, {answer.knee, "knee"}, style.width))
-        screen.raw(Worth::detail, std::move(line));
+        screen.raw(LinePriority::detail, std::move(line));
     }
   }
-  for (const std::string& text : skipped_lines(experiment)) screen.line(Worth::evidence, text);
-  for (const std::string& note : experiment.notes) screen.line(Worth::detail, "note: " + note);
+  for (const std::string& text : skipped_lines(experiment))
+    screen.line(LinePriority::evidence, text);
+  for (const std::string& note : experiment.notes)
+    screen.line(LinePriority::detail, "note: " + note);
   reading.more = "more with --verbose: cases, the map, notes";
 }
 

@@ -15,9 +15,9 @@
 namespace loaderscope {
 namespace {
 
-constexpr int kShortestBar = 8, kLongestBar = 40;
-constexpr std::size_t kMostCauses = 6;  // in short, compute counted
-constexpr double kSmall = 0.005;        // of the window; in short, less has no row of its own
+constexpr int kShortestBar = 8, kMaxBar = 40;
+constexpr std::size_t kMaxCauses = 6;  // in short, compute counted
+constexpr double kSmall = 0.005;       // of the window; in short, less has no row of its own
 constexpr double kInvisible = 0.001;
 
 // "RandomCrop 62.0 %": what most of the stage's time goes into, as the program calls it.
@@ -35,7 +35,7 @@ std::string remark_on(Cause cause, const RunRecord& record, const Account& accou
   if (cause == Cause::launch && account.not_asking > 0) {
     return fmt::format("{} of it {} a batch that is ready",
                        show_duration(of_step(record, account.not_asking)),
-                       waits_for_word(record, account)
+                       waits_for_notifications(record, account)
                            ? "for " + words_of_cause(cause, record, account) + ", before it takes"
                            : "not asking for");
   }
@@ -73,7 +73,7 @@ std::vector<AccountLine> in_short(const std::vector<AccountLine>& lines) {
   AccountLine others;
   std::size_t count = 0;
   for (const AccountLine& line : lines) {
-    if (kept.empty() || (line.share >= kSmall && kept.size() < kMostCauses)) {
+    if (kept.empty() || (line.share >= kSmall && kept.size() < kMaxCauses)) {
       kept.push_back(line);
       continue;
     }
@@ -129,7 +129,7 @@ TextTable account_table(const RunRecord& record, const Analysis& analysis,
   if (!style.verbose) lines = in_short(lines);
   const std::string first = first_column(record, analysis);
   if (style.drawn) return table_of(lines, first, 0);
-  const int bar = std::clamp(style.width - 64, 10, kLongestBar);
+  const int bar = std::clamp(style.width - 64, 10, kMaxBar);
   const int beyond = static_cast<int>(table_of(lines, first, bar).columns()) - style.width;
   const int fitting = std::max(kShortestBar, bar - std::max(0, beyond));
   return table_of(lines, first, fitting);

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "analysis/contention.h"
-#include "analysis/probed_ceilings.h"
+#include "analysis/machine_ceilings.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "report/table_parts.h"
@@ -38,9 +38,9 @@ std::optional<Ceiling> of_making(const RunRecord& record, const Analysis& analys
 
 std::optional<Ceiling> of_cores(const RunRecord& record, const Analysis& analysis, double rate) {
   const double cpu = value_of(record.metrics, "process.cpu_s").value_or(0);
-  constexpr double kMost = 9e9;  // seconds that can be shown
+  constexpr double kMax = 9e9;  // seconds that can be shown
   const double cores = cores_of_job(record);
-  if (cpu <= 0 || cpu >= kMost || cores <= 0) return {};
+  if (cpu <= 0 || cpu >= kMax || cores <= 0) return {};
   if (record.config.program.command.given && has_gpu(record))
     return of_making(record, analysis, rate, cpu);
   const double each = cpu / static_cast<double>(analysis.samples);
@@ -75,12 +75,12 @@ std::vector<Ceiling> ceilings_of(const RunRecord& record, const Analysis& analys
   for (const auto& ceiling : {of_cores(record, analysis, rate), of_link(record, rate)}) {
     if (ceiling) ceilings.push_back(*ceiling);
   }
-  for (const ProbedCeiling& each : probed_ceilings(record))
+  for (const MachineCeiling& each : machine_ceilings(record))
     ceilings.push_back({each.name, each.what, each.samples_per_s, each.reached});
   return ceilings;
 }
 
-std::string probed_line(const RunRecord& record) { return probed_words(probed_ceilings(record)); }
+std::string probed_line(const RunRecord& record) { return probed_words(machine_ceilings(record)); }
 
 // "ceiling: 41,519 samples/s by the link at 25.0 GB/s (2.2 % reached)"
 std::string ceiling_line(const RunRecord& record, const Analysis& analysis) {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "analysis/epochs.h"
-#include "analysis/host_paces.h"
+#include "analysis/host_rates.h"
 #include "analysis/stragglers.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
@@ -85,7 +85,7 @@ std::string window_line(const RunRecord& record, const Analysis& analysis) {
   std::string text = plural(analysis.steps, "step");
   if (record.ranks.size() > 1) text += " per rank";
   if (warmup > 0) text += fmt::format(" after {} of warm-up", show_count(warmup));
-  if (analysis.steps >= kFewestSteps && is_firm(analysis))
+  if (analysis.steps >= kMinSteps && is_firm(analysis))
     text += analysis.steady ? ", steady" : ", not steady";
   text += "; " + show_duration(analysis.account.window);
   text += is_model_engine(record.engine) ? " of virtual time" : "";

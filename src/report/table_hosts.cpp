@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/host_paces.h"
+#include "analysis/host_rates.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "report/table_parts.h"
@@ -20,7 +20,7 @@ constexpr std::size_t kChiefHosts = 3;
 
 struct HostColumn {
   const char* name;
-  double (*value)(const HostPace&);
+  double (*value)(const HostRate&);
   std::string (*show)(double value);
 };
 
@@ -30,14 +30,14 @@ std::string show_samples(double rate) { return rate > 0 ? show_rate(rate) : "not
 std::string show_few_cores(double cores) { return cores > 0 ? fmt::format("{:.3g}", cores) : ""; }
 
 constexpr HostColumn kColumns[] = {
-    {"samples/s", [](const HostPace& h) { return h.samples_per_s; }, show_samples},
-    {"busy", [](const HostPace& h) { return busy_of(h.account); }, show_percent},
-    {"own waits", [](const HostPace& h) { return h.own_waits(); }, show_percent},
-    {"for others", [](const HostPace& h) { return h.waits_for_ranks(); }, show_percent},
-    {"decode", [](const HostPace& h) { return h.decode_of_sample; }, show_sample_time},
-    {"read", [](const HostPace& h) { return h.read_of_sample; }, show_sample_time},
-    {"reads", [](const HostPace& h) { return h.read_bytes_per_s; }, show_host_bytes},
-    {"cores", [](const HostPace& h) { return h.cores; }, show_few_cores},
+    {"samples/s", [](const HostRate& h) { return h.samples_per_s; }, show_samples},
+    {"busy", [](const HostRate& h) { return busy_of(h.account); }, show_percent},
+    {"own waits", [](const HostRate& h) { return h.own_waits(); }, show_percent},
+    {"for others", [](const HostRate& h) { return h.waits_for_ranks(); }, show_percent},
+    {"decode", [](const HostRate& h) { return h.decode_of_sample; }, show_sample_time},
+    {"read", [](const HostRate& h) { return h.read_of_sample; }, show_sample_time},
+    {"reads", [](const HostRate& h) { return h.read_bytes_per_s; }, show_host_bytes},
+    {"cores", [](const HostRate& h) { return h.cores; }, show_few_cores},
 };
 
 bool is_shown(const HostColumn& column, const Analysis& analysis) {
@@ -45,13 +45,13 @@ bool is_shown(const HostColumn& column, const Analysis& analysis) {
 }
 
 // Of all hosts the least, the middle and the most of each column.
-void add_spread(HostRows& rows, const std::vector<HostPace>& hosts, const Analysis& analysis) {
+void add_spread(HostRows& rows, const std::vector<HostRate>& hosts, const Analysis& analysis) {
   constexpr std::pair<const char*, double> kRows[] = {{"least", 0}, {"half", 0.5}, {"most", 1}};
   for (const auto& [name, at] : kRows) {
     std::vector<std::string> cells = {name, ""};
     for (const HostColumn& column : kColumns) {
       std::vector<double> values;
-      for (const HostPace& host : hosts) values.push_back(column.value(host));
+      for (const HostRate& host : hosts) values.push_back(column.value(host));
       std::sort(values.begin(), values.end());
       const auto index = static_cast<std::size_t>(at * static_cast<double>(values.size() - 1));
       cells.push_back(is_shown(column, analysis) ? column.show(values[index]) : "");
@@ -64,15 +64,15 @@ void add_spread(HostRows& rows, const std::vector<HostPace>& hosts, const Analys
 
 }  // namespace
 
-HostRows host_table(const std::vector<HostPace>& hosts, const Analysis& analysis) {
+HostRows host_table(const std::vector<HostRate>& hosts, const Analysis& analysis) {
   std::vector<std::string> header = {"host", "ranks"};
   for (const HostColumn& column : kColumns)
     header.emplace_back(is_shown(column, analysis) ? column.name : "");
   header.emplace_back("chiefly");
   HostRows rows{TextTable("lrrrrrrrrrl", std::move(header)), {}};
   const std::vector<std::size_t> order = slowest_first(hosts);
-  for (std::size_t i = 0; i < std::min(order.size(), kMostHostsShown); ++i) {
-    const HostPace& host = hosts[order[i]];
+  for (std::size_t i = 0; i < std::min(order.size(), kMaxHostsShown); ++i) {
+    const HostRate& host = hosts[order[i]];
     std::vector<std::string> cells = {host.name, std::to_string(host.ranks)};
     for (const HostColumn& column : kColumns)
       cells.push_back(is_shown(column, analysis) ? column.show(column.value(host)) : "");
@@ -84,14 +84,14 @@ HostRows host_table(const std::vector<HostPace>& hosts, const Analysis& analysis
   return rows;
 }
 
-std::string hosts_line(const std::vector<HostPace>& hosts) {
+std::string hosts_line(const std::vector<HostRate>& hosts) {
   if (hosts.empty()) return "";
   std::string text = plural(static_cast<std::int64_t>(hosts.size()), "host");
-  if (const auto slow = pace_setter(hosts))
-    text += fmt::format(": {} sets the pace: {}", hosts[*slow].name, local_cause(hosts, *slow));
-  if (hosts.size() > kMostHostsShown)
+  if (const auto slow = limiting_host(hosts))
+    text += fmt::format(": {} sets the pace: {}", hosts[*slow].name, host_slowness(hosts, *slow));
+  if (hosts.size() > kMaxHostsShown)
     text += fmt::format("; shown are {} that the others wait for most; all are in the result",
-                        kMostHostsShown);
+                        kMaxHostsShown);
   return text;
 }
 

@@ -10,7 +10,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostLoaders = 6;
+constexpr std::size_t kMaxLoaders = 6;
 
 std::string remark_on(const LoaderUse& loader) {
   if (loader.measured) return "measured: all else here is of it";
@@ -28,7 +28,7 @@ TextTable loader_table(const RunRecord& record) {
   TextTable table("lrrrl",
                   {"loader", "batches", "waited for", "its loop", "of the program's time"});
   for (const LoaderUse& loader :
-       std::span(record.loaders).first(std::min(record.loaders.size(), kMostLoaders))) {
+       std::span(record.loaders).first(std::min(record.loaders.size(), kMaxLoaders))) {
     table.add({fmt::format("{} ({})", loader.dataset, file_of(loader.place)),
                show_count(loader.batches), show_percent(loader.waited), show_percent(loader.looped),
                remark_on(loader)});

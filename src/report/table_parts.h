@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/host_paces.h"
+#include "analysis/host_rates.h"
 #include "loaderscope/report.h"
 #include "report/text_table.h"
 
@@ -48,13 +48,13 @@ TextTable rank_table(const RunRecord& record, const Analysis& analysis);
 std::string more_ranks_line(const Analysis& analysis);
 // Of a job on several hosts: those that set the pace first, of many only these, and behind them the
 // least, the middle and the most of all hosts.
-inline constexpr std::size_t kMostHostsShown = 10;
+inline constexpr std::size_t kMaxHostsShown = 10;
 struct HostRows {
   TextTable table;
   std::vector<bool> is_chief;  // of each row: one of the first, or of all hosts
 };
-HostRows host_table(const std::vector<HostPace>& hosts, const Analysis& analysis);
-std::string hosts_line(const std::vector<HostPace>& hosts);     // "": there is one
+HostRows host_table(const std::vector<HostRate>& hosts, const Analysis& analysis);
+std::string hosts_line(const std::vector<HostRate>& hosts);     // "": there is one
 std::string clocks_line(const std::vector<HostRecord>& hosts);  // "": they were not compared
 // Of a program with more than one loader.
 TextTable loader_table(const RunRecord& record);

@@ -13,14 +13,14 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostRows = 16;  // of all ranks
-constexpr std::size_t kWorst = 10;     // where there are more
+constexpr std::size_t kMaxRows = 16;  // of all ranks
+constexpr std::size_t kWorst = 10;    // where there are more
 
 // Those that the others wait for, and of equals the slowest.
 std::vector<std::size_t> shown_ranks(const RunRecord& record, const Analysis& analysis) {
   std::vector<std::size_t> ranks(analysis.rank_accounts.size());
   std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-  if (ranks.size() <= kMostRows) return ranks;
+  if (ranks.size() <= kMaxRows) return ranks;
   const auto key = [&](std::size_t rank) {
     const Account& account = analysis.rank_accounts[rank];
     return std::tuple(share_of(account.waiting_for_ranks, account),
@@ -58,7 +58,7 @@ TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
 
 std::string more_ranks_line(const Analysis& analysis) {
   const std::size_t ranks = analysis.rank_accounts.size();
-  if (ranks <= kMostRows) return "";
+  if (ranks <= kMaxRows) return "";
   return fmt::format("these set the pace; the other {} are in the result of --json",
                      plural(static_cast<std::int64_t>(ranks - kWorst), "rank"));
 }

@@ -14,8 +14,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kNoteworthy = 0.01;  // of the time of all threads
-constexpr std::size_t kLongest = 4;   // stages
+constexpr double kNoteworthy = 0.01;   // of the time of all threads
+constexpr std::size_t kMaxLength = 4;  // stages
 
 std::string share_text(Nanos part, Nanos whole) {
   if (whole <= 0) return "";
@@ -73,7 +73,7 @@ StageRows stage_table(const RunRecord& record, bool in_short) {
   const std::optional<double> copies = copy_rate(record);
   const std::vector<Nanos> walls = walls_of(stages, in_short);
   const Nanos sum = std::accumulate(walls.begin(), walls.end(), Nanos{0});
-  const Nanos longest = walls[std::min(kLongest, walls.size()) - 1];
+  const Nanos longest = walls[std::min(kMaxLength, walls.size()) - 1];
   StageRows result{TextTable("lrrrrrrrrr", {"stage", "count", "mean", "p50", "p99", "max", "CPU",
                                             "no core", "blocked", "rate"}),
                    {}};

@@ -15,10 +15,10 @@
 #include "report/findings_text.h"
 #include "report/next_command.h"
 #include "report/proof_text.h"
-#include "report/screen.h"
-#include "report/step_stretches.h"
+#include "report/step_buckets.h"
 #include "report/table_parts.h"
 #include "report/text_plot.h"
+#include "report/text_report.h"
 #include "report/text_table.h"
 #include "report/writers.h"
 #include "settings/engine_table.h"
@@ -26,20 +26,21 @@
 namespace loaderscope {
 namespace {
 
-Tone tone_of(const Verdict& verdict) {
-  if (verdict.withheld_reason) return Tone::plain;
-  if (verdict.severity == "none") return Tone::good;
-  if (verdict.severity == "moderate") return Tone::warning;
-  if (verdict.severity == "high") return Tone::bad;
-  return Tone::plain;
+LineTone tone_of(const Verdict& verdict) {
+  if (verdict.withheld_reason) return LineTone::plain;
+  if (verdict.severity == "none") return LineTone::good;
+  if (verdict.severity == "moderate") return LineTone::warning;
+  if (verdict.severity == "high") return LineTone::bad;
+  return LineTone::plain;
 }
 
-void add_differential(Screen& screen, const RunRecord& record, const Analysis& analysis) {
+void add_differential(TextReportBuilder& screen, const RunRecord& record,
+                      const Analysis& analysis) {
   TextTable table("lrrrrl", {std::begin(kDifferentialHeader), std::end(kDifferentialHeader)});
   for (const DifferentialRow& row : differential_rows(record, analysis)) {
     table.add({row.name, row.busy, row.rate, row.per_step, row.costs, row.remark});
   }
-  if (!table.empty()) screen.table(Worth::advice, table);
+  if (!table.empty()) screen.table(LinePriority::advice, table);
 }
 
 // Of a finding, the picture of the worst stall on its account; "" on a terminal.
@@ -51,34 +52,34 @@ std::string place_of(const Finding* finding, const RunRecord& record, const Anal
   return cause ? place_of_stall(*cause) : "";
 }
 
-void add_advice(Screen& screen, const RunRecord& record, const Analysis& analysis,
+void add_advice(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis,
                 const ReportStyle& style) {
-  screen.line(Worth::advice, fix_line(record, analysis));
-  screen.code(Worth::advice, "PyTorch", pytorch_code(analysis));
-  screen.line(Worth::evidence, cause_line(analysis),
+  screen.line(LinePriority::advice, fix_line(record, analysis));
+  screen.code(LinePriority::advice, "PyTorch", pytorch_code(analysis));
+  screen.line(LinePriority::evidence, cause_line(analysis),
               place_of(fix_of(analysis), record, analysis, style));
 }
 
-void add_further(Screen& screen, const RunRecord& record, const Analysis& analysis,
+void add_further(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis,
                  const ReportStyle& style) {
   const std::vector<const Finding*> findings = further_findings(analysis);
   const std::vector<std::string> lines = other_findings(analysis);
   for (std::size_t i = 0; i < lines.size(); ++i)
-    screen.line(Worth::detail, lines[i], place_of(findings[i], record, analysis, style));
+    screen.line(LinePriority::detail, lines[i], place_of(findings[i], record, analysis, style));
 }
 
-void add_stages(Screen& screen, const RunRecord& record, const ReportStyle& style) {
+void add_stages(TextReportBuilder& screen, const RunRecord& record, const ReportStyle& style) {
   const StageRows stages = stage_table(record, !style.verbose);
-  std::vector<Worth> worths;
+  std::vector<LinePriority> worths;
   for (const bool is_long : stages.is_long)
-    worths.push_back(is_long ? Worth::evidence : Worth::detail);
-  if (!worths.empty()) screen.table(Worth::evidence, stages.table, worths);
+    worths.push_back(is_long ? LinePriority::evidence : LinePriority::detail);
+  if (!worths.empty()) screen.table(LinePriority::evidence, stages.table, worths);
 }
 
 // What the mean hides: bursts, drift, ends of epochs.
-void add_step_plot(Screen& screen, const RunRecord& record, const ReportStyle& style) {
+void add_step_plot(TextReportBuilder& screen, const RunRecord& record, const ReportStyle& style) {
   if (record.ranks.front().steps() < 2) return;
-  const StepStretches steps = step_stretches(record.ranks.front(), std::int64_t{2} * style.width);
+  const StepBuckets steps = step_stretches(record.ranks.front(), std::int64_t{2} * style.width);
   TextPlot plot;
   plot.title = fmt::format(
       "time of a step{}{}", record.ranks.size() > 1 ? " of rank 0" : "",
@@ -92,98 +93,101 @@ void add_step_plot(Screen& screen, const RunRecord& record, const ReportStyle& s
   plot.last = std::to_string(steps.list.back().last);
   for (const StepStretch& stretch : steps.list)
     plot.strokes.push_back({stretch.middle(), stretch.mean(stretch.sum), seconds(stretch.longest)});
-  for (std::string& line : lines_of(plot, style.width)) screen.raw(Worth::detail, std::move(line));
+  for (std::string& line : lines_of(plot, style.width))
+    screen.raw(LinePriority::detail, std::move(line));
 }
 
-void add_hosts(Screen& screen, const RunRecord& record, const Analysis& analysis) {
-  const std::vector<HostPace> hosts = host_paces(record, analysis);
+void add_hosts(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis) {
+  const std::vector<HostRate> hosts = host_rates(record, analysis);
   if (hosts.empty()) return;
-  screen.line(Worth::evidence, hosts_line(hosts));
+  screen.line(LinePriority::evidence, hosts_line(hosts));
   const HostRows rows = host_table(hosts, analysis);
-  std::vector<Worth> worths;
+  std::vector<LinePriority> worths;
   for (const bool is_chief : rows.is_chief)
-    worths.push_back(is_chief ? Worth::evidence : Worth::basis);
-  screen.table(Worth::evidence, rows.table, worths);
-  screen.line(Worth::detail, clocks_line(record.hosts));
+    worths.push_back(is_chief ? LinePriority::evidence : LinePriority::basis);
+  screen.table(LinePriority::evidence, rows.table, worths);
+  screen.line(LinePriority::detail, clocks_line(record.hosts));
 }
 
-void add_measured(Screen& screen, const RunRecord& record, const Analysis& analysis,
+void add_measured(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis,
                   const ReportStyle& style) {
-  screen.line(Worth::evidence, rate_line(record, analysis));
-  screen.line(Worth::evidence, window_line(record, analysis));
+  screen.line(LinePriority::evidence, rate_line(record, analysis));
+  screen.line(LinePriority::evidence, window_line(record, analysis));
   add_hosts(screen, record, analysis);
-  screen.line(Worth::evidence, ranks_line(record, analysis));
+  screen.line(LinePriority::evidence, ranks_line(record, analysis));
   if (style.verbose && analysis.rank_accounts.size() > 1) {
-    screen.table(Worth::detail, rank_table(record, analysis));
+    screen.table(LinePriority::detail, rank_table(record, analysis));
     const std::string more = more_ranks_line(analysis);
-    if (!more.empty()) screen.raw(Worth::detail, "  " + more);
+    if (!more.empty()) screen.raw(LinePriority::detail, "  " + more);
   }
-  if (record.loaders.size() > 1) screen.table(Worth::evidence, loader_table(record));
-  screen.table(Worth::evidence, account_table(record, analysis, style));
-  if (const TextTable gaps = gap_table(record); !gaps.empty()) screen.table(Worth::evidence, gaps);
+  if (record.loaders.size() > 1) screen.table(LinePriority::evidence, loader_table(record));
+  screen.table(LinePriority::evidence, account_table(record, analysis, style));
+  if (const TextTable gaps = gap_table(record); !gaps.empty())
+    screen.table(LinePriority::evidence, gaps);
   if (style.verbose && style.plots) add_step_plot(screen, record, style);
-  for (const std::string& proof : proof_lines(analysis)) screen.line(Worth::advice, proof);
+  for (const std::string& proof : proof_lines(analysis)) screen.line(LinePriority::advice, proof);
   add_differential(screen, record, analysis);
-  screen.line(Worth::evidence, why_line(analysis.account));
-  screen.line(Worth::evidence, probed_line(record));
+  screen.line(LinePriority::evidence, why_line(analysis.account));
+  screen.line(LinePriority::evidence, probed_line(record));
   if (style.verbose) {
-    screen.line(Worth::detail, starved_line(analysis, record.config));
-    screen.line(Worth::detail, order_line(analysis, record.config));
+    screen.line(LinePriority::detail, starved_line(analysis, record.config));
+    screen.line(LinePriority::detail, order_line(analysis, record.config));
   }
   // What a trace tells of stages stands in its account.
   if (!is_trace_engine(record.engine)) add_stages(screen, record, style);
-  if (style.verbose) screen.line(Worth::detail, ceiling_line(record, analysis));
+  if (style.verbose) screen.line(LinePriority::detail, ceiling_line(record, analysis));
 }
 
 // What the reader of a screen would not miss.
-void add_details(Screen& screen, const RunRecord& record, const Analysis& analysis) {
-  screen.line(Worth::detail, first_batch_line(analysis));
-  for (const std::string& queue : queue_lines(record)) screen.line(Worth::detail, queue);
-  screen.table(Worth::detail, metric_table(record));
+void add_details(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis) {
+  screen.line(LinePriority::detail, first_batch_line(analysis));
+  for (const std::string& queue : queue_lines(record)) screen.line(LinePriority::detail, queue);
+  screen.table(LinePriority::detail, metric_table(record));
 }
 
-void add_skipped(Screen& screen, const RunRecord& record, const ReportStyle& style) {
+void add_skipped(TextReportBuilder& screen, const RunRecord& record, const ReportStyle& style) {
   if (record.skipped.samples == 0) return;
   std::string kinds;
   for (const auto& [kind, count] : record.skipped.by_kind) {
     kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, kind);
   }
   const bool one = record.skipped.samples == 1;
-  screen.line(Worth::evidence,
+  screen.line(LinePriority::evidence,
               fmt::format("skipped {}: {}; {}", plural(record.skipped.samples, "sample"), kinds,
                           one ? "the next good one took its place"
                               : "the next good ones took their places"));
   for (const std::string& sample : record.skipped.first)
-    screen.raw(Worth::beside, "  " + wrapped(printable(sample), style.width - 2, 2));
+    screen.raw(LinePriority::beside, "  " + wrapped(printable(sample), style.width - 2, 2));
 }
 
 // What the answer rests on, and what it cannot show.
-void add_notes(Screen& screen, const RunRecord& record, const Analysis& analysis,
+void add_notes(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis,
                const ReportStyle& style) {
   if (!record.contention_known && !is_trace_engine(record.engine)) {
-    screen.line(Worth::evidence,
+    screen.line(LinePriority::evidence,
                 "contention is not known here: no run-queue delay in /proc/self/schedstat");
   }
   add_skipped(screen, record, style);
   if (analysis.has_busy && is_gpu_unseen(record))
-    screen.line(Worth::needed,
+    screen.line(LinePriority::needed,
                 "note: the program uses a GPU whose own times are not known: compute is what the "
                 "host saw, and --require does not judge it");
   constexpr std::size_t kChief = 3;
   std::size_t count = 0;
   for (const std::string& note : record.notes)
-    screen.line(count++ < kChief ? Worth::basis : Worth::beside, "note: " + note);
-  for (const std::string& note : analysis.notes) screen.line(Worth::basis, unseen_line(note));
+    screen.line(count++ < kChief ? LinePriority::basis : LinePriority::beside, "note: " + note);
+  for (const std::string& note : analysis.notes)
+    screen.line(LinePriority::basis, unseen_line(note));
 }
 
-void add_next(Screen& screen, const RunRecord& record, const Analysis& analysis) {
+void add_next(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis) {
   const AnswerConfig& answer = record.config.answer;
   std::string files;
   for (const std::string& path : {answer.json.value, answer.html.value, answer.perfetto.value})
     if (!path.empty() && path != "-") files += " " + printable(path);
-  if (!files.empty()) screen.raw(Worth::needed, "files:" + files);
+  if (!files.empty()) screen.raw(LinePriority::needed, "files:" + files);
   const std::string command = next_command(record, analysis);
-  if (!command.empty()) screen.command(Worth::needed, "next", command);
+  if (!command.empty()) screen.command(LinePriority::needed, "next", command);
 }
 
 // The first finding, else the cause that is named: "explain decode-bound" says what it rests on.
@@ -227,24 +231,26 @@ std::string explained_line(const Analysis& analysis) {
 
 }  // namespace
 
-void tell_run(Reading& reading, const RunRecord& record, const Analysis& analysis,
-              const ReportStyle& style) {
-  Screen &screen = reading.body, &last = reading.last;
+void write_run_text(TextReport& reading, const RunRecord& record, const Analysis& analysis,
+                    const ReportStyle& style) {
+  TextReportBuilder &screen = reading.body, &last = reading.last;
   for (const std::string& fault : wrong_data_lines(analysis))
-    screen.wrapped_headline(fault, Tone::bad);
+    screen.wrapped_headline(fault, LineTone::bad);
   screen.headline(analysis.verdict.sentence, tone_of(analysis.verdict));
   const bool has_more = style.verbose || analysis.proof;
   if (analysis.is_too_short() && !has_more) return add_next(last, record, analysis);
   add_advice(screen, record, analysis, style);
   if (analysis.steps > 0) add_measured(screen, record, analysis, style);
   if (style.verbose) add_further(screen, record, analysis, style);
-  screen.line(Worth::basis, what_it_takes_line(analysis, style.verbose));
+  screen.line(LinePriority::basis, what_it_takes_line(analysis, style.verbose));
   const bool is_held = analysis.fit && analysis.fit->can_predict();
-  screen.line(is_held ? Worth::detail : Worth::basis, fit_line(analysis, style.verbose));
+  screen.line(is_held ? LinePriority::detail : LinePriority::basis,
+              fit_line(analysis, style.verbose));
   if (style.verbose) add_details(screen, record, analysis);
   add_notes(screen, record, analysis, style);
-  if (!style.verbose && analysis.steps > 0) last.line(Worth::needed, more_line(record, analysis));
-  if (style.verbose && !style.drawn) last.line(Worth::needed, explained_line(analysis));
+  if (!style.verbose && analysis.steps > 0)
+    last.line(LinePriority::needed, more_line(record, analysis));
+  if (style.verbose && !style.drawn) last.line(LinePriority::needed, explained_line(analysis));
   add_next(last, record, analysis);
 }
 

@@ -1,5 +1,5 @@
 // A tune as JSON.
-#include "experiment/judgement.h"
+#include "experiment/case_statistics.h"
 #include "experiment/settings.h"
 #include "report/describe.h"
 #include "report/experiment_json.h"
@@ -43,7 +43,7 @@ LoaderChoice choice_of(const RunConfig& config) {
 
 std::vector<TunedRow> tuned_rows(const Tune& tune) {
   const std::vector<Case>& cases = tune.experiment.cases;
-  const Judgement judgement(cases);
+  const CaseStatistics judgement(cases);
   const RunConfig in_force = in_force_of(tune.experiment);
   std::vector<TunedRow> rows(cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -63,7 +63,7 @@ std::vector<TunedRow> tuned_rows(const Tune& tune) {
   return rows;
 }
 
-void describe_choice(Form& form, const LoaderChoice& choice) {
+void describe_choice(ResultVisitor& form, const LoaderChoice& choice) {
   form.shown("workers", choice.workers, "of a rank");
   form.shown("prefetch", choice.prefetch, "batches per worker; null without workers");
   form.shown_word("memory", name_of(choice.memory), names_of<MemoryMode>(), "memory mode");
@@ -72,8 +72,8 @@ void describe_choice(Form& form, const LoaderChoice& choice) {
   form.shown("slot_bytes", choice.slots, "host slots of all ranks");
 }
 
-void describe_forecast(Form& form, std::optional<Forecast>& forecast) {
-  form.optional("predicted", forecast, Missing::null, [&](Forecast& value) {
+void describe_forecast(ResultVisitor& form, std::optional<Forecast>& forecast) {
+  form.optional("predicted", forecast, AbsentValue::null, [&](Forecast& value) {
     form.object(
         "predicted", "what the model says",
         [&] {
@@ -86,7 +86,7 @@ void describe_forecast(Form& form, std::optional<Forecast>& forecast) {
   });
 }
 
-void describe_measured(Form& form, TunedRow& row) {
+void describe_measured(ResultVisitor& form, TunedRow& row) {
   form.object("measured", "null when it did not run", [&] {
     describe_estimate(form, "samples_per_s", row.samples_per_s);
     describe_estimate(form, "busy", row.busy);
@@ -94,7 +94,7 @@ void describe_measured(Form& form, TunedRow& row) {
   });
 }
 
-void describe_tuned(Form& form, TunedRow& row) {
+void describe_tuned(ResultVisitor& form, TunedRow& row) {
   describe_values(form, row.values);
   describe_case_settings(form, row.settings);
   form.object_or_empty(
@@ -103,15 +103,16 @@ void describe_tuned(Form& form, TunedRow& row) {
   form.text_or_null("not_run", row.not_run,
                     "why it was not run, or failed; null also where it could not win");
   form.flag("refused", row.refused, "it would not fit; else not_run is why it failed");
-  form.if_there("measured", row.measured, Missing::null, [&] { describe_measured(form, row); });
+  form.if_there("measured", row.measured, AbsentValue::null, [&] { describe_measured(form, row); });
   describe_forecast(form, row.predicted);
 }
 
 // `more()` shows further members.
 template <class More>
-void describe_chosen(Form& form, Form::Name name, std::optional<std::size_t>& index,
-                     std::vector<TunedRow>& rows, Form::Sentence sentence, const More& more,
-                     Missing missing = Missing::null) {
+void describe_chosen(ResultVisitor& form, ResultVisitor::Name name,
+                     std::optional<std::size_t>& index, std::vector<TunedRow>& rows,
+                     ResultVisitor::Sentence sentence, const More& more,
+                     AbsentValue missing = AbsentValue::null) {
   form.if_there(name, index.has_value(), missing, [&] {
     TunedRow row = index ? rows[*index] : TunedRow{};
     form.object(name, sentence, [&] {
@@ -127,7 +128,7 @@ void describe_chosen(Form& form, Form::Name name, std::optional<std::size_t>& in
   });
 }
 
-void describe_promise(Form& form, Tune& tune) {
+void describe_promise(ResultVisitor& form, Tune& tune) {
   const RunConfig config = !form.reads() && tune.recommended
                                ? tune.experiment.cases[*tune.recommended].config
                                : RunConfig{};
@@ -136,14 +137,14 @@ void describe_promise(Form& form, Tune& tune) {
   form.flag("goal_reached", tune.goal_reached, "false: no case of the grid reaches it");
   form.real("probability", tune.probability, "a lower bound that it reaches the goal", kShare);
   const bool is_data_loader = is_for_data_loader(config);
-  form.if_there("pytorch", is_data_loader, Missing::left_out,
+  form.if_there("pytorch", is_data_loader, AbsentValue::left_out,
                 [&] { form.shown("pytorch", data_loader_call(config), "the DataLoader call"); });
-  form.if_there("dali", !is_data_loader, Missing::left_out, [&] {
+  form.if_there("dali", !is_data_loader, AbsentValue::left_out, [&] {
     form.shown("dali", dali_arguments(config), "the arguments of a DALI pipeline");
   });
 }
 
-void describe_goal(Form& form, TuneGoal& goal) {
+void describe_goal(ResultVisitor& form, TuneGoal& goal) {
   std::optional<double> within = goal.busy ? std::nullopt : std::optional(goal.within);
   form.object(
       "goal", "what was asked for",
@@ -155,7 +156,7 @@ void describe_goal(Form& form, TuneGoal& goal) {
   if (within) goal.within = *within;
 }
 
-void describe_limit(Form& form, Tune& tune) {
+void describe_limit(ResultVisitor& form, Tune& tune) {
   form.object("limit", "what holds the recommended case back", [&] {
     form.text_or_null("bound_by", tune.limit, "compute or a cause");
     form.text_or_null("sentence", tune.limit_sentence, "the verdict on the recommended case");
@@ -167,7 +168,7 @@ void describe_limit(Form& form, Tune& tune) {
   });
 }
 
-void describe_beyond(Form& form, BeyondGrid& beyond) {
+void describe_beyond(ResultVisitor& form, BeyondGrid& beyond) {
   form.object("beyond",
               "a setting past the end of an axis, of which more is expected: the best of the grid "
               "is the best so far",
@@ -183,7 +184,7 @@ void describe_beyond(Form& form, BeyondGrid& beyond) {
               });
 }
 
-void describe_shifts(Form& form, Tune& tune) {
+void describe_shifts(ResultVisitor& form, Tune& tune) {
   const auto members = [&](ComputeShift& shift) {
     form.real("factor", shift.factor, "of the time of a step");
     describe_index(form, "case", shift.cheapest, "index of the cheapest that reaches the goal");
@@ -195,7 +196,7 @@ void describe_shifts(Form& form, Tune& tune) {
             });
 }
 
-void describe_alone(Form& form, AloneAnswer& alone) {
+void describe_alone(ResultVisitor& form, AloneAnswer& alone) {
   form.object(
       "alone",
       "the answer for the machine without the other programs that ran meanwhile, by the model; "
@@ -212,7 +213,7 @@ void describe_alone(Form& form, AloneAnswer& alone) {
       Lines::one);
 }
 
-void describe_model_error(Form& form, Tune& tune) {
+void describe_model_error(ResultVisitor& form, Tune& tune) {
   const auto members = [&] {
     double median = tune.error_median.value_or(0), worst = tune.error_worst.value_or(0);
     form.real("median", median, "of the cases that ran", kNotNegative);
@@ -221,15 +222,15 @@ void describe_model_error(Form& form, Tune& tune) {
     tune.error_median = median;
     tune.error_worst = worst;
   };
-  form.if_there("model_error", tune.error_worst.has_value(), Missing::null, [&] {
+  form.if_there("model_error", tune.error_worst.has_value(), AbsentValue::null, [&] {
     form.object("model_error",
                 "|predicted / measured - 1| of the rate; null where nothing was predicted", members,
                 Lines::one);
   });
 }
 
-// Reading.
-void take_row(Form& form, TunedRow& row, const RunConfig& in_force, Tune& tune) {
+// TextReport.
+void take_row(ResultVisitor& form, TunedRow& row, const RunConfig& in_force, Tune& tune) {
   Case& one = tune.experiment.cases.emplace_back();
   TunedCase& candidate = tune.candidates.emplace_back();
   take_settings(form, row.settings, in_force, one);
@@ -238,7 +239,7 @@ void take_row(Form& form, TunedRow& row, const RunConfig& in_force, Tune& tune) 
   candidate.predicted = row.predicted;
 }
 
-void check_indexes(Form& form, const Tune& tune) {
+void check_indexes(ResultVisitor& form, const Tune& tune) {
   const std::vector<Case>& cases = tune.experiment.cases;
   const auto check = [&](const std::optional<std::size_t>& index, bool must_have_run) {
     if (index && (*index >= cases.size() || (must_have_run && cases[*index].runs.empty())))
@@ -253,7 +254,7 @@ void check_indexes(Form& form, const Tune& tune) {
 
 }  // namespace
 
-void describe_tune(Form& form, Tune& tune) {
+void describe_tune(ResultVisitor& form, Tune& tune) {
   std::vector<TunedRow> rows = tuned_rows(tune);
   Given given = given_in(tune.experiment);
   RunConfig in_force = in_force_of(tune.experiment);
@@ -262,14 +263,14 @@ void describe_tune(Form& form, Tune& tune) {
   describe_goal(form, tune.goal);
   describe_chosen(form, "best", tune.best, rows, "the highest measured rate", [] {});
   describe_chosen(
-      form, "now", tune.now, rows, "the base case, as it is now", [] {}, Missing::left_out);
+      form, "now", tune.now, rows, "the base case, as it is now", [] {}, AbsentValue::left_out);
   describe_chosen(form, "recommendation", tune.recommended, rows, "the setting to use",
                   [&] { describe_promise(form, tune); });
-  form.optional("beyond", tune.beyond, Missing::left_out,
+  form.optional("beyond", tune.beyond, AbsentValue::left_out,
                 [&](BeyondGrid& beyond) { describe_beyond(form, beyond); });
   describe_limit(form, tune);
   describe_shifts(form, tune);
-  form.optional("alone", tune.alone, Missing::null,
+  form.optional("alone", tune.alone, AbsentValue::null,
                 [&](AloneAnswer& alone) { describe_alone(form, alone); });
   describe_model_error(form, tune);
   form.seconds("spent_s", tune.experiment.spent, "all runs together");

@@ -50,7 +50,7 @@ std::string kind_of(const std::string& reason) {
 
 }  // namespace
 
-std::string open_line(const Tune& tune, const Judgement& judgement) {
+std::string open_line(const Tune& tune, const CaseStatistics& judgement) {
   constexpr double kRuledOut = 0.05;
   const std::vector<Case>& cases = tune.experiment.cases;
   std::string text;

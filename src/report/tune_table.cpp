@@ -50,7 +50,7 @@ std::vector<std::string> header_of(const Experiment& experiment) {
   return header;
 }
 
-std::vector<std::string> row_of(const Tune& tune, const Judgement& judgement, std::size_t i) {
+std::vector<std::string> row_of(const Tune& tune, const CaseStatistics& judgement, std::size_t i) {
   const Case& one = tune.experiment.cases[i];
   const bool busy = judgement.has_busy(i);
   std::vector<std::string> row = {mark_of(tune, i)};
@@ -68,7 +68,7 @@ std::vector<std::string> row_of(const Tune& tune, const Judgement& judgement, st
 
 }  // namespace
 
-std::vector<std::size_t> measured_by_price(const Tune& tune, const Judgement& judgement) {
+std::vector<std::size_t> measured_by_price(const Tune& tune, const CaseStatistics& judgement) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < tune.experiment.cases.size(); ++i) {
     if (judgement.measured(i)) order.push_back(i);
@@ -79,16 +79,16 @@ std::vector<std::size_t> measured_by_price(const Tune& tune, const Judgement& ju
   return order;
 }
 
-void add_cases(Screen& screen, const Tune& tune, const Judgement& judgement) {
+void add_cases(TextReportBuilder& screen, const Tune& tune, const CaseStatistics& judgement) {
   const Experiment& experiment = tune.experiment;
   const std::vector<std::string> header = header_of(experiment);
   TextTable table("l" + std::string(header.size() - 1, 'r'), header);
-  std::vector<Worth> worths;
+  std::vector<LinePriority> worths;
   for (const std::size_t i : measured_by_price(tune, judgement)) {
     table.add(row_of(tune, judgement, i));
-    worths.push_back(mark_of(tune, i).empty() ? Worth::basis : Worth::evidence);
+    worths.push_back(mark_of(tune, i).empty() ? LinePriority::basis : LinePriority::evidence);
   }
-  screen.table(Worth::evidence, table, worths);
+  screen.table(LinePriority::evidence, table, worths);
 }
 
 }  // namespace loaderscope

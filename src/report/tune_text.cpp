@@ -57,7 +57,7 @@ std::string claim(const Tune& tune) {
                      doubt);
 }
 
-std::string answer_line(const Tune& tune, const Judgement& judgement) {
+std::string answer_line(const Tune& tune, const CaseStatistics& judgement) {
   if (!tune.recommended) return "No setting could be run: " + reason_for_nothing(tune);
   const std::size_t i = *tune.recommended;
   const std::string settings = settings_text(tune.experiment, tune.experiment.cases[i]);
@@ -74,7 +74,7 @@ std::string answer_line(const Tune& tune, const Judgement& judgement) {
 }
 
 // What the best one would give beyond the one to use.
-std::string best_line(const Tune& tune, const Judgement& judgement) {
+std::string best_line(const Tune& tune, const CaseStatistics& judgement) {
   if (!tune.best || tune.best == tune.recommended) return "";
   const double ahead = judgement.rate(*tune.best).mean / judgement.rate(*tune.recommended).mean - 1;
   return fmt::format("best{}: {}: {:+.1f} %", tune.beyond ? " so far" : "",
@@ -155,18 +155,18 @@ std::string computing(const Tune& tune) {
   return std::string(what_computes(cases.empty() ? RunConfig() : cases.front().config));
 }
 
-void tell_tune(Reading& reading, const Tune& tune, const ReportStyle& style) {
-  const Judgement judgement(tune.experiment.cases);
-  Screen& screen = reading.body;
-  screen.wrapped_headline(answer_line(tune, judgement), Tone::plain);
+void write_tune_text(TextReport& reading, const Tune& tune, const ReportStyle& style) {
+  const CaseStatistics judgement(tune.experiment.cases);
+  TextReportBuilder& screen = reading.body;
+  screen.wrapped_headline(answer_line(tune, judgement), LineTone::plain);
   if (!tune.recommended) return;
   const Case& use = tune.experiment.cases[*tune.recommended];
   const std::string call =
       is_for_data_loader(use.config) ? data_loader_call(use.config) : dali_arguments(use.config);
-  screen.code(Worth::advice, "", call);
+  screen.code(LinePriority::advice, "", call);
   if (use.config.trainer.ranks > 1) {
     screen.line(
-        Worth::advice,
+        LinePriority::advice,
         fmt::format("{} ranks load together: workers and prefetch are of each, rates, cores and "
                     "memory of all",
                     use.config.trainer.ranks.value));
@@ -176,18 +176,20 @@ void tell_tune(Reading& reading, const Tune& tune, const ReportStyle& style) {
     const Estimates rates = rates_of(tune.experiment, judgement);
     for (std::string& line :
          rate_plot(tune.experiment, rates, {tune.recommended, "use"}, style.width))
-      screen.raw(Worth::detail, std::move(line));
+      screen.raw(LinePriority::detail, std::move(line));
   }
-  screen.line(Worth::evidence, best_line(tune, judgement));
-  screen.line(Worth::evidence, open_line(tune, judgement));
-  screen.line(Worth::evidence, limit_line(tune));
-  screen.line(Worth::basis, not_run_line(tune));
-  for (const std::string& text : refused_lines(tune)) screen.line(Worth::detail, text);
-  screen.line(Worth::evidence, cost_line(tune));
-  screen.line(Worth::evidence, shift_line(tune));
-  screen.line(Worth::evidence, alone_line(tune));
-  for (const std::string& note : tune.experiment.notes) screen.line(Worth::detail, "note: " + note);
-  reading.last.command(Worth::needed, "next", command_for(tune.experiment.base, use.changes));
+  screen.line(LinePriority::evidence, best_line(tune, judgement));
+  screen.line(LinePriority::evidence, open_line(tune, judgement));
+  screen.line(LinePriority::evidence, limit_line(tune));
+  screen.line(LinePriority::basis, not_run_line(tune));
+  for (const std::string& text : refused_lines(tune)) screen.line(LinePriority::detail, text);
+  screen.line(LinePriority::evidence, cost_line(tune));
+  screen.line(LinePriority::evidence, shift_line(tune));
+  screen.line(LinePriority::evidence, alone_line(tune));
+  for (const std::string& note : tune.experiment.notes)
+    screen.line(LinePriority::detail, "note: " + note);
+  reading.last.command(LinePriority::needed, "next",
+                       command_for(tune.experiment.base, use.changes));
   reading.more = "more with --verbose: settings that ran, what was not run, notes";
 }
 

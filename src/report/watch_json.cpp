@@ -4,7 +4,8 @@
 namespace loaderscope::watch {
 namespace {
 
-void describe_shares(Form& form, std::string_view name, std::string_view sentence, Shares& shares) {
+void describe_shares(ResultVisitor& form, std::string_view name, std::string_view sentence,
+                     Shares& shares) {
   form.object(name, sentence, [&] {
     form.real("user", shares.user, "CPU time of all its threads, of the time", kNotNegative);
     form.real("system", shares.system, "likewise in the kernel", kNotNegative);
@@ -16,7 +17,7 @@ void describe_shares(Form& form, std::string_view name, std::string_view sentenc
   });
 }
 
-void describe_process(Form& form, WatchedProcess& process) {
+void describe_process(ResultVisitor& form, WatchedProcess& process) {
   form.object("", "", [&] {
     form.whole("pid", process.pid, "its number");
     form.numbered_word("role", process.role, {"trainer", "worker", "other"}, "what it is");
@@ -41,7 +42,7 @@ void describe_process(Form& form, WatchedProcess& process) {
   });
 }
 
-void describe_machine(Form& form, Watch& watch) {
+void describe_machine(ResultVisitor& form, Watch& watch) {
   WatchedMachine& machine = watch.machine;
   form.object("machine", "what it runs on", [&] {
     form.real("cores", machine.cores, "that the job may use", kNotNegative);
@@ -66,7 +67,7 @@ void describe_machine(Form& form, Watch& watch) {
   });
 }
 
-void describe_map_results(Form& form, MapResults& results) {
+void describe_map_results(ResultVisitor& form, MapResults& results) {
   form.object("map_results", "of Hugging Face's datasets, in files that the job has mapped", [&] {
     form.whole("found", results.found, "older than the job: they lay in the cache");
     form.whole("made", results.made, "since it began");
@@ -74,7 +75,7 @@ void describe_map_results(Form& form, MapResults& results) {
   });
 }
 
-void describe_waits(Form& form, Watch& watch) {
+void describe_waits(ResultVisitor& form, Watch& watch) {
   BatchWaits& waits = watch.waits;
   form.object("waits", "what trainers wait for batches: an estimate", [&] {
     form.flag("known", waits.is_known, "could be told from outside");
@@ -87,7 +88,7 @@ void describe_waits(Form& form, Watch& watch) {
 }
 
 // By the row of its threshold, which outlives what was read.
-void describe_name(Form& form, ThresholdOutcome& outcome) {
+void describe_name(ResultVisitor& form, ThresholdOutcome& outcome) {
   std::string name(outcome.name);
   form.text("name", name, "what is looked at");
   if (!form.reads()) return;
@@ -97,13 +98,13 @@ void describe_name(Form& form, ThresholdOutcome& outcome) {
   if (outcome.name.empty()) form.refuse("has a threshold that is not known here");
 }
 
-void describe_thresholds(Form& form, Watch& watch) {
+void describe_thresholds(ResultVisitor& form, Watch& watch) {
   form.list("thresholds", watch.thresholds, "what is held against it",
             [&](ThresholdOutcome& outcome) {
               form.object("", "", [&] {
                 describe_name(form, outcome);
                 form.real_or_null("value", outcome.told.value, "a share, or seconds", kNotNegative);
-                form.optional("met", outcome.is_met, Missing::null,
+                form.optional("met", outcome.is_met, AbsentValue::null,
                               [&](bool& met) { form.flag("met", met, "null: there is no value"); });
                 form.text("why_not", outcome.told.why_not, "there is no value");
               });
@@ -112,7 +113,7 @@ void describe_thresholds(Form& form, Watch& watch) {
 
 }  // namespace
 
-void describe_watch(Form& form, Watch& watch) {
+void describe_watch(ResultVisitor& form, Watch& watch) {
   form.whole("pid", watch.pid, "of the job's first process");
   form.text("program", watch.program, "its command line");
   form.real("watched_s", watch.watched_s, "how long it was watched", kNotNegative);
@@ -153,7 +154,7 @@ void describe_watch(Form& form, Watch& watch) {
     });
   });
   describe_machine(form, watch);
-  form.optional("map_results", watch.map_results, Missing::left_out,
+  form.optional("map_results", watch.map_results, AbsentValue::left_out,
                 [&](MapResults& results) { describe_map_results(form, results); });
   form.texts("unseen", watch.unseen, "what could not be seen");
   form.texts("notes", watch.notes, "what else is to be known");

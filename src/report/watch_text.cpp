@@ -8,15 +8,16 @@
 
 #include "analysis/wording.h"
 #include "report/kinds.h"
-#include "report/screen.h"
+#include "report/text_report.h"
 
 namespace loaderscope::watch {
 namespace {
 
-Tone tone_of(const Watch& watch) {
-  if (watch.limit == Limit::trainer) return Tone::good;
-  if (watch.limit == Limit::unknown) return Tone::plain;
-  return watch.limit == Limit::standing || watch.waits.share >= 0.2 ? Tone::bad : Tone::warning;
+LineTone tone_of(const Watch& watch) {
+  if (watch.limit == Limit::trainer) return LineTone::good;
+  if (watch.limit == Limit::unknown) return LineTone::plain;
+  return watch.limit == Limit::standing || watch.waits.share >= 0.2 ? LineTone::bad
+                                                                    : LineTone::warning;
 }
 
 std::string value_of(const Threshold& row, double value) {
@@ -35,7 +36,7 @@ const Threshold* row_of(const ThresholdOutcome& outcome) {
   return nullptr;
 }
 
-void tell_thresholds(Screen& screen, const Watch& watch) {
+void tell_thresholds(TextReportBuilder& screen, const Watch& watch) {
   TextTable table("lrlw", {"threshold", "now", "wanted", ""});
   std::map<std::string, std::string> unknown;  // names, by the reason
   for (const ThresholdOutcome& outcome : watch.thresholds) {
@@ -49,21 +50,21 @@ void tell_thresholds(Screen& screen, const Watch& watch) {
     table.add({std::string(outcome.name), value_of(*row, *outcome.told.value), limit_of(*row),
                outcome.is_met == false ? "MISSED" : ""});
   }
-  screen.table(Worth::evidence, table);
+  screen.table(LinePriority::evidence, table);
   std::string not_known;
   for (const auto& [reason, names] : unknown)
     not_known += fmt::format("{}{}: {}", not_known.empty() ? "" : "; ", names, reason);
-  if (!not_known.empty()) screen.line(Worth::detail, "  no value: " + not_known);
+  if (!not_known.empty()) screen.line(LinePriority::detail, "  no value: " + not_known);
 }
 
-void tell_map_results(Screen& screen, const MapResults& results) {
+void tell_map_results(TextReportBuilder& screen, const MapResults& results) {
   const std::int64_t all = results.found + results.made;
   if (all > 0)
-    screen.line(Worth::evidence,
+    screen.line(LinePriority::evidence,
                 fmt::format("datasets.map: {} of {} in use lay in the cache when the job began",
                             show_count(results.found), plural(all, "result")));
   if (!results.being_written.empty())
-    screen.line(Worth::evidence,
+    screen.line(LinePriority::evidence,
                 fmt::format("datasets.map: {} being written now: {}{}",
                             all > 0 ? "another is" : "a result is", results.being_written.front(),
                             results.being_written.size() > 1
@@ -97,24 +98,24 @@ std::string where_of(const WatchedProcess& process) {
   return process.line.empty() ? process.where : process.line.substr(process.line.rfind('/') + 1);
 }
 
-void tell_processes(Screen& screen, const Watch& watch) {
+void tell_processes(TextReportBuilder& screen, const Watch& watch) {
   TextTable table("lrrrrrrrrrrw", {"process", "CPU", "no core", "queue", "storage", "net", "lock",
                                    "sleep", "other", "private", "grows", "where"});
-  std::vector<Worth> worths;
+  std::vector<LinePriority> worths;
   const bool has_ranks = watch.count(Role::trainer) > 1;
   if (watch.workers_seen > 1) {
     const std::int64_t there = watch.count(Role::worker);
     table.add(cells_of(plural(there > 0 ? there : watch.workers_seen, "worker"), watch.workers,
                        watch.worker_private_bytes, watch.worker_growth_per_s, "the mean"));
-    worths.push_back(Worth::evidence);
+    worths.push_back(LinePriority::evidence);
   }
   for (const WatchedProcess& process : watch.processes) {
     if (process.role == Role::other) continue;
     table.add(cells_of(title_of(process, has_ranks), process.shares, process.private_bytes,
                        process.growth_per_s, where_of(process)));
-    worths.push_back(process.role == Role::trainer ? Worth::evidence : Worth::detail);
+    worths.push_back(process.role == Role::trainer ? LinePriority::evidence : LinePriority::detail);
   }
-  if (!table.empty()) screen.table(Worth::evidence, table, worths);
+  if (!table.empty()) screen.table(LinePriority::evidence, table, worths);
 }
 
 std::string machine_line(const WatchedMachine& machine) {
@@ -130,7 +131,7 @@ std::string machine_line(const WatchedMachine& machine) {
   for (std::size_t i = 0; i < std::min<std::size_t>(3, machine.others.size()); ++i)
     line += fmt::format("{}{} {:.2g}", i == 0 ? ": " : ", ", machine.others[i].name,
                         machine.others[i].cores);
-  if (machine.throttled.value_or(0) >= kWorthSaying)
+  if (machine.throttled.value_or(0) >= kMinReportedShare)
     line += fmt::format("; throttled {}", show_percent(*machine.throttled));
   if (!machine.disk.empty())
     line += fmt::format("; {} reads {}", machine.disk, show_byte_rate(machine.disk_read_per_s));
@@ -140,15 +141,15 @@ std::string machine_line(const WatchedMachine& machine) {
   return line;
 }
 
-void tell_machine(Screen& screen, const Watch& watch) {
-  screen.line(Worth::evidence, machine_line(watch.machine));
+void tell_machine(TextReportBuilder& screen, const Watch& watch) {
+  screen.line(LinePriority::evidence, machine_line(watch.machine));
   if (watch.worker_read_per_s > 0)
-    screen.line(Worth::basis, fmt::format("each worker reads {}, {} of it from storage",
-                                          show_byte_rate(watch.worker_read_per_s),
-                                          show_byte_rate(watch.worker_storage_per_s)));
+    screen.line(LinePriority::basis, fmt::format("each worker reads {}, {} of it from storage",
+                                                 show_byte_rate(watch.worker_read_per_s),
+                                                 show_byte_rate(watch.worker_storage_per_s)));
   for (std::size_t i = 0; i < watch.gpus.size(); ++i) {
     const WatchedGpu& gpu = watch.gpus[i];
-    screen.line(Worth::evidence,
+    screen.line(LinePriority::evidence,
                 fmt::format("GPU {} {}: {} busy, {} of {}{}", i, gpu.name, show_percent(gpu.busy),
                             show_size(gpu.memory_used), show_size(gpu.memory),
                             gpu.is_of_job ? ", the job's" : ""));
@@ -176,19 +177,21 @@ std::string title_of(const WatchedProcess& process, bool has_ranks) {
                    : fmt::format("worker {} ({})", process.number, process.pid);
 }
 
-void tell_watch(Reading& reading, const Watch& watch, const ReportStyle&) {
-  Screen& screen = reading.body;
+void tell_watch(TextReport& reading, const Watch& watch, const ReportStyle&) {
+  TextReportBuilder& screen = reading.body;
   screen.wrapped_headline(capitalised(watch.sentence), tone_of(watch));
-  for (std::size_t i = 1; i < watch.stands.size(); ++i) screen.line(Worth::needed, watch.stands[i]);
-  if (!watch.advice.empty()) screen.line(Worth::advice, "Do: " + watch.advice);
-  screen.line(Worth::basis, beginning_of(watch));
+  for (std::size_t i = 1; i < watch.stands.size(); ++i)
+    screen.line(LinePriority::needed, watch.stands[i]);
+  if (!watch.advice.empty()) screen.line(LinePriority::advice, "Do: " + watch.advice);
+  screen.line(LinePriority::basis, beginning_of(watch));
   tell_thresholds(screen, watch);
   if (watch.map_results) tell_map_results(screen, *watch.map_results);
   tell_processes(screen, watch);
   tell_machine(screen, watch);
-  if (watch.waits.is_known) screen.line(Worth::beside, "basis: " + watch.waits.basis);
-  for (const std::string& note : watch.notes) screen.line(Worth::basis, "note: " + note);
-  for (const std::string& unseen : watch.unseen) screen.line(Worth::beside, "not seen: " + unseen);
+  if (watch.waits.is_known) screen.line(LinePriority::beside, "basis: " + watch.waits.basis);
+  for (const std::string& note : watch.notes) screen.line(LinePriority::basis, "note: " + note);
+  for (const std::string& unseen : watch.unseen)
+    screen.line(LinePriority::beside, "not seen: " + unseen);
   reading.more = "more with --verbose: each worker, what could not be seen";
 }
 

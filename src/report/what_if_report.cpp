@@ -8,7 +8,7 @@
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "report/describe.h"
-#include "report/screen.h"
+#include "report/text_report.h"
 #include "report/text_table.h"
 
 namespace loaderscope {
@@ -76,7 +76,7 @@ void add_row(TextTable& table, const std::string& name, const WhatIf& answer, co
   table.add(std::move(row));
 }
 
-void add_cases(Screen& screen, const WhatIf& answer, const ReportStyle& style) {
+void add_cases(TextReportBuilder& screen, const WhatIf& answer, const ReportStyle& style) {
   const double visible_from = style.verbose ? kVisibleRow : kVisibleInShort;
   std::vector<std::string> header = {answer.fitted.has_busy ? "step time" : "trainer waits for"};
   for (const WhatIfCase* each : cases_of(answer)) header.push_back(each->name);
@@ -97,10 +97,10 @@ void add_cases(Screen& screen, const WhatIf& answer, const ReportStyle& style) {
   for (const auto& word : Words<Cause>::table()) {
     add_share(word.name, [&](const Account& a) { return a.stall[word.value]; });
   }
-  screen.table(Worth::evidence, table);
+  screen.table(LinePriority::evidence, table);
 }
 
-void describe_column(Form& form, WhatIfCase& one) {
+void describe_column(ResultVisitor& form, WhatIfCase& one) {
   form.real("samples_per_s", one.samples_per_s, "rate, of all ranks", kNotNegative);
   std::optional<double> busy = one.has_busy ? std::optional(busy_of(one.account)) : std::nullopt;
   form.real_or_null("busy", busy,
@@ -110,15 +110,15 @@ void describe_column(Form& form, WhatIfCase& one) {
   describe_stalls(form, one.account);
 }
 
-void describe_column(Form& form, Form::Name name, std::optional<WhatIfCase>& column,
-                     Form::Sentence sentence) {
-  form.optional(name, column, Missing::null, [&](WhatIfCase& one) {
+void describe_column(ResultVisitor& form, ResultVisitor::Name name,
+                     std::optional<WhatIfCase>& column, ResultVisitor::Sentence sentence) {
+  form.optional(name, column, AbsentValue::null, [&](WhatIfCase& one) {
     if (form.reads()) one.name = name;
     form.object(name, sentence, [&] { describe_column(form, one); });
   });
 }
 
-void describe_storage_value(Form& form, StorageValue& value) {
+void describe_storage_value(ResultVisitor& form, StorageValue& value) {
   form.object("", "one word", [&] {
     form.text("key", value.key, "the word");
     form.real_or_null("now", value.now, "in the base case; null where it is not known",
@@ -131,8 +131,8 @@ void describe_storage_value(Form& form, StorageValue& value) {
   });
 }
 
-void describe_storage(Form& form, WhatIf& answer) {
-  form.if_there("storage", !answer.storage.empty(), Missing::left_out, [&] {
+void describe_storage(ResultVisitor& form, WhatIf& answer) {
+  form.if_there("storage", !answer.storage.empty(), AbsentValue::left_out, [&] {
     form.list("storage", answer.storage,
               "what was set of the storage, beside what it is in the base case; absent where "
               "nothing of it was set",
@@ -140,7 +140,7 @@ void describe_storage(Form& form, WhatIf& answer) {
   });
 }
 
-void describe_columns(Form& form, WhatIf& answer) {
+void describe_columns(ResultVisitor& form, WhatIf& answer) {
   describe_column(form, "measured", answer.measured,
                   "the base case as it was run; null without a result");
   answer.fitted.name = "fitted";
@@ -153,8 +153,8 @@ void describe_columns(Form& form, WhatIf& answer) {
                   "the changed case as it was run; null without --verify");
 }
 
-void describe_trust(Form& form, WhatIf& answer) {
-  form.optional("fit", answer.fit, Missing::null, [&](GoodnessOfFit& fit) {
+void describe_trust(ResultVisitor& form, WhatIf& answer) {
+  form.optional("fit", answer.fit, AbsentValue::null, [&](GoodnessOfFit& fit) {
     form.object("fit", "how well the model gives back the base case; null without a result",
                 [&] { describe_fit_errors(form, fit); });
   });
@@ -172,7 +172,7 @@ WhatIfCase case_of(std::string name, const Analysis& analysis) {
 }
 
 WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysis& measured) {
-  const Promise promise = promise_of(measured, prediction);
+  const ScaledPrediction promise = scale_prediction(measured, prediction);
   WhatIfCase result = case_of(std::move(name), prediction);
   result.samples_per_s = promise.rate_after;
   if (result.has_busy && measured.has_busy)
@@ -180,33 +180,34 @@ WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysi
   return result;
 }
 
-void tell_what_if(Reading& reading, const WhatIf& answer, const ReportStyle& style) {
-  Screen& screen = reading.body;
-  screen.wrapped_headline(answer_line(answer), Tone::plain);
-  for (const StorageValue& value : answer.storage) screen.line(Worth::advice, value.sentence());
-  screen.line(Worth::advice, verified_line(answer));
-  screen.line(Worth::advice, trust_line(answer));
+void tell_what_if(TextReport& reading, const WhatIf& answer, const ReportStyle& style) {
+  TextReportBuilder& screen = reading.body;
+  screen.wrapped_headline(answer_line(answer), LineTone::plain);
+  for (const StorageValue& value : answer.storage)
+    screen.line(LinePriority::advice, value.sentence());
+  screen.line(LinePriority::advice, verified_line(answer));
+  screen.line(LinePriority::advice, trust_line(answer));
   add_cases(screen, answer, style);
-  for (const std::string& note : answer.notes) screen.line(Worth::basis, "note: " + note);
+  for (const std::string& note : answer.notes) screen.line(LinePriority::basis, "note: " + note);
   reading.more = "more with --verbose: notes";
 }
 
-void describe_what_if(Form& form, WhatIf& answer) {
+void describe_what_if(ResultVisitor& form, WhatIf& answer) {
   describe_changes(form, answer.changes, "what was set, KEY=VALUE");
   std::optional<double> gain = answer.predicted ? std::optional(answer.gain) : std::nullopt;
   form.real_or_null("gain", gain,
                     "predicted rate / rate of the base case; null where nothing is predicted",
                     kNotNegative);
   if (form.reads()) answer.gain = gain.value_or(1);
-  form.if_there("at_most", answer.at_most, Missing::left_out, [&] {
+  form.if_there("at_most", answer.at_most, AbsentValue::left_out, [&] {
     form.flag("at_most", answer.at_most, "only of results of older versions: a bound");
   });
-  form.if_there("may_be_off", answer.may_be_off > 0, Missing::left_out, [&] {
+  form.if_there("may_be_off", answer.may_be_off > 0, AbsentValue::left_out, [&] {
     form.real("may_be_off", answer.may_be_off,
               "of the predicted rate, either way, as the notes say; absent where nothing says so",
               kShare);
   });
-  form.if_there("why_not", !answer.why_not.empty(), Missing::left_out, [&] {
+  form.if_there("why_not", !answer.why_not.empty(), AbsentValue::left_out, [&] {
     form.text("why_not", answer.why_not, "why nothing is predicted; absent where something is");
   });
   describe_storage(form, answer);

@@ -7,7 +7,7 @@
 #include "loaderscope/predict.h"
 #include "loaderscope/report.h"
 #include "predict/storage_values.h"
-#include "report/form.h"
+#include "report/result_visitor.h"
 
 namespace loaderscope {
 
@@ -37,11 +37,11 @@ struct WhatIf {
 
 WhatIfCase case_of(std::string name, const Prediction& prediction);
 WhatIfCase case_of(std::string name, const Analysis& analysis);
-// What becomes of a measured run: see promise_of().
+// What becomes of a measured run: see scale_prediction().
 WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysis& measured);
 
-void tell_what_if(Reading& reading, const WhatIf& answer, const ReportStyle& style);
+void tell_what_if(TextReport& reading, const WhatIf& answer, const ReportStyle& style);
 std::string draw_what_if(const WhatIf& answer);
-void describe_what_if(Form& form, WhatIf& answer);
+void describe_what_if(ResultVisitor& form, WhatIf& answer);
 
 }  // namespace loaderscope

@@ -18,8 +18,8 @@ void write_requirements_junit(std::ostream& out, const RunRecord& record, const 
 
 // --- of runs ---
 
-void tell_run(Reading& reading, const RunRecord& record, const Analysis& analysis,
-              const ReportStyle& style);
+void write_run_text(TextReport& reading, const RunRecord& record, const Analysis& analysis,
+                    const ReportStyle& style);
 std::string draw_run(const RunRecord& record, const Analysis& analysis);
 void write_perfetto(std::ostream& out, const RunRecord& record);
 void write_chrome_trace(std::ostream& out, const RunRecord& record);

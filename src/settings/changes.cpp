@@ -6,8 +6,8 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "settings/engine_table.h"
+#include "settings/environment_changes.h"
 #include "settings/scenario.h"
-#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -14,11 +14,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kLargestSample = 0x1p50;
+constexpr double kMaxSample = 0x1p50;
 
 double bytes_value(std::string_view text) {
   const auto bytes = static_cast<double>(parse_size(text));
-  if (bytes > kLargestSample) throw ValueError("expected a size of at most 1PiB");
+  if (bytes > kMaxSample) throw ValueError("expected a size of at most 1PiB");
   return bytes;
 }
 

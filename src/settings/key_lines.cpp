@@ -12,8 +12,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kLargestFile = std::size_t{1} << 20;
-constexpr std::size_t kLongestLine = std::size_t{64} << 10;
+constexpr std::size_t kMaxFile = std::size_t{1} << 20;
+constexpr std::size_t kMaxLine = std::size_t{64} << 10;
 
 KeyLine split_line(const std::string& place, std::string_view text) {
   const auto equals = text.find('=');
@@ -28,7 +28,7 @@ KeyLine split_line(const std::string& place, std::string_view text) {
 
 std::vector<KeyLine> key_lines(std::string_view text, const std::string& path,
                                const std::function<void(std::string_view)>& take_comment) {
-  if (text.size() > kLargestFile) throw UsageError(path + ": is larger than 1 MiB");
+  if (text.size() > kMaxFile) throw UsageError(path + ": is larger than 1 MiB");
   std::vector<KeyLine> lines;
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   for (std::int64_t number = 1; !text.empty(); ++number) {
@@ -37,7 +37,7 @@ std::vector<KeyLine> key_lines(std::string_view text, const std::string& path,
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
     if (line.empty()) continue;
     const std::string place = path + ":" + std::to_string(number);
-    if (line.size() > kLongestLine) throw UsageError(place + ": the line is longer than 64 KiB");
+    if (line.size() > kMaxLine) throw UsageError(place + ": the line is longer than 64 KiB");
     if (line.find('\0') != line.npos) {
       throw UsageError(place + ": a zero byte; this is no file of 'key = value' lines");
     }
@@ -51,17 +51,17 @@ std::vector<KeyLine> key_lines(std::string_view text, const std::string& path,
 }
 
 std::string read_key_file(const std::string& path) {
-  if (const std::string_view other = kind_unless_file(path); !other.empty())
+  if (const std::string_view other = non_file_kind(path); !other.empty())
     throw UsageError(path + ": is " + std::string(other) +
                      "; expected a file of 'key = value' lines");
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) throw UsageError(path + ": cannot be read: " + std::strerror(errno));
-  std::string text(kLargestFile + 1, '\0');
+  std::string text(kMaxFile + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) throw UsageError(path + ": cannot be read: " + std::strerror(errno));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kLargestFile) {
+  if (text.size() > kMaxFile) {
     throw UsageError(path + ": is larger than 1 MiB; this is no file of 'key = value' lines");
   }
   return text;

@@ -17,17 +17,17 @@ using settings::refuse_given;
 
 void check_settings(const RunConfig& c) {
   refuse_any(
-      c, about::kOwnLoader,
+      c, about::kNativeLoader,
       "is for our own loader, and the engine " + c.engine.value + " measures somebody else's");
   refuse_any(c, about::kOwnRanks, "is for --engine native; somebody else's loader has its own");
   if (c.program.command.given) {
     const std::string reason =
         "is for a trainer of ours, and run -- COMMAND measures the program's own";
-    refuse_any(c, about::kOwnTrainer, reason);
+    refuse_any(c, about::kNativeTrainer, reason);
     refuse_given(c, "epochs", reason);
   }
   if (c.program.train_step.given) {
-    refuse_any(c, about::kOwnTrainer,
+    refuse_any(c, about::kNativeTrainer,
                "is for a trainer of ours; leave it out, or leave out --train-step");
   }
   if (c.loader.memory.given && c.loader.memory != MemoryMode::pin_thread &&

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::int64_t kMany = std::int64_t{1} << 24;  // batches, slots
 constexpr std::int64_t kSteps = std::int64_t{1} << 40;
-constexpr Nanos kLongestRun = Nanos{100} * 365 * 24 * 3600 * kSecond;
-constexpr Nanos kShortestSilence = kSecond, kLongestSilence = 3600 * kSecond;
-constexpr double kLargestBatch = 0x1p40;  // bytes
-constexpr double kAllBytes = 0x1p62;      // of a run; kept as an integer
+constexpr Nanos kMaxRun = Nanos{100} * 365 * 24 * 3600 * kSecond;
+constexpr Nanos kShortestSilence = kSecond, kMaxSilence = 3600 * kSecond;
+constexpr double kMaxBatch = 0x1p40;  // bytes
+constexpr double kAllBytes = 0x1p62;  // of a run; kept as an integer
 constexpr std::int64_t kHuge = std::int64_t{1} << 62;
 
 void require_range(const RunConfig& config, std::string_view key, std::int64_t value,
@@ -38,12 +38,11 @@ void check_counts(const RunConfig& c) {
 }
 
 void check_times(const RunConfig& c) {
-  if (c.measure.duration > kLongestRun) refuse(c, "duration", "expected at most 100 years");
-  if (c.measure.warmup.value.duration > kLongestRun)
-    refuse(c, "warmup", "expected at most 100 years");
-  if (c.data.request_timeout < kShortestSilence || c.data.request_timeout > kLongestSilence)
+  if (c.measure.duration > kMaxRun) refuse(c, "duration", "expected at most 100 years");
+  if (c.measure.warmup.value.duration > kMaxRun) refuse(c, "warmup", "expected at most 100 years");
+  if (c.data.request_timeout < kShortestSilence || c.data.request_timeout > kMaxSilence)
     refuse(c, "request-timeout", "expected 1s to 1h");
-  if (c.declared.storage_latency > kLongestCost)
+  if (c.declared.storage_latency > kMaxCost)
     refuse(c, "storage-latency", "expected at most 30 days");
   require_range(c, "warmup", c.measure.warmup.value.steps, 0, kSteps);
   if (c.measure.steps == 0 && c.measure.duration == 0)
@@ -54,7 +53,7 @@ void check_bytes_of_batch(const RunConfig& c, std::string_view which, double sam
   const double bytes = sample_bytes * static_cast<double>(c.loader.batch_size.value);
   const std::string batch =
       "a batch of " + std::string(which) + " samples of " + show_size(sample_bytes);
-  if (bytes > kLargestBatch) refuse(c, "batch-size", batch + " would be larger than 1 TiB");
+  if (bytes > kMaxBatch) refuse(c, "batch-size", batch + " would be larger than 1 TiB");
   if (bytes * static_cast<double>(c.measure.steps.value) > kAllBytes) {
     refuse(c, "steps", "with " + batch + " there would be more than 2^62 bytes");
   }

@@ -15,13 +15,13 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::int64_t kMostLookedAt = 16;  // objects until one can be opened
+constexpr std::int64_t kMaxLookedAt = 16;  // objects until one can be opened
 
 // By the first object that can be opened: the others are most likely on the same file system, and
 // readers look at each that is not.
 std::string refusal_of_direct_reads(const Access& access) {
   ExtentOpener opener(access);
-  for (std::int64_t i = 0; i < std::min(kMostLookedAt, access.extents().objects()); ++i) {
+  for (std::int64_t i = 0; i < std::min(kMaxLookedAt, access.extents().objects()); ++i) {
     try {
       return access.kernel().direct_reads(opener.open_object(i)->fd).refusal;
     } catch (const SampleError&) {  // the run will name it
@@ -39,11 +39,13 @@ Access::Access(const Extents& extents, const AccessOptions& options)
       queue_depth_(options.queue_depth),
       largest_sample_(options.largest_sample),
       kernel_(options.kernel != nullptr ? *options.kernel : this_kernel()),
-      met_(place<Met>(shared_)) {}
+      met_(place<ReaderStats>(shared_)) {}
 
 std::unique_ptr<SampleReader> Access::make_reader() const { return access_row(way_).make(*this); }
 
-Bytes Access::bytes_read_ahead() const { return access_row(way_).looks_ahead ? kMostReadAhead : 0; }
+Bytes Access::bytes_read_ahead() const {
+  return access_row(way_).readahead_limit ? kMaxReadAhead : 0;
+}
 
 std::vector<Metric> Access::metrics() const {
   std::vector<Metric> metrics = counts_.metrics();

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/placed.h"
+#include "base/arena_ptr.h"
 #include "base/shared_memory.h"
 #include "loaderscope/source.h"
 #include "source/kernel_access.h"
@@ -50,7 +50,7 @@ class Access {
   void count_sample(Bytes bytes) const { counts_.count_sample(bytes); }
 
  private:
-  struct Met {
+  struct ReaderStats {
     std::atomic<std::int64_t> reads_through_cache{0}, readers_without_ring{0};
     std::atomic<bool> knows_reason{false};
     std::array<char, 500> no_ring_reason{};
@@ -68,7 +68,7 @@ class Access {
   std::vector<std::string> notes_;
   ReadCounts counts_;
   SharedMemory shared_;
-  Placed<Met> met_;
+  ArenaPtr<ReaderStats> met_;
 };
 
 // Which of the bytes of a sample's extent are the sample, valid as long as they are and until the

@@ -10,11 +10,11 @@
 
 namespace loaderscope::source {
 
-Windows windows_of(const GivenWords& words, std::int64_t length_otherwise) {
+Windows windows_of(const FormatParameters& words, std::int64_t length_otherwise) {
   Windows windows;
-  windows.length = count_of(words, "window", length_otherwise);
-  windows.stride = count_of(words, "stride", windows.length);
-  windows.deliver = word_of(words, "deliver");
+  windows.length = count_parameter(words, "window", length_otherwise);
+  windows.stride = count_parameter(words, "stride", windows.length);
+  windows.deliver = text_parameter(words, "deliver");
   return windows;
 }
 

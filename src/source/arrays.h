@@ -30,7 +30,7 @@ struct Windows {
   std::int64_t length = 1, stride = 1;  // rows
   std::string deliver;                  // "": numbers as they are stored
 };
-Windows windows_of(const GivenWords& words, std::int64_t length_otherwise);
+Windows windows_of(const FormatParameters& words, std::int64_t length_otherwise);
 
 // Throws RunError where the data has fewer bytes than `layout` says.
 void check_length(const ArrayFile& array, Bytes file_bytes);
@@ -53,7 +53,7 @@ class ArraySource : public ExtentSource {
   Extent extent(std::int64_t sample) const override;
   void path_of(std::int64_t object, std::string& path) const override;
   std::vector<std::string> roots() const override { return roots_; }
-  std::uint64_t stamp_of(std::int64_t object) const override {
+  std::uint64_t version_stamp(std::int64_t object) const override {
     return arrays_[static_cast<std::size_t>(object)].file.stamp;
   }
 

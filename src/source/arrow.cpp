@@ -37,7 +37,8 @@ class BatchDecoder final : public GroupDecoder {
     values_ = &values_of(layouts_, batches_[group]);
     is_unpacked_ = false;
   }
-  std::optional<std::span<const std::byte>> value(std::int64_t row, StageSink& stages) override {
+  std::optional<std::span<const std::byte>> value(std::int64_t row,
+                                                  SubstageListener& stages) override {
     if (!is_unpacked_) unpack(stages);
     if (values_->is_null(row)) return std::nullopt;
     const ArrowColumn& column = layouts_.front().column;
@@ -48,7 +49,7 @@ class BatchDecoder final : public GroupDecoder {
   }
 
  private:
-  void unpack(StageSink& stages) {
+  void unpack(SubstageListener& stages) {
     try {
       const std::int8_t codec = values_->codec.value_or(0);
       if (!unpacker_ || codec != codec_) unpacker_.emplace(codec);
@@ -217,7 +218,7 @@ std::unique_ptr<Source> open_arrow_tables(const SourceOptions& options,
 namespace loaderscope {
 
 std::unique_ptr<Source> open_arrow(const SourceOptions& options, const SourceContext& context) {
-  const std::string indices = source::word_of(options.words, "indices");
+  const std::string indices = source::text_parameter(options.words, "indices");
   const auto read = [&](source::StoredObject& file, const source::TableWords& words) {
     return source::read_arrow_layout(file, words.choose, words.column, options.largest_sample);
   };

@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view kArrowMagic = "ARROW1";
 constexpr Bytes kMagicInFront = 8;  // padded
 constexpr std::size_t kArrowTail = sizeof(std::uint32_t) + kArrowMagic.size();
-constexpr Bytes kLargestHead = Bytes{256} << 20;  // of a message, or of the footer
-constexpr std::uint32_t kGoesOn = 0xffffffff;     // in front of a message's length
+constexpr Bytes kMaxHead = Bytes{256} << 20;   // of a message, or of the footer
+constexpr std::uint32_t kGoesOn = 0xffffffff;  // in front of a message's length
 
 std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t at) {
   std::uint32_t number = 0;
@@ -43,7 +43,7 @@ std::optional<FoundMessage> message_at(StoredObject& file, Bytes begin) {
   if (goes_on && std::ssize(front) < 2 * kNumber) return std::nullopt;
   const Bytes length = u32_at(front, goes_on ? kNumber : 0);
   if (length == 0) return std::nullopt;
-  if (length > kLargestHead) throw ValueError("is no Arrow file, or is damaged; copy it again");
+  if (length > kMaxHead) throw ValueError("is no Arrow file, or is damaged; copy it again");
   begin += goes_on ? 2 * kNumber : kNumber;
   FoundMessage found{parse_arrow_message(arrow_bytes_at(file, begin, length)), begin + length};
   if (found.about.body < 0 || found.about.body > file.size() - found.end_of_head)
@@ -63,7 +63,7 @@ std::optional<ArrowFooter> footer_of(StoredObject& file) {
   const auto end = arrow_bytes_at(file, size - tail, tail);
   if (text_in(std::span(end).subspan(sizeof(std::uint32_t))) != kArrowMagic) throw cut();
   const Bytes length = u32_at(end, 0);
-  if (length > kLargestHead || length > size - tail - kMagicInFront)
+  if (length > kMaxHead || length > size - tail - kMagicInFront)
     throw ValueError("is damaged: its footer should begin in front of it; copy it again");
   return parse_arrow_footer(arrow_bytes_at(file, size - tail - length, length));
 }

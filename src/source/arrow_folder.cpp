@@ -17,14 +17,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr Bytes kLargestState = Bytes{64} << 20;
+constexpr Bytes kMaxState = Bytes{64} << 20;
 
 // Nothing where it is not there.
 std::optional<Json> json_beside(const std::string& folder, const char* name) {
   const std::string path = join_path(folder, name);
   if (store_of(path).look_at(path).kind != PathFacts::Kind::object) return std::nullopt;
   try {
-    Json json = parse_foreign_json<Json>(text_of_object(path, kLargestState));
+    Json json = parse_foreign_json<Json>(text_of_object(path, kMaxState));
     if (!json.is_object()) throw ValueError("is damaged: it holds no object of JSON");
     return json;
   } catch (const ValueError& error) {

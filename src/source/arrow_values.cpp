@@ -11,7 +11,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::int64_t kMostPackedRows = std::int64_t{1} << 24;  // of a record batch
+constexpr std::int64_t kMaxPackedRows = std::int64_t{1} << 24;  // of a record batch
 constexpr Bytes kPackedHead = 8;  // of a packed buffer: how many bytes it holds
 constexpr Bytes kView = 16;       // a length, and the value or where it lies
 
@@ -64,11 +64,11 @@ ArrowBatchReading::ArrowBatchReading(StoredObject& file, const ArrowBatch& batch
     : file_(file), batch_(batch), body_(body.offset), body_bytes_(body.length), largest_(largest) {
   if (batch.rows < 0) throw ValueError("is damaged: a record batch has less than no rows");
   if (!batch.codec && batch.rows > file.size()) fail_as_fewer();
-  if (batch.codec && batch.rows > kMostPackedRows)
+  if (batch.codec && batch.rows > kMaxPackedRows)
     throw ValueError(
         fmt::format("has a record batch of {} rows that is packed, more than the {} "
                     "that are unpacked at once; write smaller ones",
-                    batch.rows, kMostPackedRows));
+                    batch.rows, kMaxPackedRows));
 }
 
 ArrowValues ArrowBatchReading::values(const LeafPlace& place, std::size_t width) {
@@ -161,9 +161,9 @@ void ArrowBatchReading::take_views(const LeafPlace& place, ArrowValues& values) 
 // In the batch's body; `at`: of the view.
 ArrowPlace ArrowBatchReading::place_of_view(const LeafPlace& place, std::span<const std::byte> view,
                                             Bytes at) const {
-  constexpr Bytes kLength = 4, kLongestInView = 12;
+  constexpr Bytes kLength = 4, kMaxInView = 12;
   const Bytes length = arrow_number<std::int32_t>(view, 0);
-  if (length >= 0 && length <= kLongestInView) return {at + kLength, length};
+  if (length >= 0 && length <= kMaxInView) return {at + kLength, length};
   const auto number = static_cast<std::size_t>(arrow_number<std::uint32_t>(view, 8));
   const Bytes begin = arrow_number<std::int32_t>(view, 12);
   if (length < 0 || begin < 0 || number >= place.values - place.offsets)

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "base/exhaustion.h"
 #include "base/fd.h"
-#include "base/shortage.h"
 #include "loaderscope/cost.h"
 #include "source/cache_sentence.h"
 #include "source/extent_opener.h"
@@ -39,7 +39,7 @@ Fd open_object(const Objects& objects, std::int64_t object) {
   thread_local std::string path;
   objects.path_of(object, path);
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd < 0 && !shortage_remedy(errno).empty()) source::fail_to_open(path, errno);
+  if (fd < 0 && !exhaustion_hint(errno).empty()) source::fail_to_open(path, errno);
   return fd;  // what cannot be opened has no pages in the cache
 }
 

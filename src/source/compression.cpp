@@ -14,7 +14,7 @@ std::optional<std::string> is_only_known() {
   return "it is recognised and not read; pack with zstd instead.";
 }
 
-constexpr std::size_t kLongestMagic = 6;
+constexpr std::size_t kMaxMagic = 6;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ std::span<const CompressionRow> compression_table() {
 namespace source {
 
 const CompressionRow* compression_of(ShardBytes& shard) {
-  std::array<char, kLongestMagic> first{};
+  std::array<char, kMaxMagic> first{};
   const std::size_t got = shard.read(0, std::as_writable_bytes(std::span(first)));
   for (const CompressionRow& row : compression_table()) {
     if (std::string_view(first.data(), got).starts_with(row.magic)) return &row;

@@ -7,8 +7,8 @@ namespace {
 
 constexpr int kEnd = std::char_traits<char>::eof();
 // Beyond it a quote is missing: no path is as long.
-constexpr std::size_t kLongestField = 64 * 1024;
-constexpr std::size_t kMostFields = 1024;
+constexpr std::size_t kMaxField = 64 * 1024;
+constexpr std::size_t kMaxFields = 1024;
 
 }  // namespace
 
@@ -32,14 +32,14 @@ void CsvReader::read_quoted(std::string& field) {
     if (c == '"' && in_.sgetc() != '"') return;
     if (c == '"') in_.sbumpc();
     field += static_cast<char>(c);
-    if (field.size() > kLongestField) throw ValueError("a field in quotes is longer than 64 KiB");
+    if (field.size() > kMaxField) throw ValueError("a field in quotes is longer than 64 KiB");
   }
 }
 
 bool CsvReader::next(std::vector<std::string>& fields) {
   std::size_t used = 0;
   const auto begin_field = [&] {
-    if (used == kMostFields) throw ValueError("there are more than 1024 fields");
+    if (used == kMaxFields) throw ValueError("there are more than 1024 fields");
     if (fields.size() == used) fields.emplace_back();
     fields[used++].clear();
   };
@@ -64,7 +64,7 @@ bool CsvReader::next(std::vector<std::string>& fields) {
       throw ValueError("text follows a closing quote; a quote within quotes is doubled");
     } else {
       field += static_cast<char>(c);
-      if (field.size() > kLongestField) throw ValueError("a field is longer than 64 KiB");
+      if (field.size() > kMaxField) throw ValueError("a field is longer than 64 KiB");
     }
   }
   fields.resize(used);

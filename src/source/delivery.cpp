@@ -81,8 +81,8 @@ class DeliveringReader final : public SampleReader {
     return {place, sample_bytes_};
   }
   void expect(std::span<const std::int64_t> samples) override { stored_->expect(samples); }
-  int looks_ahead() const override { return stored_->looks_ahead(); }
-  void report_to(StageSink& stages) override { stored_->report_to(stages); }
+  int readahead_limit() const override { return stored_->readahead_limit(); }
+  void set_listener(SubstageListener& stages) override { stored_->set_listener(stages); }
   std::optional<Bytes> stored_bytes() const override { return stored_bytes_; }
 
  private:

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "base/shortage.h"
+#include "base/exhaustion.h"
 #include "source/access.h"
 
 namespace loaderscope::source {
@@ -27,7 +27,7 @@ Kind kind_of(int error) {
 // What the machine has too little of is no fault of the sample: skipping it would not help.
 [[noreturn]] void fail(const std::string& place, const std::string& what, int error) {
   const std::string why = what + ": " + std::generic_category().message(error);
-  const std::string remedy = shortage_remedy(error);
+  const std::string remedy = exhaustion_hint(error);
   if (!remedy.empty()) throw RunError(place + " " + why + "; " + remedy);
   throw SampleError(kind_of(error), why);
 }

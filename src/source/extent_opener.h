@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/source.h"
-#include "source/last_used.h"
+#include "source/lru_cache.h"
 
 namespace loaderscope::source {
 
@@ -50,12 +50,12 @@ class ExtentOpener {
   bool is_opened_anew(const Extent& extent) const;  // by `open`, for this one sample
 
  private:
-  static constexpr std::size_t kMostKept = 32;  // descriptors of one reader
+  static constexpr std::size_t kMaxKept = 32;  // descriptors of one reader
   Fd open_path();
 
   const Access& access_;
   std::string path_;
-  LastUsed<std::shared_ptr<const OpenObject>> kept_{kMostKept};
+  LruCache<std::shared_ptr<const OpenObject>> kept_{kMaxKept};
   bool no_atime_ = true;  // until it is refused: files of other users
 };
 

@@ -10,15 +10,15 @@
 #include <memory>
 #include <system_error>
 
+#include "base/exhaustion.h"
 #include "base/image_formats.h"
-#include "base/shortage.h"
 
 namespace loaderscope::source {
 namespace {
 
 [[noreturn]] void fail_to_list(const std::string& path, int error) {
   const std::string cause = std::generic_category().message(error);
-  const std::string remedy = shortage_remedy(error);
+  const std::string remedy = exhaustion_hint(error);
   if (remedy.empty()) throw CannotList(path, cause);
   throw RunError(shown_text(path) + ": cannot be listed: " + cause + "; " + remedy);
 }
@@ -79,7 +79,7 @@ FolderListing list_folder(const std::string& path) {
   if (::fstat(fd, &facts) != 0) fail_to_list(path, errno);
   FolderListing listing;
   listing.device = facts.st_dev;
-  listing.stamp = stamp_of(facts);
+  listing.stamp = version_stamp(facts);
   for (;;) {
     errno = 0;
     const dirent* entry = ::readdir(folder.get());
@@ -107,7 +107,7 @@ FolderListing list_folder(const std::string& path) {
   return listing;
 }
 
-FolderStamp stamp_of(const struct stat& facts) {
+FolderStamp version_stamp(const struct stat& facts) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   // Some file systems number nothing; 0 would mean that the folder is not watched.
   const std::uint64_t inode = facts.st_ino != 0 ? facts.st_ino : 1;

@@ -60,6 +60,6 @@ class CannotList : public RunError {
 // little of something.
 FolderListing list_folder(const std::string& path);
 
-FolderStamp stamp_of(const struct stat& facts);
+FolderStamp version_stamp(const struct stat& facts);
 
 }  // namespace loaderscope::source

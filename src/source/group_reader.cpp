@@ -41,10 +41,10 @@ class GroupReader final : public SampleReader {
     }
     stored_->expect(expected_);
   }
-  int looks_ahead() const override { return stored_->looks_ahead(); }
-  void report_to(StageSink& stages) override {
+  int readahead_limit() const override { return stored_->readahead_limit(); }
+  void set_listener(SubstageListener& stages) override {
     stages_ = &stages;
-    stored_->report_to(stages);
+    stored_->set_listener(stages);
   }
   std::optional<Bytes> stored_bytes() const override { return bytes_read_; }
 
@@ -62,8 +62,8 @@ class GroupReader final : public SampleReader {
   const std::vector<SampleGroup>& groups_;
   const ReadCounts& counts_;
   std::unique_ptr<GroupDecoder> decoder_;
-  StageSink nobody_;
-  StageSink* stages_ = &nobody_;
+  SubstageListener nobody_;
+  SubstageListener* stages_ = &nobody_;
   const SampleGroup* held_ = nullptr;
   std::vector<std::int64_t> expected_;
   Bytes bytes_read_ = 0;

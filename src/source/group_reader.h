@@ -28,7 +28,7 @@ class GroupDecoder {
   // Of one of its samples, nothing where there is none. Valid until the next call. Throws
   // SampleError.
   virtual std::optional<std::span<const std::byte>> value(std::int64_t place,
-                                                          StageSink& stages) = 0;
+                                                          SubstageListener& stages) = 0;
 };
 
 // A group is read at the first of its samples and held until another is needed. `stored` gives for

@@ -14,7 +14,7 @@ namespace {
 constexpr int kPackedWindow = MAX_WBITS + 16;  // the largest, behind gzip's header
 constexpr int kMemory = 8;                     // zlib's default
 constexpr std::size_t kRoom = std::size_t{64} << 10;
-constexpr std::size_t kMostDeflated = std::numeric_limits<uInt>::max();
+constexpr std::size_t kMaxDeflated = std::numeric_limits<uInt>::max();
 
 class GzipPacker final : public Packer {
  public:
@@ -28,8 +28,8 @@ class GzipPacker final : public Packer {
   GzipPacker& operator=(const GzipPacker&) = delete;
 
   void pack(std::span<const std::byte> from, std::vector<std::byte>& to) override {
-    for (; !from.empty(); from = from.subspan(std::min(from.size(), kMostDeflated)))
-      deflate(from.first(std::min(from.size(), kMostDeflated)), Z_NO_FLUSH, to);
+    for (; !from.empty(); from = from.subspan(std::min(from.size(), kMaxDeflated)))
+      deflate(from.first(std::min(from.size(), kMaxDeflated)), Z_NO_FLUSH, to);
   }
   void finish(std::vector<std::byte>& to) override { deflate({}, Z_FINISH, to); }
 

@@ -9,7 +9,7 @@
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "source/hdf5_file.h"
-#include "source/last_used.h"
+#include "source/lru_cache.h"
 #include "source/named_files.h"
 
 namespace loaderscope::source {
@@ -59,7 +59,7 @@ class Hdf5Reader final : public SampleReader {
   std::optional<Bytes> stored_bytes() const override { return stored_bytes_; }
 
  private:
-  static constexpr std::size_t kMostOpen = 16;
+  static constexpr std::size_t kMaxOpen = 16;
 
   std::unique_lock<std::mutex> waited_for_lock() const {
     std::unique_lock lock(hdf5_mutex(), std::try_to_lock);
@@ -83,7 +83,7 @@ class Hdf5Reader final : public SampleReader {
   const ArraySource& source_;
   const Hdf5Plan& plan_;
   const ReadCounts& counts_;
-  LastUsed<std::unique_ptr<Hdf5Dataset>> open_{kMostOpen};
+  LruCache<std::unique_ptr<Hdf5Dataset>> open_{kMaxOpen};
   std::vector<std::byte> row_;
   std::optional<ThreadIo> io_;
   std::optional<Bytes> stored_bytes_;
@@ -132,7 +132,7 @@ Hdf5Layout looked_at(const std::string& path, std::string_view dataset, bool has
   }
 }
 
-Bytes chunk_cache_of(const GivenWords& words) {
+Bytes chunk_cache_of(const FormatParameters& words) {
   constexpr Bytes kUsual = Bytes{1} << 20;  // the library's
   const auto word = words.find("chunk-cache");
   if (word == words.end()) return kUsual;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kChecked = offsetof(IndexHeader, samples);
 // Keeps every product and sum of the header's numbers within 64 bits.
-constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
+constexpr std::uint64_t kMax = std::uint64_t{1} << 48;
 
 template <class T>
 T load(const std::byte* from) {
@@ -57,8 +57,8 @@ class BlockReader {
     head = std::to_integer<std::uint8_t>(rest_[0]);
     rest_ = rest_.subspan(1);
     if ((head & kOtherFolder) != 0 && !varint(folder_)) return false;
-    if (!varint(bytes) || bytes > rest_.size() || (head & kMostShared) > name.size()) return false;
-    name.resize(head & kMostShared);
+    if (!varint(bytes) || bytes > rest_.size() || (head & kMaxShared) > name.size()) return false;
+    name.resize(head & kMaxShared);
     name.append(reinterpret_cast<const char*>(rest_.data()), bytes);
     rest_ = rest_.subspan(bytes);
     return true;
@@ -97,7 +97,7 @@ std::optional<Index> Index::parse(std::unique_ptr<std::byte[]> bytes, std::size_
     return std::nullopt;
   }
   for (const std::uint64_t number : {header.samples, header.folders, header.left_out}) {
-    if (number > kMost) return std::nullopt;
+    if (number > kMax) return std::nullopt;
   }
   Index index;
   Sections sections(all.subspan(sizeof header));

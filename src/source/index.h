@@ -30,8 +30,8 @@ struct FolderEntry {
 
 // Where a sample lies in its file, of files that hold several; in the index as it is.
 struct StoredExtent {
-  static constexpr std::uint32_t kMost = 0xffffffff;  // bytes: so many, or more
-  std::uint32_t begin = 0;                            // in units of who made the index
+  static constexpr std::uint32_t kMax = 0xffffffff;  // bytes: so many, or more
+  std::uint32_t begin = 0;                           // in units of who made the index
   std::uint32_t bytes = 0;
 };
 

@@ -14,7 +14,7 @@ void put_varint(std::string& to, std::uint64_t value) {
 }
 
 std::size_t bytes_shared(std::string_view a, std::string_view b) {
-  const std::size_t most = std::min({a.size(), b.size(), std::size_t{kMostShared}});
+  const std::size_t most = std::min({a.size(), b.size(), std::size_t{kMaxShared}});
   std::size_t shared = 0;
   while (shared < most && a[shared] == b[shared]) ++shared;
   return shared;

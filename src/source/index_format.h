@@ -13,7 +13,7 @@ namespace loaderscope::source {
 
 inline constexpr std::array<char, 8> kIndexMagic = {'L', 'S', 'I', 'N', 'D', 'E', 'X', '1'};
 inline constexpr std::int64_t kBlock = 16;
-inline constexpr std::uint8_t kMostShared = 127;
+inline constexpr std::uint8_t kMaxShared = 127;
 inline constexpr std::uint8_t kOtherFolder = 128;
 
 inline constexpr std::uint64_t kLabels = 1, kExtents = 2;

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kIndexName = "index.json";
-constexpr std::uintmax_t kLargestIndex = std::uintmax_t{1} << 30;
+constexpr std::uintmax_t kMaxIndex = std::uintmax_t{1} << 30;
 
 [[noreturn]] void fail_with(const std::string& path, const std::string& why) {
   throw RunError(shown_text(path) + ": " + why);
@@ -32,7 +32,7 @@ std::string whole_index(const std::string& path) {
   if (error || !file)
     fail_with(path, "cannot be read" + (error ? ": " + error.message() : "") +
                         "; give the folder that holds index.json and its shards with --data");
-  if (size > kLargestIndex) fail_with(path, "is no index.json: it has more than 1 GiB");
+  if (size > kMaxIndex) fail_with(path, "is no index.json: it has more than 1 GiB");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

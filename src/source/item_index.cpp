@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr Bytes kMostOfShard = std::numeric_limits<std::uint32_t>::max();  // its offsets' type
+constexpr Bytes kMaxOfShard = std::numeric_limits<std::uint32_t>::max();  // its offsets' type
 
 [[noreturn]] void fail_at(std::string_view what) {
   throw ValueError(fmt::format("is no index.json as its library writes it: {}", what));
@@ -37,7 +37,7 @@ std::string text_of(const Json& value) {
 
 std::int64_t count_in(const Json& object, const char* name) {
   const Json& value = member(object, name);
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMostOfShard)
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMaxOfShard)
     fail_at(fmt::format("'{}' is no number of a shard", name));
   return value.get<std::int64_t>();
 }
@@ -66,7 +66,7 @@ std::vector<ItemField> mds_fields(const Json& shard) {
   std::vector<ItemField> fields;
   for (std::size_t i = 0; i < names.size(); ++i) {
     ItemField field{text_of(names[i]), text_of(encodings[i]), std::nullopt};
-    if (sizes[i].is_number_unsigned() && sizes[i].get<std::uint64_t>() <= kMostOfShard)
+    if (sizes[i].is_number_unsigned() && sizes[i].get<std::uint64_t>() <= kMaxOfShard)
       field.size = sizes[i].get<Bytes>();
     else if (!sizes[i].is_null())
       fail_at("a size of a column is no number");

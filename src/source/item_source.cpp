@@ -101,7 +101,7 @@ class ItemSource final : public ExtentSource {
 ItemPart part_of(const ItemFolder& folder, const SourceOptions& options) {
   const char* word = options.classes ? "label" : "column";
   try {
-    return {folder.fields, word_of(options.words, word), options.classes};
+    return {folder.fields, text_parameter(options.words, word), options.classes};
   } catch (const ValueError& error) {
     fail_in_folder(folder.index_path,
                    fmt::format("{}; choose one with ?{}=NAME", error.what(), word));
@@ -120,7 +120,7 @@ std::vector<ItemFolder> open_item_folders(const std::vector<std::string>& paths,
   return folders;
 }
 
-bool opens_each_time(const GivenWords& words) {
+bool opens_each_time(const FormatParameters& words) {
   const auto word = words.find("open");
   if (word == words.end() || word->second == "once") return false;
   if (word->second == "sample") return true;

@@ -94,7 +94,7 @@ using ParseIndex = ItemIndex (*)(std::string_view);
 ItemFolder open_item_folder(const std::string& path, ParseIndex parse);
 std::vector<ItemFolder> open_item_folders(const std::vector<std::string>& paths, ParseIndex parse);
 // Whether a shard is opened for each sample, as ?open= says it. Throws UsageError.
-bool opens_each_time(const GivenWords& words);
+bool opens_each_time(const FormatParameters& words);
 // `folders`: of options.paths.
 std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceContext& context,
                                    std::vector<ItemFolder> folders);

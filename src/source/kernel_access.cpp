@@ -16,7 +16,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::size_t kLargestAlignment = 64 << 10;
+constexpr std::size_t kMaxAlignment = 64 << 10;
 
 std::string in_words(int error) { return std::generic_category().message(error); }
 
@@ -40,9 +40,9 @@ std::optional<DirectReads> told_by_statx([[maybe_unused]] int fd) {
 // The smallest read from the beginning that the kernel takes.
 DirectReads found_by_reading(int fd) {
   const std::unique_ptr<void, decltype(&std::free)> buffer(
-      std::aligned_alloc(kLargestAlignment, kLargestAlignment), &std::free);
+      std::aligned_alloc(kMaxAlignment, kMaxAlignment), &std::free);
   if (!buffer) throw std::bad_alloc();
-  for (std::size_t length = 512; length <= kLargestAlignment; length *= 2) {
+  for (std::size_t length = 512; length <= kMaxAlignment; length *= 2) {
     ssize_t got = 0;
     do {
       got = ::pread(fd, buffer.get(), length, 0);

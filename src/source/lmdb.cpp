@@ -56,7 +56,7 @@ Index index_keys(const LmdbPlan& plan, std::string_view identity, const SourceCo
     const std::string& path = plan.files[i];
     struct stat facts {};
     ::stat(path.c_str(), &facts);
-    const std::uint32_t file = builder.add_folder({i, "", 0, stamp_of(facts)});
+    const std::uint32_t file = builder.add_folder({i, "", 0, version_stamp(facts)});
     try {
       LmdbFile(path).for_each_key([&](std::string_view key) {
         const bool takes =
@@ -211,7 +211,7 @@ LmdbPlan plan_of(const SourceOptions& options) {
       throw UsageError("data: key=" + shown_text(plan.pattern) + ": " + error.what());
     }
   }
-  plan.value = word_of(options.words, "value");
+  plan.value = text_parameter(options.words, "value");
   if (plan.value.empty() || plan.value == "raw" || plan.value == "datum") return plan;
   throw UsageError("data: value=" + shown_text(plan.value) +
                    ": expected raw (a value is an image) or datum (Caffe's)");

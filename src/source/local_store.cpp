@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/exhaustion.h"
 #include "base/fd.h"
-#include "base/shortage.h"
 #include "loaderscope/errors.h"
 #include "source/extent_opener.h"
 #include "source/read_counts.h"
@@ -26,12 +26,12 @@ class LocalObject final : public StoredObject {
     struct stat facts {};
     if (fd_ < 0 || ::fstat(fd_, &facts) != 0) {
       const int error = errno;
-      const std::string remedy = shortage_remedy(error);
+      const std::string remedy = exhaustion_hint(error);
       throw ValueError("cannot be opened: " + cause(error) + "; " +
                        (remedy.empty() ? "check the path given with --data" : remedy));
     }
     size_ = facts.st_size;
-    stamp_ = stamp_of(facts);
+    stamp_ = version_stamp(facts);
   }
 
   std::size_t read(Bytes begin, std::span<std::byte> to) override {
@@ -57,7 +57,7 @@ class LocalStore final : public ObjectStore {
     const Found kind = S_ISREG(facts.st_mode)   ? Found::object
                        : S_ISDIR(facts.st_mode) ? Found::folder
                                                 : Found::other;
-    return {kind, "", facts.st_size, stamp_of(facts)};
+    return {kind, "", facts.st_size, version_stamp(facts)};
   }
 
   std::unique_ptr<StoredObject> open(const std::string& path) const override {

@@ -17,8 +17,8 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::size_t kLongestPath = 4096;  // Linux opens no longer one
-constexpr std::size_t kLongestLine = 1 << 20;
+constexpr std::size_t kMaxPath = 4096;  // Linux opens no longer one
+constexpr std::size_t kMaxLine = 1 << 20;
 constexpr std::int64_t kRowsBetweenLooks = 16 * 1024;  // at the stop signal
 
 class Rows {
@@ -43,7 +43,7 @@ class Rows {
  private:
   static void demand_path(std::string_view path) {
     if (path.empty() || path.back() == '/') throw ValueError("the path names no file");
-    if (path.size() > kLongestPath) throw ValueError("the path is longer than 4096 bytes");
+    if (path.size() > kMaxPath) throw ValueError("the path is longer than 4096 bytes");
     if (path.find('\0') != std::string_view::npos) throw ValueError("the path holds a zero byte");
   }
 
@@ -120,7 +120,7 @@ void read_json_lines(std::istream& in, Rows& rows, std::int64_t& line) {
   line = 0;
   for (std::string text; std::getline(in, text);) {
     ++line;
-    if (text.size() > kLongestLine) throw ValueError("the line is longer than 1 MiB");
+    if (text.size() > kMaxLine) throw ValueError("the line is longer than 1 MiB");
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
     const nlohmann::json row = parse_foreign_json<nlohmann::json>(text);
     if (!row.is_object()) throw ValueError("expected an object such as {\"path\": \"a.jpg\"}");

@@ -12,7 +12,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::size_t kMostFiles = std::size_t{1} << 20;  // that one pattern stands for
+constexpr std::size_t kMaxFiles = std::size_t{1} << 20;  // that one pattern stands for
 
 // "000..127", with the leading zeros of its first number; nothing for another text.
 std::optional<std::vector<std::string>> numbers_of(std::string_view range) {
@@ -26,7 +26,7 @@ std::optional<std::vector<std::string>> numbers_of(std::string_view range) {
   } catch (const ValueError&) {
     return std::nullopt;
   }
-  if (high < low || static_cast<std::size_t>(high - low) >= kMostFiles) return std::nullopt;
+  if (high < low || static_cast<std::size_t>(high - low) >= kMaxFiles) return std::nullopt;
   std::vector<std::string> numbers;
   for (std::int64_t i = low; i <= high; ++i)
     numbers.push_back(fmt::format("{:0{}}", i, first.starts_with('0') ? first.size() : 1));
@@ -55,7 +55,7 @@ std::vector<std::string> expanded(const std::string& pattern) {
   for (const std::string& rest : expanded(pattern.substr(close + 1))) {
     for (const std::string& choice : choices) {
       all.push_back(pattern.substr(0, open) + choice + rest);
-      if (all.size() > kMostFiles) throw RunError(shown_text(pattern) + ": names too many files");
+      if (all.size() > kMaxFiles) throw RunError(shown_text(pattern) + ": names too many files");
     }
   }
   std::sort(all.begin(), all.end());
@@ -109,13 +109,13 @@ std::vector<std::string> named_files(const std::vector<std::string>& paths, Suff
   return files;
 }
 
-std::string word_of(const GivenWords& words, std::string_view name) {
+std::string text_parameter(const FormatParameters& words, std::string_view name) {
   const auto word = words.find(name);
   return word == words.end() ? "" : word->second;
 }
 
-std::int64_t count_of(const GivenWords& words, std::string_view name, std::int64_t otherwise,
-                      std::int64_t least) {
+std::int64_t count_parameter(const FormatParameters& words, std::string_view name,
+                             std::int64_t otherwise, std::int64_t least) {
   const auto found = words.find(name);
   if (found == words.end()) return otherwise;
   try {

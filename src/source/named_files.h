@@ -18,11 +18,11 @@ std::vector<std::string> named_files(const std::vector<std::string>& paths,
                                      std::span<const std::string_view> suffixes);
 
 // "" where it was not given.
-std::string word_of(const GivenWords& words, std::string_view name);
+std::string text_parameter(const FormatParameters& words, std::string_view name);
 
 // The whole number of a word, at least `least`; `otherwise` where it was not given. Throws
 // UsageError.
-std::int64_t count_of(const GivenWords& words, std::string_view name, std::int64_t otherwise,
-                      std::int64_t least = 1);
+std::int64_t count_parameter(const FormatParameters& words, std::string_view name,
+                             std::int64_t otherwise, std::int64_t least = 1);
 
 }  // namespace loaderscope::source

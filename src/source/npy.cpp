@@ -12,7 +12,7 @@ namespace {
 
 ArrayFile opened_array(const std::string& path, bool has_window) {
   const auto fail = [&](const std::string& why) { throw RunError(shown_text(path) + ": " + why); };
-  std::vector<std::byte> begin(kLargestNpyHeader);
+  std::vector<std::byte> begin(kMaxNpyHeader);
   ArrayFile array{path, {}, 0};
   Bytes size = 0;
   try {

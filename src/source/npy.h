@@ -15,7 +15,7 @@ inline constexpr std::string_view kNpySuffixes[] = {".npy"};
 // What the header of a .npy file says. Throws ValueError, as it continues "PATH: ": for what is no
 // array of numbers laid out row by row.
 ArrayLayout parse_npy_header(std::span<const std::byte> file_begin);
-inline constexpr std::size_t kLargestNpyHeader = 64 << 10;
+inline constexpr std::size_t kMaxNpyHeader = 64 << 10;
 
 }  // namespace loaderscope::source
 

@@ -109,7 +109,7 @@ ArrayLayout parse_npy_header(std::span<const std::byte> file_begin) {
   const std::size_t length_bytes = file[6] == 1 ? 2 : 4;  // the version
   const std::size_t text_begin = 8 + length_bytes;
   const std::size_t length = little_endian(file.substr(8, length_bytes));
-  if (length > kLargestNpyHeader - text_begin) refuse("has a NumPy header of more than 64 KiB");
+  if (length > kMaxNpyHeader - text_begin) refuse("has a NumPy header of more than 64 KiB");
   if (file.size() < text_begin + length) refuse("ends within its NumPy header");
 
   ArrayLayout header;

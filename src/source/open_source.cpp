@@ -43,7 +43,7 @@ const SourceRow* known_by_its_end(std::string_view text) {
 }
 
 void add_word(std::string_view word, DataText& data) {
-  GivenWords& to = data.words;
+  FormatParameters& to = data.words;
   const auto equals = word.find('=');
   const std::string_view name = word.substr(0, equals);
   if (name == kEndpoint && equals != word.npos && data.path.starts_with("s3://")) {
@@ -88,7 +88,7 @@ bool asks_for_stream(std::string_view source, const std::vector<std::string>& da
   return std::any_of(data.begin(), data.end(), [&](const std::string& text) {
     const DataText said = parse_data(text, source);
     return said.row != nullptr && !said.row->stream_word.empty() &&
-           source::count_of(said.words, said.row->stream_word, 0, 0) > 0;
+           source::count_parameter(said.words, said.row->stream_word, 0, 0) > 0;
   });
 }
 

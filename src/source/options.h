@@ -33,11 +33,11 @@ struct AccessOptions {
 };
 
 // Words of a format's own behind a path: PATH?NAME=VALUE&...
-using GivenWords = std::map<std::string, std::string, std::less<>>;
+using FormatParameters = std::map<std::string, std::string, std::less<>>;
 
 struct SourceOptions : AccessOptions {
   std::vector<std::string> paths;  // folders or files, one after another
-  GivenWords words;                // of those that the row has
+  FormatParameters words;          // of those that the row has
   // A manifest (.csv, .jsonl) of the samples below the one path, or below its own folder without
   // paths.
   std::string index_file;

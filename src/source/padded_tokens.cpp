@@ -37,7 +37,7 @@ class Pieces {
   Bytes all_bytes_ = 0;
 };
 
-constexpr Bytes kWidest = 8;  // number
+constexpr Bytes kMaxWidth = 8;  // number
 
 struct Filling {
   std::int64_t window = 0, token = 0;
@@ -51,7 +51,7 @@ class PaddedTokens final : public ArraySource {
         pieces_(std::move(pieces)),
         filling_(filling),
         stored_(files.front().layout),
-        delivery_(stored_.type, word_of(options.words, "deliver")) {
+        delivery_(stored_.type, text_parameter(options.words, "deliver")) {
     delivery_.check_number("pad", filling_.token);
     add_note(
         fmt::format("{} of {} tokens on average, filled up to {}: {:.1f} % of what is delivered is "
@@ -103,9 +103,9 @@ std::unique_ptr<Source> open_padded_tokens(const SourceOptions& options) {
     throw UsageError(
         "data: stride: texts that are samples of their own do not overlap; leave it "
         "or pad=N out");
-  const Filling filling{count_of(options.words, "window", kUsualWindow),
-                        count_of(options.words, "pad", 0, 0)};
-  if (filling.window > options.largest_sample / kWidest)
+  const Filling filling{count_parameter(options.words, "window", kUsualWindow),
+                        count_parameter(options.words, "pad", 0, 0)};
+  if (filling.window > options.largest_sample / kMaxWidth)
     throw UsageError(fmt::format("data: window={}: a sample may have {}", filling.window,
                                  show_size(static_cast<double>(options.largest_sample))));
   Pieces pieces;

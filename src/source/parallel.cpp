@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "base/team.h"
+#include "base/thread_team.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -38,7 +38,7 @@ void for_each_index(std::int64_t count, std::string_view doing, const SourceCont
   };
   const std::int64_t wanted = (count + kAtOnce - 1) / kAtOnce;
   const int threads = static_cast<int>(std::min<std::int64_t>(wanted, kWaitingThreads));
-  Team(nullptr).run(threads, take_turns, [&] {
+  ThreadTeam(nullptr).run(threads, take_turns, [&] {
     if (context.on_progress) context.on_progress({doing, std::min(next.load(), count), count});
   });
   context.throw_if_stopped();

@@ -29,7 +29,8 @@ class RowGroupDecoder final : public GroupDecoder {
     chunk_.open(bytes, layout.groups[static_cast<std::size_t>(placed.number)], layout.column);
     holds_numbers_ = layout.column.width() > 0;
   }
-  std::optional<std::span<const std::byte>> value(std::int64_t place, StageSink& stages) override {
+  std::optional<std::span<const std::byte>> value(std::int64_t place,
+                                                  SubstageListener& stages) override {
     const auto value = chunk_.value(place, stages);
     return value && holds_numbers_ ? number_.of(*value, true) : value;
   }

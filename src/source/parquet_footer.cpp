@@ -15,8 +15,8 @@ using Field = ThriftReader::Field;
 constexpr std::string_view kParquetMagic = "PAR1", kEncryptedMagic = "PARE";
 constexpr std::size_t kTail = 8;                // the footer's length, and kParquetMagic
 constexpr Bytes kReadAtOnce = Bytes{64} << 10;  // of the end of a file
-constexpr Bytes kLargestFooter = Bytes{1} << 30;
-constexpr std::int64_t kMostRows = std::int64_t{1} << 24;  // of a row group
+constexpr Bytes kMaxFooter = Bytes{1} << 30;
+constexpr std::int64_t kMaxRows = std::int64_t{1} << 24;  // of a row group
 
 struct ColumnFacts {
   bool is_there = false, is_elsewhere = false, is_encrypted = false;
@@ -84,11 +84,11 @@ ParquetGroup checked_group(const ColumnFacts& facts, std::int64_t type, std::int
   if (!facts.is_there) fail("lacks the column");
   if (facts.type != type) fail("has the column with another type");
   if (rows < 0 || rows != facts.values) fail("has another number of rows than of values");
-  if (rows > kMostRows)
+  if (rows > kMaxRows)
     throw ValueError(
         fmt::format("has a row group of {} rows, more than the {} that are read at "
                     "once; write smaller ones (row_group_size=1000)",
-                    rows, kMostRows));
+                    rows, kMaxRows));
   const Bytes begin =
       facts.dictionary > 0 ? std::min(facts.dictionary, facts.first_page) : facts.first_page;
   if (begin < std::ssize(kParquetMagic) || facts.length <= 0 || facts.length > data_bytes - begin ||
@@ -130,7 +130,7 @@ Bytes footer_bytes(std::span<const std::byte> end, Bytes file_bytes) {
   std::uint32_t length = 0;
   std::memcpy(&length, end.data() + end.size() - kTail, sizeof length);
   const Bytes most = file_bytes - static_cast<Bytes>(kTail + kParquetMagic.size());
-  if (length > most || length > kLargestFooter)
+  if (length > most || length > kMaxFooter)
     throw ValueError(
         fmt::format("is damaged: its footer should have {} bytes, and there are {} in front of "
                     "it; copy it again",

@@ -101,8 +101,8 @@ ParquetPage parse_page(std::span<const std::byte> bytes) {
     }
   });
   page.head = static_cast<Bytes>(reader.bytes_read());
-  constexpr std::int64_t kMost = 0x7fffffff;  // as the format has them
-  const auto fits = [](std::int64_t number) { return number >= 0 && number <= kMost; };
+  constexpr std::int64_t kMax = 0x7fffffff;  // as the format has them
+  const auto fits = [](std::int64_t number) { return number >= 0 && number <= kMax; };
   if (!fits(page.unpacked) || !fits(page.stored) || !fits(page.values) ||
       !fits(page.level_bytes.value_or(0)))
     throw ValueError("the head of its page holds sizes that cannot be");
@@ -128,7 +128,8 @@ void ColumnChunk::open(std::span<const std::byte> bytes, const ParquetGroup& gro
   open_from_ = -1;
 }
 
-std::optional<std::span<const std::byte>> ColumnChunk::value(std::int64_t row, StageSink& stages) {
+std::optional<std::span<const std::byte>> ColumnChunk::value(std::int64_t row,
+                                                             SubstageListener& stages) {
   try {
     const FoundPage& page = page_of(row);
     if (page.first_row != open_from_) {
@@ -175,7 +176,7 @@ std::span<const std::byte> ColumnChunk::body_of(const FoundPage& page) const {
 }
 
 std::span<const std::byte> ColumnChunk::unpacked(std::span<const std::byte> stored, Bytes size,
-                                                 SampleBuffer& buffer, StageSink& stages) {
+                                                 SampleBuffer& buffer, SubstageListener& stages) {
   if (unpacker_ == nullptr) return stored;
   if (size > largest_page_)
     throw SampleError(Kind::too_large,
@@ -188,7 +189,7 @@ std::span<const std::byte> ColumnChunk::unpacked(std::span<const std::byte> stor
   return to;
 }
 
-void ColumnChunk::open_dictionary(const FoundPage& page, StageSink& stages) {
+void ColumnChunk::open_dictionary(const FoundPage& page, SubstageListener& stages) {
   if (page.about.encoding != kPlain && page.about.encoding != kOldDictionary)
     fail_at_encoding(page.about.encoding);
   dictionary_ = unpacked(body_of(page), page.about.unpacked, dictionary_buffer_, stages);
@@ -209,7 +210,7 @@ Present ColumnChunk::take_levels(const ParquetPage& page, std::span<const std::b
 }
 
 // Of version 2 the levels stand in front of what is packed, else they are packed with it.
-void ColumnChunk::open_page(const FoundPage& page, StageSink& stages) {
+void ColumnChunk::open_page(const FoundPage& page, SubstageListener& stages) {
   const ParquetPage& about = page.about;
   std::span<const std::byte> from = body_of(page);
   Present present;

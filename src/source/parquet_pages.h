@@ -66,7 +66,7 @@ class ColumnChunk {
   void open(std::span<const std::byte> bytes, const ParquetGroup& group,
             const ParquetColumn& column);
   // Of a row of the group, nothing where it is null. Valid until the next call.
-  std::optional<std::span<const std::byte>> value(std::int64_t row, StageSink& stages);
+  std::optional<std::span<const std::byte>> value(std::int64_t row, SubstageListener& stages);
 
  private:
   struct FoundPage {
@@ -78,9 +78,9 @@ class ColumnChunk {
   void find_next();
   std::span<const std::byte> body_of(const FoundPage& page) const;
   std::span<const std::byte> unpacked(std::span<const std::byte> stored, Bytes size,
-                                      SampleBuffer& buffer, StageSink& stages);
-  void open_dictionary(const FoundPage& page, StageSink& stages);
-  void open_page(const FoundPage& page, StageSink& stages);
+                                      SampleBuffer& buffer, SubstageListener& stages);
+  void open_dictionary(const FoundPage& page, SubstageListener& stages);
+  void open_page(const FoundPage& page, SubstageListener& stages);
   Present take_levels(const ParquetPage& page, std::span<const std::byte>& from) const;
   void place_values(const ParquetPage& page, std::span<const std::byte> values,
                     const Present& present);

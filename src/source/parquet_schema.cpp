@@ -12,7 +12,7 @@ namespace {
 using Field = ThriftReader::Field;
 
 constexpr std::int64_t kNumbers32 = 1, kNumbers64 = 2, kBytes = 6;  // types
-constexpr int kMostDeep = 64;
+constexpr int kMaxDeep = 64;
 
 std::string_view type_name(std::int64_t type) {
   constexpr std::array<std::string_view, 8> kNames = {
@@ -77,7 +77,7 @@ class SchemaTree {
 
  private:
   void add(ParquetColumn column, int depth) {
-    if (next_ == elements_.size() || depth > kMostDeep)
+    if (next_ == elements_.size() || depth > kMaxDeep)
       throw ValueError("is damaged: its columns do not fit together");
     const SchemaElement& element = elements_[next_++];
     column.path = paths_.within(column.path, element.name);

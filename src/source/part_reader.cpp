@@ -21,8 +21,8 @@ class PartReader final : public SampleReader {
     return part;
   }
   void expect(std::span<const std::int64_t> samples) override { extents_->expect(samples); }
-  int looks_ahead() const override { return extents_->looks_ahead(); }
-  void report_to(StageSink& stages) override { extents_->report_to(stages); }
+  int readahead_limit() const override { return extents_->readahead_limit(); }
+  void set_listener(SubstageListener& stages) override { extents_->set_listener(stages); }
   std::optional<Bytes> stored_bytes() const override { return extent_bytes_; }
 
  private:

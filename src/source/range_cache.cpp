@@ -32,7 +32,7 @@ struct EntryHeader {
   std::array<char, 8> magic{};
   std::uint64_t checksum = 0, key_bytes = 0, version_bytes = 0, data_bytes = 0;
 };
-constexpr std::uint64_t kLongestVersion = 1024;  // bytes
+constexpr std::uint64_t kMaxVersion = 1024;  // bytes
 
 // By the clock that files are stamped with.
 std::int64_t file_clock_now() {
@@ -125,7 +125,7 @@ std::optional<RangeCache::Kept> RangeCache::find(const RangeKey& key, const Take
   const bool begins_well =
       reads_all(fd, 0, std::as_writable_bytes(std::span(&header, 1))) &&
       std::string_view(header.magic.data(), header.magic.size()) == kRangeMagic &&
-      header.key_bytes == text.size() && header.version_bytes <= kLongestVersion;
+      header.key_bytes == text.size() && header.version_bytes <= kMaxVersion;
   if (begins_well) kept.version.resize(header.version_bytes);
   const auto prefix = static_cast<Bytes>(sizeof header + text.size() + kept.version.size());
   const bool fits =
@@ -166,7 +166,7 @@ void RangeCache::give_up(int error) {
 
 void RangeCache::keep(const RangeKey& key, std::span<const std::byte> bytes,
                       std::string_view version) {
-  if (version.size() > kLongestVersion) version = "";
+  if (version.size() > kMaxVersion) version = "";
   static std::atomic<std::uint64_t> number{0};
   const std::string text = text_of(key);
   state_->bytes_missed += std::ssize(bytes);

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/placed.h"
+#include "base/arena_ptr.h"
 #include "base/shared_memory.h"
 #include "loaderscope/run_record.h"
 #include "source/reuse_distances.h"
@@ -84,7 +84,7 @@ class RangeCache {
   Bytes most_;
   std::int64_t begun_at_;  // ns of the clock of files
   SharedMemory shared_;
-  Placed<State> state_;
+  ArenaPtr<State> state_;
   Count* used_;  // bytes in the folder, by all jobs; a mapped file
 };
 

@@ -58,7 +58,7 @@ std::int64_t ReadCounts::under_way() const {
 
 // A line through the logarithms, each crowd by its time.
 std::optional<double> ReadCounts::slowed_by_others() const {
-  constexpr double kLeastShare = 0.02, kLeastUs = 50'000;
+  constexpr double kMinShare = 0.02, kMinUs = 50'000;
   constexpr std::size_t kWide = 2;  // crowds: from a number to its double
   double all = 0;
   for (const Count& us : counts_->crowd_us) all += count(us);
@@ -66,7 +66,7 @@ std::optional<double> ReadCounts::slowed_by_others() const {
   std::size_t first = kCrowds, last = 0;
   for (std::size_t i = 0; i < kCrowds; ++i) {
     const double us = count(counts_->crowd_us[i]), bytes = count(counts_->crowd_bytes[i]);
-    if (us < std::max(kLeastUs, kLeastShare * all) || bytes <= 0) continue;
+    if (us < std::max(kMinUs, kMinShare * all) || bytes <= 0) continue;
     const double number = static_cast<double>(i) / 2 * std::log(2), rate = std::log(bytes / us);
     first = std::min(first, i);
     last = i;

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/placed.h"
+#include "base/arena_ptr.h"
 #include "base/shared_memory.h"
 #include "loaderscope/events.h"
 #include "loaderscope/run_record.h"
@@ -127,7 +127,7 @@ class ReadCounts {
   }
 
   SharedMemory shared_;
-  Placed<Counts> counts_;
+  ArenaPtr<Counts> counts_;
 };
 
 // Of reading, the part that is waiting for servers to answer; none where none was asked.

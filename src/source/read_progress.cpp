@@ -12,11 +12,11 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // the kernel's limit is just below 2 GiB
+constexpr std::size_t kMaxAtOnce = std::size_t{1} << 30;  // the kernel's limit is just below 2 GiB
 
 }  // namespace
 
-std::size_t ReadProgress::length() const { return std::min(buffer_bytes() - place(), kMostAtOnce); }
+std::size_t ReadProgress::length() const { return std::min(buffer_bytes() - place(), kMaxAtOnce); }
 
 void ReadProgress::answered(std::int64_t result) {
   if (result == -EINTR) return;

@@ -10,7 +10,7 @@
 
 namespace loaderscope::source {
 
-inline constexpr Bytes kMostReadAhead = Bytes{16} << 20;  // by one reader
+inline constexpr Bytes kMaxReadAhead = Bytes{16} << 20;  // by one reader
 inline constexpr std::size_t kPage = 4096;  // the alignment of the buffers that reads go to
 
 std::unique_ptr<SampleReader> make_pread_reader(const Access& access);

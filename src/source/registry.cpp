@@ -37,12 +37,12 @@ AccessRow needs(AccessRow row) {
   return row;
 }
 
-AccessRow row(FileAccess access, bool direct, bool looks_ahead,
+AccessRow row(FileAccess access, bool direct, bool readahead_limit,
               std::unique_ptr<SampleReader> (*make)(const source::Access&)) {
   const auto& words = Words<FileAccess>::table();
   const auto word =
       std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.value == access; });
-  return {{word->name, word->help}, access, nullptr, direct, looks_ahead, make};
+  return {{word->name, word->help}, access, nullptr, direct, readahead_limit, make};
 }
 
 AccessRow of_servers(AccessRow row) {

@@ -49,7 +49,7 @@ const SourceRow& source_row(std::string_view name);
 struct DataText {
   const SourceRow* row;  // by the format given, else by the end of the path; null: neither says
   std::string path;
-  GivenWords words;
+  FormatParameters words;
 };
 // `source`: the format, where another setting says it; "": none does. Throws ValueError for words
 // that the format does not take.
@@ -69,8 +69,8 @@ struct AccessRow {
   FileAccess access;
   // Why this kernel refuses, whatever the data; null: none does.
   std::optional<std::string> (source::KernelAccess::*refusal)() const;
-  bool direct;       // some file systems refuse
-  bool looks_ahead;  // reads what is expected
+  bool direct;           // some file systems refuse
+  bool readahead_limit;  // reads what is expected
   std::unique_ptr<SampleReader> (*make)(const source::Access& access);
   bool remote = false;  // of servers' objects, and of nothing else
 };

@@ -6,13 +6,13 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr int kMostSpins = 10'000;  // then somebody died holding the lock, or all are busy
-constexpr double kAllBut = 0.01;    // of the repeats
+constexpr int kMaxSpins = 10'000;  // then somebody died holding the lock, or all are busy
+constexpr double kAllBut = 0.01;   // of the repeats
 
 }  // namespace
 
 bool ReuseDistances::lock() {
-  for (int i = 0; i < kMostSpins; ++i) {
+  for (int i = 0; i < kMaxSpins; ++i) {
     if (!locked_.exchange(true, std::memory_order_acquire)) return true;
   }
   return false;
@@ -38,7 +38,7 @@ void ReuseDistances::count(double distance) {
 }
 
 void ReuseDistances::halve() {
-  while (size_ == kMost) {
+  while (size_ == kMax) {
     below_ /= 2;
     const auto end = std::remove_if(pieces_.begin(), pieces_.end(),
                                     [this](const Piece& piece) { return piece.hash >= below_; });
@@ -60,7 +60,7 @@ void ReuseDistances::use(std::uint64_t hash, Bytes size, bool brought) {
         brought_again_.store(brought_again_.load() + each_stands_for() * static_cast<double>(size));
       found->last_use = uses_;
     } else {
-      if (size_ == kMost) halve();
+      if (size_ == kMax) halve();
       if (hash < below_) pieces_[size_++] = {hash, uses_, size};
     }
   }

@@ -29,7 +29,7 @@ class ReuseDistances {
     std::uint64_t hash, last_use;
     Bytes size;
   };
-  static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMax = 4096;
   static constexpr int kPerDoubling = 4;
 
   bool lock();
@@ -43,7 +43,7 @@ class ReuseDistances {
   std::uint64_t below_ = ~std::uint64_t{0};  // hashes that are looked at
   std::uint64_t uses_ = 0;
   std::size_t size_ = 0;
-  std::array<Piece, kMost> pieces_{};
+  std::array<Piece, kMax> pieces_{};
   std::array<double, 64 * kPerDoubling> histogram_{};  // of distances, in uses
   std::atomic<double> repeats_{0}, brought_again_{0};
 };

@@ -82,7 +82,7 @@ class RingReader final : public SampleReader {
     }
   }
 
-  int looks_ahead() const override { return static_cast<int>(requests_.size()) - 1; }
+  int readahead_limit() const override { return static_cast<int>(requests_.size()) - 1; }
 
   std::span<const std::byte> read(std::int64_t sample) override {
     if (in_hand_ != nullptr) let_go(*std::exchange(in_hand_, nullptr));
@@ -110,7 +110,7 @@ class RingReader final : public SampleReader {
 
   // One request stays free for a sample that is not expected.
   void start_ahead() {
-    const auto most = std::clamp<Bytes>(kMostReadAhead / std::max<Bytes>(largest_, 1), 1,
+    const auto most = std::clamp<Bytes>(kMaxReadAhead / std::max<Bytes>(largest_, 1), 1,
                                         std::ssize(requests_) - 1);
     auto left =
         most - std::count_if(requests_.begin(), requests_.end(), [](const Request& request) {

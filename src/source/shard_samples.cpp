@@ -26,7 +26,7 @@ std::span<std::byte> HeldSample::take(std::size_t bytes) {
 }
 
 ShardSamples::ShardSamples(const std::string& path, std::int64_t shard, const ShardReading& reading,
-                           StageSink& stages)
+                           SubstageListener& stages)
     : reading_(reading),
       next_(number(shard, 0)),
       stored_(store_of(path).open_whole(path, reading.access, reading.counts)),
@@ -35,7 +35,7 @@ ShardSamples::ShardSamples(const std::string& path, std::int64_t shard, const Sh
       walk_(bytes_),
       chooser_(reading.member) {}
 
-ShardBytes& ShardSamples::unpacked(StageSink& stages) {
+ShardBytes& ShardSamples::unpacked(SubstageListener& stages) {
   if (compression_ == nullptr) return *stored_;
   if (compression_->make == nullptr)
     throw SampleError(Kind::unsupported, why_not_read(*compression_));

@@ -46,7 +46,7 @@ class ShardSamples {
 
   // Throw SampleError. The constructor opens the shard; what is given by reference outlives it.
   ShardSamples(const std::string& path, std::int64_t shard, const ShardReading& reading,
-               StageSink& stages);
+               SubstageListener& stages);
   // False at the end. `to` has its number and, where that is known, its name also when this throws;
   // of a shard that is damaged or cut nothing comes behind that.
   bool next(HeldSample& to);
@@ -57,7 +57,7 @@ class ShardSamples {
   Bytes memory() const;
 
  private:
-  ShardBytes& unpacked(StageSink& stages);
+  ShardBytes& unpacked(SubstageListener& stages);
   std::optional<TarMember> next_member();
   Bytes take_stored_bytes(const TarMember& member);
   void read(const TarMember& member, HeldSample& to);

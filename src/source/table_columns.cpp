@@ -21,22 +21,22 @@ bool is_called(const TableColumn& column, std::string_view name) {
 }
 
 std::string shown_column(const TableColumn& column) {
-  constexpr std::size_t kLongest = 100;  // bytes
+  constexpr std::size_t kMaxLength = 100;  // bytes
   std::string_view path = column.path;
   if (path.ends_with(kBytesOfImage)) path.remove_suffix(kBytesOfImage.size());
-  return shown_text(path.substr(0, kLongest)) + (path.size() > kLongest ? "..." : "");
+  return shown_text(path.substr(0, kMaxLength)) + (path.size() > kMaxLength ? "..." : "");
 }
 
 template <class Takes>
 std::string column_names(const std::vector<TableColumn>& columns, const Takes& takes) {
-  constexpr int kMostNamed = 10;
+  constexpr int kMaxNamed = 10;
   std::string names;
   int count = 0;
   for (const TableColumn& column : columns) {
-    if (!takes(column) || ++count > kMostNamed) continue;
+    if (!takes(column) || ++count > kMaxNamed) continue;
     names += (names.empty() ? "" : ", ") + shown_column(column);
   }
-  if (count > kMostNamed) names += fmt::format(" and {} more", count - kMostNamed);
+  if (count > kMaxNamed) names += fmt::format(" and {} more", count - kMaxNamed);
   return names;
 }
 
@@ -80,13 +80,13 @@ const TableColumn& called_column(const std::vector<TableColumn>& columns, std::s
 }  // namespace
 
 std::string ColumnPaths::within(const std::string& group, std::string_view name) {
-  constexpr std::size_t kLongest = 4096, kMost = std::size_t{64} << 20;  // bytes
+  constexpr std::size_t kMaxLength = 4096, kMax = std::size_t{64} << 20;  // bytes
   const std::size_t size = group.size() + 1 + name.size();
   all_ += size;
-  if (size > kLongest || all_ > kMost)
+  if (size > kMaxLength || all_ > kMax)
     throw ValueError(fmt::format(
         "has columns whose names take {}; write it again with shorter names, or fewer columns",
-        size > kLongest ? "more than 4096 bytes each" : "more than 64 MiB"));
+        size > kMaxLength ? "more than 4096 bytes each" : "more than 64 MiB"));
   return group.empty() ? std::string(name) : group + "." + std::string(name);
 }
 

@@ -35,7 +35,7 @@ void TableSource::path_of(std::int64_t object, std::string& path) const {
   path = files_[static_cast<std::size_t>(object)].path;
 }
 
-std::uint64_t TableSource::stamp_of(std::int64_t object) const {
+std::uint64_t TableSource::version_stamp(std::int64_t object) const {
   return files_[static_cast<std::size_t>(object)].stamp;
 }
 

@@ -30,7 +30,7 @@ struct Tables {
 // Which column of which files, as the options say it.
 struct TableWords {
   explicit TableWords(const SourceOptions& options)
-      : column(word_of(options.words, options.classes ? "label" : "column")),
+      : column(text_parameter(options.words, options.classes ? "label" : "column")),
         choose(options.classes ? choose_class_column : choose_image_column) {}
   std::string column;
   ChooseColumn choose;
@@ -68,7 +68,7 @@ class TableSource : public ExtentSource {
   Extent extent(std::int64_t sample) const override;
   void path_of(std::int64_t object, std::string& path) const override;
   std::vector<std::string> roots() const override { return roots_; }
-  std::uint64_t stamp_of(std::int64_t object) const override;
+  std::uint64_t version_stamp(std::int64_t object) const override;
 
  protected:
   // `group`: what it is called, "row group".

@@ -46,7 +46,7 @@ class TarSource final : public ExtentSource {
     path = shards_[static_cast<std::size_t>(object)];
   }
   std::vector<std::string> roots() const override { return shards_; }
-  std::uint64_t stamp_of(std::int64_t object) const override {
+  std::uint64_t version_stamp(std::int64_t object) const override {
     return index_.folder(object).stamp.inode;
   }
 
@@ -83,14 +83,14 @@ std::string note_of_list(const NamedShards& named, const Index& index) {
 namespace loaderscope {
 
 std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceContext& context) {
-  const bool streams = source::count_of(options.words, "stream", 0, 0) > 0;
+  const bool streams = source::count_parameter(options.words, "stream", 0, 0) > 0;
   if (streams) return source::open_tar_stream(options, context);
   if (options.words.contains("shuffle"))
     throw UsageError(
         "data: shuffle is the buffer of a stream; give stream=1 with it, or --shuffle");
   source::NamedShards named = source::named_shards(options.paths);
   std::vector<std::string>& shards = named.shards;
-  std::string member = source::word_of(options.words, options.classes ? "label" : "member");
+  std::string member = source::text_parameter(options.words, options.classes ? "label" : "member");
   if (options.classes && member.empty()) member = "cls";
   std::string key = fmt::format("tar {} {}:{}", source::kTarRules, member.size(), member);
   for (const std::string& shard : shards) source::append_path(key, shard);

@@ -15,7 +15,7 @@ namespace loaderscope::source {
 namespace {
 
 constexpr std::string_view kVersion = "v1.2 ";
-constexpr Bytes kLargestGivenIndex = Bytes{1} << 30;
+constexpr Bytes kMaxGivenIndex = Bytes{1} << 30;
 
 std::string_view next_word(std::string_view& line) {
   const auto end = std::min(line.find(' '), line.size());
@@ -125,7 +125,7 @@ std::optional<std::vector<TarMember>> members_of_given_index(const GivenIndex& g
   if (given.path.empty() || given.is_old) return std::nullopt;
   try {
     std::vector<TarMember> members =
-        parse_given_index(text_of_object(given.path, kLargestGivenIndex), shard.size());
+        parse_given_index(text_of_object(given.path, kMaxGivenIndex), shard.size());
     if (members.empty() || !has_header(shard, members.front()) ||
         !has_header(shard, members.back()))
       return std::nullopt;

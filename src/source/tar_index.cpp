@@ -70,7 +70,7 @@ ShardListing list_shard(const std::string& path, const GivenIndex& given, std::s
 
 StoredExtent stored(const TarMember& member) {
   return {static_cast<std::uint32_t>(member.begin / kTarBlock),
-          static_cast<std::uint32_t>(std::min<Bytes>(member.size, StoredExtent::kMost))};
+          static_cast<std::uint32_t>(std::min<Bytes>(member.size, StoredExtent::kMax))};
 }
 
 [[noreturn]] void fail_without_samples(const std::vector<std::string>& shards,

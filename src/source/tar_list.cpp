@@ -16,8 +16,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kListSuffix = ".json";
-constexpr Bytes kLargestList = Bytes{64} << 20;
-constexpr std::int64_t kMostSamples = std::int64_t{1} << 48;
+constexpr Bytes kMaxList = Bytes{64} << 20;
+constexpr std::int64_t kMaxSamples = std::int64_t{1} << 48;
 
 std::string text_in_list(const Json& of, const char* key) {
   const auto found = of.find(key);
@@ -30,7 +30,7 @@ class ShardList {
 
   void add(const std::string& path, bool is_named_by_list = false) {
     try {
-      const Json json = parse_foreign_json<Json>(text_of_object(path, kLargestList));
+      const Json json = parse_foreign_json<Json>(text_of_object(path, kMaxList));
       if (!json.is_object()) throw ValueError("is no list of shards: it holds no object of JSON");
       add_all(json, path, is_named_by_list);
     } catch (const ValueError& error) {
@@ -75,7 +75,7 @@ class ShardList {
                                      &shard - &shards->front() + 1));
       to_.shards.push_back(beside(from, url));
       const auto more = samples.get<std::uint64_t>();
-      if (more > kMostSamples || to_.samples > kMostSamples - static_cast<std::int64_t>(more))
+      if (more > kMaxSamples || to_.samples > kMaxSamples - static_cast<std::int64_t>(more))
         throw ValueError(fmt::format(
             "is damaged: with shard {} of its list it has more than 2^48 samples; write it again "
             "with widsindex",

@@ -14,7 +14,7 @@ constexpr std::size_t kInitial = 100;  // in the buffer before the first is draw
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
 
 // webdataset's split_by_node, then its split_by_worker.
-std::vector<std::int64_t> shards_of(const StreamPart& part, std::int64_t shards) {
+std::vector<std::int64_t> shards_of(const StreamConsumer& part, std::int64_t shards) {
   std::vector<std::int64_t> own;
   const std::int64_t first = std::int64_t{part.worker} * part.ranks + part.rank;
   const std::int64_t step = std::int64_t{part.workers} * part.ranks;
@@ -25,7 +25,7 @@ std::vector<std::int64_t> shards_of(const StreamPart& part, std::int64_t shards)
 }  // namespace
 
 TarStream::TarStream(const std::vector<std::string>& shards, const ShardReading& reading,
-                     std::int64_t buffer, const StreamPart& part, StageSink& stages)
+                     std::int64_t buffer, const StreamConsumer& part, SubstageListener& stages)
     : shards_(shards),
       reading_(reading),
       stages_(stages),

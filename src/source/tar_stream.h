@@ -19,7 +19,7 @@ class TarStream final : public SampleStream {
   // `buffer`: how many samples are drawn from; 0: all come in their order. What is given by
   // reference outlives the stream.
   TarStream(const std::vector<std::string>& shards, const ShardReading& reading,
-            std::int64_t buffer, const StreamPart& part, StageSink& stages);
+            std::int64_t buffer, const StreamConsumer& part, SubstageListener& stages);
 
   void begin_epoch(std::int64_t epoch) override;
   std::optional<std::span<const std::byte>> next() override;
@@ -40,7 +40,7 @@ class TarStream final : public SampleStream {
 
   const std::vector<std::string>& shards_;
   const ShardReading& reading_;
-  StageSink& stages_;
+  SubstageListener& stages_;
   const std::size_t buffer_size_;
   const std::uint64_t seed_;       // of this part
   std::vector<std::int64_t> own_;  // shards, in the order of the epoch

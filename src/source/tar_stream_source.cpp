@@ -17,7 +17,7 @@ bool is_of_no_use(SampleError::Kind kind) {
   return kind == Is::damaged || kind == Is::unsupported || kind == Is::too_large;
 }
 
-class TarStreams final : public Source, public Streams, public Objects {
+class TarStreams final : public Source, public StreamSource, public Objects {
  public:
   TarStreams(const SourceOptions& options, std::vector<std::string> shards, std::int64_t buffer)
       : shards_(std::move(shards)), buffer_(buffer) {
@@ -39,7 +39,7 @@ class TarStreams final : public Source, public Streams, public Objects {
     looking.member = reading_.member;
     looking.access = reading_.access;
     HeldSample sample;
-    StageSink nobody;
+    SubstageListener nobody;
     try {
       ShardSamples first(path, 0, looking, nobody);
       if (!first.next(sample))
@@ -64,9 +64,9 @@ class TarStreams final : public Source, public Streams, public Objects {
   }
   std::unique_ptr<SampleReader> make_reader() const override { return nullptr; }
 
-  const Streams* streams() const override { return this; }
-  std::unique_ptr<SampleStream> make_stream(const StreamPart& part,
-                                            StageSink& stages) const override {
+  const StreamSource* streams() const override { return this; }
+  std::unique_ptr<SampleStream> make_stream(const StreamConsumer& part,
+                                            SubstageListener& stages) const override {
     return std::make_unique<TarStream>(shards_, reading_, buffer_, part, stages);
   }
   std::int64_t shards() const override { return std::ssize(shards_); }
@@ -121,7 +121,7 @@ class TarStreams final : public Source, public Streams, public Objects {
 std::unique_ptr<Source> open_tar_stream(const SourceOptions& options,
                                         const SourceContext& context) {
   auto streams = std::make_unique<TarStreams>(options, named_shards(options.paths).shards,
-                                              count_of(options.words, "shuffle", 0, 0));
+                                              count_parameter(options.words, "shuffle", 0, 0));
   streams->look_at_first(context);
   return streams;
 }

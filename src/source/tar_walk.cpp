@@ -13,7 +13,7 @@ namespace loaderscope::source {
 namespace {
 
 constexpr std::size_t kBlockBytes = kTarBlock;
-constexpr Bytes kLongestText = 1 << 20;
+constexpr Bytes kMaxText = 1 << 20;
 
 std::string_view until_zero(std::string_view field) { return field.substr(0, field.find('\0')); }
 
@@ -113,7 +113,7 @@ bool TarWalk::read_header(Header& header) {
 }
 
 std::string TarWalk::read_text(Bytes size) {
-  if (size > kLongestText) fail(fmt::format("is damaged: a name of {} bytes", size));
+  if (size > kMaxText) fail(fmt::format("is damaged: a name of {} bytes", size));
   std::string text(static_cast<std::size_t>(size), '\0');
   text.resize(shard_.read(at_, std::as_writable_bytes(std::span(text))));
   return text;

@@ -60,7 +60,7 @@ void add_listing(const RecordListing& listing, std::uint32_t file, IndexBuilder&
     builder.add(folder, std::to_string(number++));
     builder.place_last(
         {static_cast<std::uint32_t>(record.begin),
-         static_cast<std::uint32_t>(std::min<Bytes>(record.size, StoredExtent::kMost))});
+         static_cast<std::uint32_t>(std::min<Bytes>(record.size, StoredExtent::kMax))});
   }
 }
 
@@ -77,7 +77,7 @@ Index index_records(const std::vector<std::string>& files, std::string_view iden
   return builder.finish(identity);
 }
 
-bool takes_whole_records(const GivenWords& words) {
+bool takes_whole_records(const FormatParameters& words) {
   const auto word = words.find("value");
   if (word == words.end() || word->second == "example") return false;
   if (word->second == "raw") return true;
@@ -93,7 +93,7 @@ class TfrecordSource final : public ExtentSource {
         index_(std::move(index)),
         whole_(takes_whole_records(options.words)),
         classes_(options.classes),
-        feature_(word_of(options.words, options.classes ? "label" : "feature")) {
+        feature_(text_parameter(options.words, options.classes ? "label" : "feature")) {
     if (whole_ && !feature_.empty())
       throw UsageError(fmt::format("data: {} is of value=example; leave one of them out",
                                    classes_ ? "label" : "feature"));

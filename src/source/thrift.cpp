@@ -41,7 +41,7 @@ std::span<const std::byte> ThriftReader::next_bytes(std::uint64_t count) {
 }
 
 void ThriftReader::read_fields(const std::function<bool(Field)>& see) {
-  if (++depth_ > kMostDeep) fail_as_damaged("what describes it is nested too deeply");
+  if (++depth_ > kMaxDeep) fail_as_damaged("what describes it is nested too deeply");
   Field field;
   for (;;) {
     const std::uint8_t head = next_byte();
@@ -136,7 +136,7 @@ void ThriftReader::skip(Type type, bool in_list) {
     default:
       fail_as_damaged("what describes it has a value of no kind");
   }
-  if (++depth_ > kMostDeep) fail_as_damaged("what describes it is nested too deeply");
+  if (++depth_ > kMaxDeep) fail_as_damaged("what describes it is nested too deeply");
   if (type == Type::map) {
     skip_map();
   } else {

@@ -49,7 +49,7 @@ class ThriftReader {
   std::size_t bytes_read() const { return at_; }
 
  private:
-  static constexpr int kMostDeep = 40;
+  static constexpr int kMaxDeep = 40;
 
   std::uint8_t next_byte();
   std::uint64_t next_number();

@@ -12,7 +12,7 @@ namespace loaderscope::source {
 namespace {
 
 // nanoGPT's, where no word and no index says another.
-const NumberType& type_of(const GivenWords& words) {
+const NumberType& type_of(const FormatParameters& words) {
   const auto given = words.find("type");
   return number_type("type", given == words.end() ? "u16" : given->second);
 }
@@ -42,7 +42,7 @@ TokenFile raw_file(const std::string& path, const NumberType& type) {
 }
 
 TokenFile indexed_file(const std::string& path, const std::string& index_path,
-                       const GivenWords& words, const EachSequence& each) {
+                       const FormatParameters& words, const EachSequence& each) {
   const PathFacts facts = facts_of_tokens(path);
   const Bytes size = facts.size;
   const TokenIndex index = read_token_index(index_path, size, each);
@@ -62,7 +62,7 @@ TokenFile indexed_file(const std::string& path, const std::string& index_path,
 
 }  // namespace
 
-TokenFile opened_tokens(const std::string& path, const GivenWords& words,
+TokenFile opened_tokens(const std::string& path, const FormatParameters& words,
                         const EachSequence& each) {
   const std::string index = path.substr(0, path.rfind('.')) + ".idx";
   return store_of(index).look_at(index).kind != PathFacts::Kind::nothing

@@ -38,7 +38,7 @@ struct TokenFile {
   std::int64_t documents = 0;  // 0: not known
 };
 // Of a .bin, by the .idx beside it where there is one. Throws RunError, UsageError.
-TokenFile opened_tokens(const std::string& path, const GivenWords& words,
+TokenFile opened_tokens(const std::string& path, const FormatParameters& words,
                         const EachSequence& each = {});
 
 // Each sequence by itself, with the word `pad`.

@@ -12,7 +12,7 @@
 namespace loaderscope::source {
 
 UnpackedShard::UnpackedShard(ShardBytes& packed, const CompressionRow& row,
-                             const ReadCounts& counts, StageSink& stages)
+                             const ReadCounts& counts, SubstageListener& stages)
     : packed_(packed),
       row_(row),
       counts_(counts),
@@ -79,7 +79,7 @@ std::size_t UnpackedShard::read(Bytes begin, std::span<std::byte> to) {
 }
 
 void UnpackedShard::check_rest() {
-  const Bytes end = at_ + kMostBehindEnd;
+  const Bytes end = at_ + kMaxBehindEnd;
   while (at_ < end && has_more()) take(left_.size());
 }
 

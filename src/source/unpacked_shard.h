@@ -20,7 +20,7 @@ class UnpackedShard final : public ShardBytes {
 
   // What is given by reference outlives it; the row makes unpackers.
   UnpackedShard(ShardBytes& packed, const CompressionRow& row, const ReadCounts& counts,
-                StageSink& stages);
+                SubstageListener& stages);
   std::size_t read(Bytes begin, std::span<std::byte> to) override;
   // For who has read all that it wants: what checks it stands at the end. Gives up where that is
   // far.
@@ -29,7 +29,7 @@ class UnpackedShard final : public ShardBytes {
   Bytes memory() const { return unpacker_->memory() + static_cast<Bytes>(2 * kAtOnce); }
 
  private:
-  static constexpr Bytes kMostBehindEnd = Bytes{1} << 20;
+  static constexpr Bytes kMaxBehindEnd = Bytes{1} << 20;
 
   std::size_t unpack(std::span<std::byte> to);
   void refill();
@@ -39,7 +39,7 @@ class UnpackedShard final : public ShardBytes {
   ShardBytes& packed_;
   const CompressionRow& row_;
   const ReadCounts& counts_;
-  StageSink& stages_;
+  SubstageListener& stages_;
   std::unique_ptr<Unpacker> unpacker_;
   std::vector<std::byte> packed_piece_, piece_;
   std::span<const std::byte> packed_left_, left_;  // of the pieces

@@ -8,13 +8,15 @@ namespace loaderscope::source {
 // While it lives, the reader unpacks.
 class Unpacking {
  public:
-  explicit Unpacking(StageSink& stages) : stages_(stages) { stages_.enter(Stage::read_decompress); }
+  explicit Unpacking(SubstageListener& stages) : stages_(stages) {
+    stages_.enter(Stage::read_decompress);
+  }
   ~Unpacking() { stages_.leave(); }
   Unpacking(const Unpacking&) = delete;
   Unpacking& operator=(const Unpacking&) = delete;
 
  private:
-  StageSink& stages_;
+  SubstageListener& stages_;
 };
 
 }  // namespace loaderscope::source

@@ -40,7 +40,7 @@ class UnpackingReader final : public SampleReader {
     items_.counts.count_sample(std::ssize(part));
     return part;
   }
-  void report_to(StageSink& stages) override { stages_ = &stages; }
+  void set_listener(SubstageListener& stages) override { stages_ = &stages; }
   std::optional<Bytes> stored_bytes() const override { return stored_bytes_; }
 
  private:
@@ -100,8 +100,8 @@ class UnpackingReader final : public SampleReader {
 
   const PackedItems& items_;
   ItemPart part_;
-  StageSink nobody_;
-  StageSink* stages_ = &nobody_;
+  SubstageListener nobody_;
+  SubstageListener* stages_ = &nobody_;
   const OpenShard* shard_ = nullptr;  // that is unpacked, or broken
   std::optional<SampleError> broken_;
   std::unique_ptr<std::byte[]> bytes_;

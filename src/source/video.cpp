@@ -11,7 +11,7 @@
 #include "base/thread_io.h"
 #include "base/video_frame.h"
 #include "loaderscope/errors.h"
-#include "source/last_used.h"
+#include "source/lru_cache.h"
 #include "source/read_counts.h"
 #include "source/video_file.h"
 #include "source/video_index.h"
@@ -130,7 +130,7 @@ class VideoReader final : public SampleReader {
   std::optional<Bytes> stored_bytes() const override { return stored_bytes_; }
 
  private:
-  static constexpr std::size_t kMostOpen = 16;
+  static constexpr std::size_t kMaxOpen = 16;
 
   VideoFile& file_of(std::uint32_t file) {
     return *open_.get(file, [&] {
@@ -150,7 +150,7 @@ class VideoReader final : public SampleReader {
 
   const VideoPlan& plan_;
   const ReadCounts& counts_;
-  LastUsed<std::unique_ptr<VideoFile>> open_{kMostOpen};
+  LruCache<std::unique_ptr<VideoFile>> open_{kMaxOpen};
   PacketGroup group_;
   std::optional<ThreadIo> io_;
   std::optional<Bytes> stored_bytes_;

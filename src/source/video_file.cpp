@@ -10,8 +10,8 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::int64_t kLongestDelay = 32;                   // no codec's is longer
-constexpr std::int64_t kMostPixels = std::int64_t{1} << 28;  // no video's frames have more
+constexpr std::int64_t kMaxDelay = 32;                      // no codec's is longer
+constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;  // no video's frames have more
 
 // Of what is never shown VP8 makes a packet of its own.
 bool is_shown(const AVPacket& packet, AVCodecID codec) {
@@ -35,7 +35,7 @@ std::int64_t delay_of(const std::vector<std::int64_t>& ranks) {
   std::int64_t delay = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     delay = std::max(delay, static_cast<std::int64_t>(i) - ranks[i]);
-  return std::min(delay, kLongestDelay);
+  return std::min(delay, kMaxDelay);
 }
 
 // As the codec says it once it has had a key frame.
@@ -47,10 +47,10 @@ std::int64_t delay_of(const AVCodecParameters& codec, const AVPacket& key) {
   if (codec.extradata_size > 0)
     plan.setup =
         std::as_bytes(std::span(codec.extradata, static_cast<std::size_t>(codec.extradata_size)));
-  plan.largest_pixels = kMostPixels;
+  plan.largest_pixels = kMaxPixels;
   const OfFfmpeg<AVCodecContext> context = open_codec(plan);
   ffmpeg().avcodec_send_packet(context.get(), &key);  // what is wrong with it its sample will say
-  return std::clamp<std::int64_t>(context->has_b_frames, 0, kLongestDelay);
+  return std::clamp<std::int64_t>(context->has_b_frames, 0, kMaxDelay);
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ VideoListing list_frames(VideoFile& file) {
     if (behind == listing.keys.begin()) return true;
     frame.key = static_cast<std::size_t>(behind - listing.keys.begin() - 1);
     frame.last_packet = std::clamp(ranks[static_cast<std::size_t>(frame.packet)] + listing.delay,
-                                   frame.packet, frame.packet + 2 * kLongestDelay);
+                                   frame.packet, frame.packet + 2 * kMaxDelay);
     return false;
   });
   if (listing.frames.empty()) throw ValueError("has no frame that can be decoded");

@@ -35,7 +35,7 @@ ListedVideo list_video(const std::string& path) {
   ::stat(path.c_str(), &facts);
   try {
     VideoFile file(path);
-    return {stamp_of(facts), list_frames(file)};
+    return {version_stamp(facts), list_frames(file)};
   } catch (const ValueError& error) {
     throw RunError(shown_text(path) + ": " + error.what());
   }
@@ -116,7 +116,7 @@ std::vector<std::string> video_files(const std::vector<std::string>& paths) {
 
 Index index_of_videos(const SourceOptions& options, const std::vector<std::string>& files,
                       const SourceContext& context) {
-  const std::int64_t every = count_of(options.words, "every", 1);
+  const std::int64_t every = count_parameter(options.words, "every", 1);
   std::string key = fmt::format("video {} {} ", kFrameRules, every);
   for (const std::string& file : files) append_path(key, file);
   return cached_index(options, key, key, files, 0, context,

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/team.h"
+#include "base/thread_team.h"
 #include "loaderscope/errors.h"
 #include "source/parallel.h"
 #include "source/store.h"
@@ -19,7 +19,7 @@ namespace {
 
 // Folders that are reached through two links and more. Folders that link to each other have more
 // ways through them than anybody could wait for.
-constexpr std::int64_t kMostThroughLinks = 10'000;
+constexpr std::int64_t kMaxThroughLinks = 10'000;
 
 struct Node {
   const Node* parent = nullptr;
@@ -52,7 +52,7 @@ class Walk {
   }
 
   std::vector<WalkedFolder> run() {
-    Team(nullptr).run(
+    ThreadTeam(nullptr).run(
         kWaitingThreads, [this] { work(); },
         [this] {
           if (context_.on_progress) {
@@ -111,7 +111,7 @@ class Walk {
       child->root = node->root;
       child->links = node->links + (folder.is_link ? 1 : 0);
       child->relative = join_path(node->relative, folder.name);
-      if (child->links >= 2 && ++through_links_ > kMostThroughLinks) throw too_many_links(*child);
+      if (child->links >= 2 && ++through_links_ > kMaxThroughLinks) throw too_many_links(*child);
       waiting_.push_back(std::move(child));
     }
     node->listing.folders = {};
@@ -120,7 +120,7 @@ class Walk {
 
   RunError too_many_links(const Node& node) const {
     return RunError(shown_text(join_path(roots_[node.root], node.relative)) + ": more than " +
-                    std::to_string(kMostThroughLinks) +
+                    std::to_string(kMaxThroughLinks) +
                     " folders are reached through two and more links; remove links between "
                     "folders, or give a manifest with --index");
   }

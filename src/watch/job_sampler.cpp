@@ -11,8 +11,8 @@
 namespace loaderscope::watch {
 namespace {
 
-constexpr Nanos kSlow = 5 * kSecond;     // between looks at memory, files and new processes
-constexpr double kMostRefreshing = 200;  // its time is at most this part of what is between
+constexpr Nanos kSlow = 5 * kSecond;    // between looks at memory, files and new processes
+constexpr double kMaxRefreshing = 200;  // its time is at most this part of what is between
 
 }  // namespace
 
@@ -85,7 +85,7 @@ void JobSampler::refresh(Nanos at) {
   }
   had_workers_ = had_workers_ || has_workers;
   const auto cost = static_cast<double>(thread_cpu_now() - begun);
-  refresh_at_ = at + std::max(kSlow, static_cast<Nanos>(kMostRefreshing * cost));
+  refresh_at_ = at + std::max(kSlow, static_cast<Nanos>(kMaxRefreshing * cost));
 }
 
 void JobSampler::sample_others(Nanos at) {
@@ -161,8 +161,8 @@ void JobSampler::sample_gpus() {
 
 // A look at 64 workers costs as much as at four: each is looked at less often.
 double JobSampler::look_rate(std::size_t processes) const {
-  constexpr double kMostOfAll = 100, kMostOfOne = static_cast<double>(kSecond / kTick);
-  return processes == 0 ? 0 : std::min(kMostOfOne, kMostOfAll / static_cast<double>(processes));
+  constexpr double kMaxOfAll = 100, kMaxOfOne = static_cast<double>(kSecond / kTick);
+  return processes == 0 ? 0 : std::min(kMaxOfOne, kMaxOfAll / static_cast<double>(processes));
 }
 
 void JobSampler::look() {

@@ -77,8 +77,8 @@ void JobSampler::tell_waits(Watch& watch) const {
     waits.every_s = std::max(waits.every_s, trainer->every_s());
     has_pin_thread = has_pin_thread || trainer->process().pin_thread;
   }
-  constexpr std::int64_t kFewest = 20;
-  if (all.looks < kFewest) {
+  constexpr std::int64_t kMinCount = 20;
+  if (all.looks < kMinCount) {
     waits.basis = "too few looks at what the trainer's thread does";
     return;
   }

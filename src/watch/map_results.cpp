@@ -14,7 +14,7 @@ namespace loaderscope::watch {
 namespace {
 
 constexpr std::string_view kArrow = ".arrow";
-constexpr std::size_t kMostOfMaps = std::size_t{64} << 20;  // bytes, of one process
+constexpr std::size_t kMaxOfMaps = std::size_t{64} << 20;  // bytes, of one process
 
 struct SplitPath {
   std::string folder, name;
@@ -63,8 +63,8 @@ std::string MapResultsWatch::folder_of(pid_t process) const {
 }
 
 void MapResultsWatch::look_at_maps(pid_t process) {
-  const std::string maps = text_of(folder_of(process) + "/maps", kMostOfMaps);
-  is_cut_ = is_cut_ || maps.size() >= kMostOfMaps;
+  const std::string maps = text_of(folder_of(process) + "/maps", kMaxOfMaps);
+  is_cut_ = is_cut_ || maps.size() >= kMaxOfMaps;
   is_readable_ = is_readable_ || !maps.empty();
   std::string_view rest = maps;
   while (!rest.empty()) {

@@ -20,14 +20,14 @@ namespace {
 constexpr std::size_t kRuns = static_cast<std::size_t>(ThreadActivity::runs);
 
 std::string place_of(std::string_view call, const std::string& object) {
-  constexpr std::size_t kMost = 80;
+  constexpr std::size_t kMax = 80;
   const std::string words = fmt::format("{}()", call);
   if (object.starts_with("pipe:")) return words + " of a pipe";
   if (object.starts_with("socket:")) return words + " of a connection";
   if (!object.starts_with('/')) return words;
   const std::string shown = printable(object);
-  return shown.size() <= kMost ? words + " of " + shown
-                               : words + " of ..." + shown.substr(shown.size() - kMost);
+  return shown.size() <= kMax ? words + " of " + shown
+                              : words + " of ..." + shown.substr(shown.size() - kMax);
 }
 
 }  // namespace

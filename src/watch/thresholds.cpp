@@ -51,9 +51,9 @@ Told disk_busy(const Watch& watch) {
 }
 
 Told cache_hits(const Watch& watch) {
-  constexpr double kLeast = 64 << 10;  // bytes per second: less are messages, and no data
+  constexpr double kMin = 64 << 10;  // bytes per second: less are messages, and no data
   if (watch.workers_seen == 0) return {{}, "no worker processes"};
-  if (watch.worker_read_per_s < kLeast)
+  if (watch.worker_read_per_s < kMin)
     return {{}, "workers hardly read by calls (mmap and sockets are not counted)"};
   return {std::clamp(1 - watch.worker_storage_per_s / watch.worker_read_per_s, 0.0, 1.0), ""};
 }

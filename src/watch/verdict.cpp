@@ -151,7 +151,7 @@ Verdict no_cores(const Watch& watch, const std::string& lost) {
                         show_cores(watch.machine.quota.value_or(watch.machine.cores))),
             "fewer workers or threads, or a larger quota (Kubernetes limits.cpu, docker --cpus)"};
   const bool stopped =
-      is_quota_the_limit(watch.machine) && watch.machine.throttled.value_or(0) >= kWorthSaying;
+      is_quota_the_limit(watch.machine) && watch.machine.throttled.value_or(0) >= kMinReportedShare;
   if (!stopped && watch.machine.other_cores >= 0.1 * std::max(1.0, watch.machine.cores)) {
     const std::string names = names_of_others(watch);
     return {Limit::contention,

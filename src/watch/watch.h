@@ -17,7 +17,7 @@
 
 #include "loaderscope/rows.h"
 #include "loaderscope/units.h"
-#include "machine/child.h"
+#include "machine/child_process.h"
 #include "watch/thread_activity.h"
 
 namespace loaderscope::watch {
@@ -170,7 +170,7 @@ void judge(Watch& watch);
 struct WatchOptions {
   std::filesystem::path root = "/";  // or a folder with its own proc for tests
   pid_t pid = 0;
-  Child* child = nullptr;  // that was started for it; null: it is somebody else's
+  ChildProcess* child = nullptr;  // that was started for it; null: it is somebody else's
   Nanos interval = kSecond;
   Nanos duration = 0;                // 0: until the job ends
   Nanos stall_after = 10 * kSecond;  // nothing went on for so long: the job stands

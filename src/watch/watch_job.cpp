@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/process_end.h"
+#include "base/exit_status.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
@@ -14,7 +14,7 @@
 namespace loaderscope::watch {
 namespace {
 
-constexpr std::size_t kMostLines = 8;  // processes that are asked for their Python line
+constexpr std::size_t kMaxLines = 8;  // processes that are asked for their Python line
 
 // A worker is watched through its trainer.
 pid_t job_of(const WatchOptions& options, std::vector<std::string>& notes) {
@@ -89,10 +89,10 @@ class Watching {
     std::stable_partition(workers.begin(), workers.end(), [](const ProcessSamples* one) {
       return one->latest_look().doing != ThreadActivity::queue;
     });
-    if (all.size() > kMostLines / 2) all.resize(kMostLines / 2);
+    if (all.size() > kMaxLines / 2) all.resize(kMaxLines / 2);
     all.insert(all.end(), workers.begin(), workers.end());
     for (const ProcessSamples* one : all) {
-      if (python_.size() == kMostLines || (stop_.load() != 0 && !python_.empty())) return;
+      if (python_.size() == kMaxLines || (stop_.load() != 0 && !python_.empty())) return;
       if (one->has_ended()) continue;
       PythonLook look = look_at_python(options_.root, one->process().pid);
       const bool is_refused = !look.why_not.empty();
@@ -121,7 +121,7 @@ class Watching {
     watch.interrupted = stop_.load() != 0;
     watch.job_ended = sampler_.has_ended();
     if (options_.child != nullptr) {
-      if (const auto status = options_.child->status()) watch.end = spell_end(*status);
+      if (const auto status = options_.child->status()) watch.end = describe_exit(*status);
     }
     add_lines(watch);
     if (watch.job_ended && watch.samples < 2)

@@ -66,7 +66,7 @@ const Data& data() {
 }
 
 std::unique_ptr<Source> opened(const char* format, const char* name, FileAccess access,
-                               GivenWords words = {}) {
+                               FormatParameters words = {}) {
   SourceOptions options;
   options.paths = {data().path(name)};
   options.words = std::move(words);
@@ -100,7 +100,7 @@ BENCHMARK(tar_by_index);
 
 // Windows of so many tokens.
 void tokens(benchmark::State& state, FileAccess access) {
-  const GivenWords words = {{"window", std::to_string(state.range(0))}, {"stride", "1"}};
+  const FormatParameters words = {{"window", std::to_string(state.range(0))}, {"stride", "1"}};
   read(state, *opened("tokens", "tokens.bin", access, words));
 }
 void tokens_mmap(benchmark::State& state) { tokens(state, FileAccess::mmap); }

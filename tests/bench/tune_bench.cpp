@@ -24,7 +24,7 @@
 
 #include "base/thread_meter.h"
 #include "experiment/axes.h"
-#include "experiment/judgement.h"
+#include "experiment/case_statistics.h"
 #include "experiment/tune.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/settings.h"
@@ -125,7 +125,7 @@ std::vector<double> true_rates(const Experiment& grid) {
 }
 
 std::vector<double> measured_rates(const Experiment& grid) {
-  const Judgement judgement(grid.cases);
+  const CaseStatistics judgement(grid.cases);
   std::vector<double> rates;
   for (std::size_t i = 0; i < grid.cases.size(); ++i)
     rates.push_back(judgement.measured(i) ? judgement.rate(i).mean : 0);

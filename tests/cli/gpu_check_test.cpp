@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-constexpr std::uintmax_t kMostBytes = 16 << 20;  // of all that is kept
+constexpr std::uintmax_t kMaxBytes = 16 << 20;  // of all that is kept
 
 class GpuCheck : public ::testing::Test {
  protected:
@@ -89,7 +89,7 @@ class GpuCheck : public ::testing::Test {
     }
     EXPECT_LT(std::filesystem::file_size(folder_.path(report_ + ".json")) +
                   std::filesystem::file_size(folder_.path(report_ + ".log")),
-              kMostBytes);
+              kMaxBytes);
   }
 
   TestFolder folder_;

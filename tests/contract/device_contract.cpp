@@ -332,7 +332,7 @@ TEST_P(DeviceContract, AdoptsSharedMemoryInPlace) {
     if (row.adopt == nullptr) continue;
     SCOPED_TRACE(row.row.name);
     {
-      const auto slots = device().adopt_slots(row.mode, memory.data(), 2, 5000);
+      const auto slots = device().wrap_slots(row.mode, memory.data(), 2, 5000);
       ASSERT_NE(slots, nullptr);
       EXPECT_EQ(slots->slot(0), memory.data());
       EXPECT_EQ(slots->slot(1), memory.data() + whole_pages(5000));

@@ -27,10 +27,7 @@ const std::vector<std::vector<Folder>>& floors() {
       {{"base", "units vocabulary errors rows cost"}},
       {{"nvtx", ""}},
       {{"record", "events step_rows run_config run_record"}},
-      {{"machine", ""},
-       {"rendezvous", ""},
-       {"source", "source"},
-       {"decode", "decode"}},
+      {{"machine", ""}, {"rendezvous", ""}, {"source", "source"}, {"decode", "decode"}},
       {{"augment", "augment"}},
       {{"device", "device"}, {"dataset", ""}},
       {{"settings", "settings"}},
@@ -133,7 +130,7 @@ TEST(Floors, NoIncludeGoesUpOrSideways) {
 TEST(Floors, SeeWhatGoesUpOrSideways) {
   EXPECT_GT(place_of("cli/run.cpp")->floor, place_of("report/text_table.h")->floor);
   EXPECT_EQ(place_of("source/walk.h")->floor, place_of("decode/limits.h")->floor);
-  EXPECT_EQ(place_of("analysis/findings/facts.h")->folder, "analysis");
+  EXPECT_EQ(place_of("analysis/findings/finding_input.h")->folder, "analysis");
   EXPECT_EQ(place_of("guest/host/wrong_data/data_checks.h")->folder, "guest/host");
   EXPECT_EQ(place_of("loaderscope/units.h")->folder, "base");
   EXPECT_FALSE(place_of("attic/old.h"));

@@ -73,7 +73,7 @@ TEST(CounterTable, MakesAMetricOfEachRow) {
     ASSERT_NE(metric, metrics.end()) << row.name;
     ASSERT_EQ(metric->name, row.name);
     const bool adds = row.metric == CounterMetric::total;
-    EXPECT_EQ(metric->joined == Joined::sum, adds) << row.name;
+    EXPECT_EQ(metric->joined == MetricJoin::sum, adds) << row.name;
     EXPECT_EQ(metric->is_exact, row.metric == CounterMetric::per_sample) << row.name;
     switch (row.metric) {
       case CounterMetric::average:

@@ -107,7 +107,7 @@ void expect_values(const Arguments& words) {
     if (field == nullptr || field->is_switch()) continue;
     // A sweep takes lists of values.
     const bool is_list = words.front() == "sweep" && !field->repeats;
-    for (const std::string& value : is_list ? parted_values(words[i + 1]) : Arguments{words[i + 1]})
+    for (const std::string& value : is_list ? split_values(words[i + 1]) : Arguments{words[i + 1]})
       EXPECT_NO_THROW(set_field(config, "", words[i].substr(2), value)) << words[i];
   }
 }

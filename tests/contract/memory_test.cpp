@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/shared_memory.h"
-#include "loaderscope/errors.h"
 #include "loaderscope/device.h"
+#include "loaderscope/errors.h"
 
 namespace loaderscope {
 namespace {

@@ -227,23 +227,23 @@ TEST(ReportContract, EveryFigureOfAPageIsThatOfItsResult) {
 }
 
 // Puts something into every text of a result.
-class PutEverywhere : public Form {
+class PutEverywhere : public ResultVisitor {
  public:
-  explicit PutEverywhere(std::string put) : Form(Does::write), put_(std::move(put)) {}
+  explicit PutEverywhere(std::string put) : ResultVisitor(VisitMode::write), put_(std::move(put)) {}
   void text(Name, std::string& value, Sentence) override { value += put_; }
   void word(Name, std::string&, const std::vector<std::string_view>&, Sentence) override {}
   void flag(Name, bool&, Sentence) override {}
-  void whole(Name, std::int64_t&, Sentence, Whole) override {}
-  void real(Name, double&, Sentence, Real) override {}
-  void seconds(Name, Nanos&, Sentence, Whole) override {}
+  void whole(Name, std::int64_t&, Sentence, IntegerRange) override {}
+  void real(Name, double&, Sentence, RealRange) override {}
+  void seconds(Name, Nanos&, Sentence, IntegerRange) override {}
   void settings(RunConfig&) override {}
-  using Form::whole;
-  using Form::word;
+  using ResultVisitor::whole;
+  using ResultVisitor::word;
 
  protected:
   void enter(Name, Shape, Sentence, Lines) override {}
   void leave() override {}
-  bool begins(Name, bool there, Missing) override { return there; }
+  bool begins(Name, bool there, AbsentValue) override { return there; }
 
  private:
   std::string put_;

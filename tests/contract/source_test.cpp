@@ -398,8 +398,8 @@ TEST(CompressionTable, EveryRowThatUnpacksIsHeldToTheContract) {
 }
 
 // Where each sample is once, whatever its number.
-void expect_once_an_epoch(const Streams& streams, const Format& format, std::int32_t workers) {
-  StageSink nobody;
+void expect_once_an_epoch(const StreamSource& streams, const Format& format, std::int32_t workers) {
+  SubstageListener nobody;
   std::vector<std::unique_ptr<SampleStream>> all;
   for (std::int32_t i = 0; i < workers; ++i)
     all.push_back(streams.make_stream({0, 1, i, workers}, nobody));

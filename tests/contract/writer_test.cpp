@@ -225,7 +225,7 @@ TEST_F(WriterContract, CompressedShardsAreRead) {
         EXPECT_TRUE(samples_of(*source) == images_) << to;
         continue;
       }
-      StageSink nobody;
+      SubstageListener nobody;
       const auto stream = source->streams()->make_stream({}, nobody);
       stream->begin_epoch(0);
       std::vector<std::string> all;

@@ -6,7 +6,7 @@
 
 #include "base/secret.h"
 #include "loaderscope/errors.h"
-#include "source/remote/answer.h"
+#include "source/remote/http_response.h"
 #include "source/remote/location.h"
 #include "source/remote/s3_listing.h"
 
@@ -15,7 +15,7 @@ namespace {
 namespace source = loaderscope::source;
 
 void read_headers(std::string_view text) {
-  source::Answer answer;
+  source::HttpResponse answer;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     answer.take_header(line);

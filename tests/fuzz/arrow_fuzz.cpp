@@ -16,7 +16,7 @@ using fuzz::touch;
 
 Stored unpacked(const source::ArrowValues& values, Stored stored, std::vector<std::byte>& to) {
   if (!values.codec) return stored;
-  if (values.unpacked > fuzz::kLargestTable) return {};
+  if (values.unpacked > fuzz::kMaxTable) return {};
   to.resize(static_cast<std::size_t>(values.unpacked));
   source::ArrowUnpacker unpacker(*values.codec);
   return unpacker.unpack(stored, to);
@@ -44,8 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::as_bytes(std::span(data, size)),
       [](source::StoredObject& file, source::ChooseColumn choose) {
         const bool is_image = choose == source::choose_image_column;
-        return source::read_arrow_layout(file, choose, is_image ? "image" : "",
-                                         fuzz::kLargestTable);
+        return source::read_arrow_layout(file, choose, is_image ? "image" : "", fuzz::kMaxTable);
       },
       [](const source::ArrowLayout& layout) { return layout.batches; },
       [](Stored stored, const source::ArrowValues& values, const source::ArrowLayout& layout) {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace loaderscope;
 
-constexpr std::size_t kLongest = 1 << 16;
+constexpr std::size_t kMaxLength = 1 << 16;
 
 std::string written(const SavedResult& saved, const ReportRow& row) {
   std::ostringstream out;
@@ -29,7 +29,7 @@ SavedResult parsed(const std::string& text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > kLongest) return 0;
+  if (size > kMaxLength) return 0;
   try {
     const auto saved = parsed(std::string(reinterpret_cast<const char*>(data), size));
     for (const ReportRow& row : report_table()) {

@@ -38,7 +38,7 @@ void read_all(loaderscope::source::ShardSamples& samples) {
 void stream_tar(const std::string& path) {
   using namespace loaderscope::source;
   static ShardReading reading;
-  static loaderscope::StageSink nobody;
+  static loaderscope::SubstageListener nobody;
   reading.access.largest_sample = 1 << 20;
   try {
     ShardSamples samples(path, 0, reading, nobody);

@@ -12,13 +12,13 @@
 
 namespace {
 
-constexpr std::size_t kLongest = 1 << 16;  // longer ones take their time in the model
+constexpr std::size_t kMaxLength = 1 << 16;  // longer ones take their time in the model
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace loaderscope;
-  if (size > kLongest) return 0;
+  if (size > kMaxLength) return 0;
   try {
     const RunRecord record =
         parse_result({reinterpret_cast<const char*>(data), size}, "fuzz").record;

@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   TrainingProcesses trainers(config);
   ProcessWatch watch;
   Messages messages(config, trainers, watch);
-  Member trainer(-1), worker(-1);
+  GuestProcess trainer(-1), worker(-1);
   trainer.pid = worker.trainer = 11;
   worker.pid = 12;
   worker.is_worker = true;

@@ -25,9 +25,9 @@ void require(bool condition) {
 }
 
 // Possible ones, so that what is behind the checks is reached.
-Fact fact_of(Bytes8 bytes) {
-  Fact fact;
-  fact.kind = static_cast<FactKind>(1 + bytes[1] % 16);
+GuestEvent fact_of(Bytes8 bytes) {
+  GuestEvent fact;
+  fact.kind = static_cast<GuestEventKind>(1 + bytes[1] % 16);
   fact.iterator = bytes[2] % 3;
   fact.generation = bytes[2] / 128;
   fact.worker = bytes[3] % 4;

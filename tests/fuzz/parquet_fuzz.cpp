@@ -17,15 +17,15 @@ using namespace loaderscope;
 using fuzz::Stored;
 using fuzz::touch;
 
-constexpr std::int64_t kMostRows = 20;  // that are taken of a group
+constexpr std::int64_t kMaxRows = 20;  // that are taken of a group
 
 void take_values(Stored bytes, const source::ParquetGroup& group,
                  const source::ParquetColumn& column) {
   static const source::ReadCounts counts;
-  static StageSink nobody;
-  source::ColumnChunk chunk(fuzz::kLargestTable, counts);
+  static SubstageListener nobody;
+  source::ColumnChunk chunk(fuzz::kMaxTable, counts);
   chunk.open(bytes, group, column);
-  for (std::int64_t row = 0; row < std::min(group.rows, kMostRows); ++row) {
+  for (std::int64_t row = 0; row < std::min(group.rows, kMaxRows); ++row) {
     fuzz::or_refused([&] {
       if (const auto value = chunk.value(row, nobody)) touch(*value);
     });

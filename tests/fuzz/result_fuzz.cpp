@@ -12,7 +12,7 @@
 namespace {
 
 // Long inputs spend their time in the bootstrap and find nothing more.
-constexpr std::size_t kLongest = 1 << 18;
+constexpr std::size_t kMaxLength = 1 << 18;
 
 std::string written(const loaderscope::SavedRun& run, std::string_view format) {
   using namespace loaderscope;
@@ -27,7 +27,7 @@ std::string written(const loaderscope::SavedRun& run, std::string_view format) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace loaderscope;
-  if (size > kLongest) return 0;
+  if (size > kMaxLength) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
     const SavedRun run = parse_result(text, "fuzz");

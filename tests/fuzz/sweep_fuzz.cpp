@@ -17,7 +17,7 @@ namespace {
 
 using namespace loaderscope;
 
-constexpr std::size_t kLongest = 1 << 16;
+constexpr std::size_t kMaxLength = 1 << 16;
 
 // That of the corpus.
 Experiment planned() {
@@ -30,7 +30,7 @@ Experiment planned() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > kLongest) return 0;
+  if (size > kMaxLength) return 0;
   std::istringstream in(std::string(reinterpret_cast<const char*>(data), size));
   Experiment experiment = planned();
   try {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "engine/model/model_engine.h"
 #include "experiment/prove.h"
 #include "loaderscope/errors.h"
@@ -75,7 +75,7 @@ class Advised {
 
   // The fix is tried, predicted and run; and each gives the same number.
   void check_fix() {
-    const Promise promise = promise_of(analysis_, model_.predict(fix_->changes));
+    const ScaledPrediction promise = scale_prediction(analysis_, model_.predict(fix_->changes));
     EXPECT_DOUBLE_EQ(promise.rate_after, fix_->rate_after);
     EXPECT_DOUBLE_EQ(promise.busy_after, fix_->busy_after);
     const std::atomic<int> go_on = 0;
@@ -108,7 +108,7 @@ class Advised {
   // Workers that always compute are never more than the cores. Others wait meanwhile.
   bool may_be_advised(const Changes& changes) const {
     if (changes.front().key != "num-workers") return true;
-    if (Facts(record_, analysis_).need_of_core() < kAlwaysComputes) return true;
+    if (FindingInput(record_, analysis_).need_of_core() < kAlwaysComputes) return true;
     return static_cast<double>(std::stoll(changes.front().value)) <= record_.config.declared.cores;
   }
 
@@ -118,7 +118,7 @@ class Advised {
         fix_ != nullptr && fix_->busy_after > 0 ? fix_->busy_after : analysis_.busy.mean;
     for (const Changes& changes : single_settings(record_)) {
       try {
-        const Promise other = promise_of(analysis_, model_.predict(changes));
+        const ScaledPrediction other = scale_prediction(analysis_, model_.predict(changes));
         if (other.busy_after < busy + kMuchBusier || !may_be_advised(changes)) continue;
         EXPECT_TRUE(is_named(changes))
             << spell_changes(changes)

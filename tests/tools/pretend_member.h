@@ -42,9 +42,9 @@ class PretendMember {
     return membership_.join(socket_path.c_str(), hello.dump().c_str()) == 0;
   }
   void say(const nlohmann::json& message) { membership_.say(message.dump().c_str()); }
-  void tell(const Fact& fact) { membership_.rings()->facts.push(fact); }
-  void tell(FactKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
-    Fact fact;
+  void tell(const GuestEvent& fact) { membership_.rings()->facts.push(fact); }
+  void tell(GuestEventKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
+    GuestEvent fact;
     fact.kind = kind;
     fact.batch = batch;
     fact.begin = begin;
@@ -75,35 +75,35 @@ class PretendTraining {
 
   void begin(const nlohmann::json& loader = pretended_loader()) {
     trainer_.say(loader);
-    trainer_.tell(FactKind::epoch, -1, monotonic_now());
+    trainer_.tell(GuestEventKind::epoch, -1, monotonic_now());
   }
   // False: the host has enough.
   bool train(std::int64_t batch) {
     if (trainer_.must_stop()) return false;
     const Nanos asked = monotonic_now();
-    trainer_.tell(FactKind::ask, -1, asked);
-    trainer_.tell(FactKind::dispatched, batch, asked);
-    worker_.tell(FactKind::begun, batch, asked, asked);
+    trainer_.tell(GuestEventKind::ask, -1, asked);
+    trainer_.tell(GuestEventKind::dispatched, batch, asked);
+    worker_.tell(GuestEventKind::begun, batch, asked, asked);
     sleep_until(asked + kMillisecond);
     const Nanos made = monotonic_now();
     worker_.tell_span(Stage::decode, batch, asked, made);
-    Fact finished;
-    finished.kind = FactKind::finished;
+    GuestEvent finished;
+    finished.kind = GuestEventKind::finished;
     finished.batch = batch;
     finished.begin = made;
     finished.count = 8;
     finished.bytes = 800;
     worker_.tell(finished);
-    worker_.tell(FactKind::sent, batch, made, made);
-    trainer_.tell(FactKind::received, batch, made, made);
-    trainer_.tell(FactKind::take, batch, monotonic_now());
+    worker_.tell(GuestEventKind::sent, batch, made, made);
+    trainer_.tell(GuestEventKind::received, batch, made, made);
+    trainer_.tell(GuestEventKind::take, batch, monotonic_now());
     sleep_until(monotonic_now() + kMillisecond);
     return true;
   }
   void end() {
     const Nanos now = monotonic_now();
-    trainer_.tell(FactKind::ask, -1, now);
-    trainer_.tell(FactKind::ended, -1, now, now);
+    trainer_.tell(GuestEventKind::ask, -1, now);
+    trainer_.tell(GuestEventKind::ended, -1, now, now);
   }
 
  private:

@@ -108,7 +108,7 @@ int wait_for_ever(Program& program, int batches) {
   if (!program.join()) return 3;
   program.training.begin();
   program.train(batches);
-  program.trainer.tell(FactKind::ask, -1, monotonic_now());
+  program.trainer.tell(GuestEventKind::ask, -1, monotonic_now());
   for (;;) ::pause();
 }
 
@@ -121,12 +121,12 @@ int wait_for_the_dead(Program& program, int) {
   if (worker == 0) {
     if (!program.worker.join(host(), worker_hello(0, trainer))) ::_exit(3);
     program.worker.say({{"what", "stacks"}, {"signal", SIGRTMAX}, {"descriptor", 0}, {"inode", 0}});
-    program.worker.tell(FactKind::begun, 0, monotonic_now());
+    program.worker.tell(GuestEventKind::begun, 0, monotonic_now());
     ::_exit(0);
   }
   ::waitpid(worker, nullptr, 0);
-  program.trainer.tell(FactKind::dispatched, 0, monotonic_now());
-  program.trainer.tell(FactKind::ask, -1, monotonic_now());
+  program.trainer.tell(GuestEventKind::dispatched, 0, monotonic_now());
+  program.trainer.tell(GuestEventKind::ask, -1, monotonic_now());
   for (;;) ::pause();
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "analysis/epochs.h"
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 
@@ -20,7 +20,7 @@ struct Counted {
   std::int64_t short_ones = 0;  // last batches of an epoch, with fewer samples than others
 };
 
-Counted count_steps(const Facts& facts) {
+Counted count_steps(const FindingInput& facts) {
   Counted counted;
   for (const RankRecord& rank : facts.record.ranks) {
     std::optional<std::int32_t> before;  // of this rank
@@ -38,10 +38,10 @@ Counted count_steps(const Facts& facts) {
 
 }  // namespace
 
-std::optional<Candidate> epoch_refill(const Facts& facts) {
+std::optional<Candidate> epoch_refill(const FindingInput& facts) {
   const RunConfig& config = facts.config;
   if (config.loader.num_workers == 0 || !facts.sees_inside() ||
-      facts.share(Why::epoch) < kWorthSaying)
+      facts.share(Why::epoch) < kMinReportedShare)
     return std::nullopt;
   const bool persist = config.loader.persistent_workers;
   if (!persist && starts_take_time(facts)) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<Candidate> epoch_refill(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> short_last_batches(const Facts& facts) {
+std::optional<Candidate> short_last_batches(const FindingInput& facts) {
   const RunConfig& config = facts.config;
   const bool may_be = !config.loader.drop_last && config.data.samples > 0;
   if (!may_be || config.data.samples % config.loader.batch_size == 0) return std::nullopt;
@@ -79,17 +79,17 @@ std::optional<Candidate> short_last_batches(const Facts& facts) {
                        "each time"};
 }
 
-double spent_per_batch(const Facts& facts) {
+double spent_per_batch(const FindingInput& facts) {
   return facts.share(Cause::launch) + facts.share(Cause::transport);
 }
 
 namespace {
 
 // "launch 20.0 %, transport 3.1 %", without what nobody would see.
-std::string per_batch_words(const Facts& facts) {
+std::string per_batch_words(const FindingInput& facts) {
   std::string text;
   for (const Cause cause : {Cause::launch, Cause::transport}) {
-    if (facts.share(cause) < kWorthSaying / 10) continue;
+    if (facts.share(cause) < kMinReportedShare / 10) continue;
     text += (text.empty() ? "" : ", ") + share_words(facts, cause);
   }
   return text;
@@ -97,11 +97,11 @@ std::string per_batch_words(const Facts& facts) {
 
 }  // namespace
 
-std::optional<Candidate> small_batches(const Facts& facts) {
+std::optional<Candidate> small_batches(const FindingInput& facts) {
   const RunConfig& config = facts.config;
   const double spent = spent_per_batch(facts);
-  if (facts.waits_for_other_loaders() || facts.waits_for_sampler() || facts.waits_for_word() ||
-      spent < kModerateStall || spent < facts.making())
+  if (facts.waits_for_other_loaders() || facts.waits_for_sampler() ||
+      facts.waits_for_notifications() || spent < kModerateStall || spent < facts.making())
     return std::nullopt;
   Changes larger = {number("batch-size", 2 * config.loader.batch_size)};
   // A step of twice the samples is taken to compute twice as long.

@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "analysis/contention.h"
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/verdict.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr std::string_view kOtherPrograms = "other-programs";
-constexpr double kMostOfIdle = 0.5;
+constexpr double kMaxOfIdle = 0.5;
 // Share of the window. A GPU that waits longer is not called the limit.
 constexpr double kIdleAtLimit = 0.1;
 
@@ -21,7 +21,7 @@ Finding* finding_named(Analysis& analysis, const RunRecord& record, std::string_
                                   [&](const Finding& finding) { return finding.id == id; });
   if (found != analysis.findings.end()) return &*found;
   const FindingRow& row = find_row(id, finding_table());
-  const Facts facts(record, analysis);
+  const FindingInput facts(record, analysis);
   const std::optional<Candidate> seen = look_at(row, facts);
   if (!seen) return nullptr;
   analysis.findings.push_back(said_of(facts, row, *seen, {}));
@@ -53,7 +53,7 @@ void blame(Analysis& analysis, const RunRecord& record, std::string_view what,
 void blame_no_stage(Analysis& analysis, const RunRecord& record) {
   const double idle = share_of(analysis.account.idle(), analysis.account);
   if (!analysis.has_busy || idle < kModerateStall) return;
-  if (caused_by_others(analysis, record) > kMostOfIdle * idle) {
+  if (caused_by_others(analysis, record) > kMaxOfIdle * idle) {
     Finding* others = finding_named(analysis, record, kOtherPrograms);
     if (others != nullptr) {
       others->is_chief = true;
@@ -74,9 +74,9 @@ bool is_about(const Finding& finding, Cause cause, const Analysis& analysis,
   if (row.waited == nullptr || analysis.account.stall[cause] == 0) return false;
   Analysis one = analysis;  // as if nothing else were waited for
   one.account.stall = {};
-  if (row.waited(Facts(record, one)) > 0) return finding.removes == cause;
+  if (row.waited(FindingInput(record, one)) > 0) return finding.removes == cause;
   one.account.stall[cause] = analysis.account.stall[cause];
-  return row.waited(Facts(record, one)) > 0;
+  return row.waited(FindingInput(record, one)) > 0;
 }
 
 // Causes that the fix removes, the one with most seconds first.

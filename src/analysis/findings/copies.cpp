@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
@@ -14,7 +14,7 @@ namespace loaderscope {
 namespace {
 
 // Copies on a stream of their own run beside the compute only where a step more may be in flight.
-std::vector<Changes> with_overlap(const Facts& facts, Changes changes) {
+std::vector<Changes> with_overlap(const FindingInput& facts, Changes changes) {
   changes.push_back({"copy", "stream"});
   std::vector<Changes> options = {changes};
   if (facts.config.trainer.in_flight > 1) return options;
@@ -24,7 +24,7 @@ std::vector<Changes> with_overlap(const Facts& facts, Changes changes) {
 }
 
 // " at 7.75 GB/s"; "" where it is not known.
-std::string rate_words(const Facts& facts) {
+std::string rate_words(const FindingInput& facts) {
   const std::optional<double> rate = copy_rate(facts.record);
   return rate ? " at " + show_byte_rate(*rate) : "";
 }
@@ -34,13 +34,13 @@ bool overlaps_copies(const RunConfig& config) {
 }
 
 // All ranks together; 0 where it is not known.
-double copied_bytes(const Facts& facts) {
+double copied_bytes(const FindingInput& facts) {
   const double seen = facts.metric("gpu.h2d_bytes");
   return seen > 0 ? seen : static_cast<double>(job_stages(facts.record)[Stage::h2d].bytes);
 }
 
 // True if copies use the link far below its rating, so that something else makes them slow.
-bool has_room_on_link(const Facts& facts) {
+bool has_room_on_link(const FindingInput& facts) {
   constexpr double kFull = 0.6;  // of the rating: headers and small copies take the rest
   constexpr double kBytesOfTransfer = 0.12;  // a lane's, at 8 GT/s or more: 128 of 130 bits
   const double rating =
@@ -50,7 +50,7 @@ bool has_room_on_link(const Facts& facts) {
 }
 
 // " (25.5 GB in 921 ms of 968 ms, 27.7 GB/s)", of a rank; "" where it is not known.
-std::string copied_words(const Facts& facts) {
+std::string copied_words(const FindingInput& facts) {
   const std::optional<double> rate = copy_rate(facts.record);
   const double bytes = copied_bytes(facts) / static_cast<double>(facts.record.ranks.size());
   if (!rate || bytes <= 0) return "";
@@ -60,7 +60,7 @@ std::string copied_words(const Facts& facts) {
                      show_byte_rate(*rate));
 }
 
-std::string fewer_bytes_words(const Facts& facts) {
+std::string fewer_bytes_words(const FindingInput& facts) {
   if (facts.has_arrays())
     return "arrays of fewer bytes (float16), made floats on the GPU: batch.to(device, "
            "non_blocking=True).float()";
@@ -71,7 +71,7 @@ std::string fewer_bytes_words(const Facts& facts) {
 }
 
 // A byte for each element of a batch is enough.
-void advise_fewer_bytes(const Facts& facts, Candidate& candidate) {
+void advise_fewer_bytes(const FindingInput& facts, Candidate& candidate) {
   const RunConfig& config = facts.config;
   const bool is_byte_enough = config.image.transfer == Transfer::f32 && !facts.has_arrays();
   candidate.options = {{{"h2d.speed", is_byte_enough ? "4" : "2"}}};
@@ -85,8 +85,9 @@ void advise_fewer_bytes(const Facts& facts, Candidate& candidate) {
 
 }  // namespace
 
-std::optional<Candidate> pageable_copies(const Facts& facts) {
-  if (facts.config.loader.memory != MemoryMode::pageable || facts.share(Cause::h2d) < kWorthSaying)
+std::optional<Candidate> pageable_copies(const FindingInput& facts) {
+  if (facts.config.loader.memory != MemoryMode::pageable ||
+      facts.share(Cause::h2d) < kMinReportedShare)
     return std::nullopt;
   Candidate candidate{fmt::format("batches are copied from pageable memory{}, by the trainer "
                                   "itself: {} of the time",
@@ -99,10 +100,10 @@ std::optional<Candidate> pageable_copies(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> copy_not_overlapped(const Facts& facts) {
+std::optional<Candidate> copy_not_overlapped(const FindingInput& facts) {
   const bool can_overlap = facts.config.trainer.copy != CopyMode::stream &&
                            facts.config.loader.memory != MemoryMode::pageable;
-  if (!can_overlap || hidden_by_overlap(facts) < kWorthSaying) return std::nullopt;
+  if (!can_overlap || hidden_by_overlap(facts) < kMinReportedShare) return std::nullopt;
   const std::string how =
       trains_itself(facts.config)
           ? ""
@@ -116,11 +117,11 @@ std::optional<Candidate> copy_not_overlapped(const Facts& facts) {
 }
 
 // An overlap gains at most the shorter of copies and compute.
-double hidden_by_overlap(const Facts& facts) {
+double hidden_by_overlap(const FindingInput& facts) {
   return std::min(facts.share(Cause::h2d), facts.share(facts.analysis.account.compute));
 }
 
-std::optional<Candidate> link_full(const Facts& facts) {
+std::optional<Candidate> link_full(const FindingInput& facts) {
   const bool is_pageable = facts.config.loader.memory == MemoryMode::pageable;
   const double copies = facts.share(Cause::h2d);
   // Half the bytes must give more than hiding them would.
@@ -137,10 +138,10 @@ std::optional<Candidate> link_full(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
+std::optional<Candidate> too_many_bytes_to_copy(const FindingInput& facts) {
   const RunConfig& config = facts.config;
   if (!overlaps_copies(config) || config.image.transfer == Transfer::u8 ||
-      facts.share(Cause::h2d) < kWorthSaying)
+      facts.share(Cause::h2d) < kMinReportedShare)
     return std::nullopt;
   const StageStats& copy = facts.stages[Stage::h2d];
   const Nanos each = copy.count > 0 ? copy.wall / copy.count : 0;
@@ -157,9 +158,9 @@ std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> pinning_costs_more(const Facts& facts) {
+std::optional<Candidate> pinning_costs_more(const FindingInput& facts) {
   if (facts.config.loader.memory != MemoryMode::pin_thread ||
-      facts.share(Cause::pin) < kWorthSaying)
+      facts.share(Cause::pin) < kMinReportedShare)
     return std::nullopt;
   return Candidate{fmt::format("the thread that copies batches into page-locked memory is waited "
                                "for {} of the time",
@@ -168,10 +169,10 @@ std::optional<Candidate> pinning_costs_more(const Facts& facts) {
                    loader_words(facts.record, {"pin_memory=False"})};
 }
 
-std::optional<Candidate> pin_thread_limit(const Facts& facts) {
+std::optional<Candidate> pin_thread_limit(const FindingInput& facts) {
   const StageStats& pin = facts.stages[Stage::pin];
   if (facts.config.loader.memory != MemoryMode::pin_thread || pin.count == 0 ||
-      facts.share(Cause::pin) < kWorthSaying)
+      facts.share(Cause::pin) < kMinReportedShare)
     return std::nullopt;
   return Candidate{
       fmt::format("one thread copies the batches of all workers into page-locked "

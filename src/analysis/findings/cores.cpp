@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "analysis/contention.h"
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -20,14 +20,14 @@ const Changes kMachineAlone = {{std::string(kOtherThreads), "0"}};
 
 double part(double some, double all) { return all > 0 ? some / all : 0; }
 
-double cpu_of_stages(const Facts& facts) {
+double cpu_of_stages(const FindingInput& facts) {
   Nanos sum = 0;
   for (const StageStats& stage : facts.stages) sum += stage.cpu;
   return seconds(sum);
 }
 
 // Of the whole window, on a host.
-double cores_of(const Facts& facts, double cpu_s) {
+double cores_of(const FindingInput& facts, double cpu_s) {
   const auto hosts = static_cast<double>(facts.hosts());
   return part(cpu_s, hosts * seconds(facts.analysis.account.window));
 }
@@ -35,7 +35,7 @@ double cores_of(const Facts& facts, double cpu_s) {
 std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
 
 // ", 60.0 % of it because of them"
-std::string others_words(const Facts& facts) {
+std::string others_words(const FindingInput& facts) {
   const auto others = contention_of_others(facts.record);
   return others ? fmt::format(", {} of that because of them", show_percent(*others)) : "";
 }
@@ -45,14 +45,14 @@ struct Beside {
   double extra = 0, all = 0, share = 0;
 };
 
-Beside beside_stages(const Facts& facts) {
+Beside beside_stages(const FindingInput& facts) {
   const double all = facts.metric("process.threads");
   const double own = facts.metric("process.cpu_s");
   return {all - facts.metric("process.loader_threads"), all, part(own - cpu_of_stages(facts), own)};
 }
 
 // Of workers that were watched from outside: one thread makes the batches, another one sends them.
-Beside beside_workers(const Facts& facts) {
+Beside beside_workers(const FindingInput& facts) {
   constexpr double kOwn = 2;
   const auto workers = static_cast<double>(facts.threads_of_host());
   const double each = facts.metric("workers.threads");
@@ -62,7 +62,7 @@ Beside beside_workers(const Facts& facts) {
 }
 
 // "; cv2 is set to 32, torch to 1"
-std::string pool_words(const Facts& facts) {
+std::string pool_words(const FindingInput& facts) {
   std::string text;
   for (const char* library : {"cv2", "torch"}) {
     const double threads = facts.metric(fmt::format("workers.{}_threads", library));
@@ -73,7 +73,7 @@ std::string pool_words(const Facts& facts) {
 }
 
 // What gives the same batches for less work.
-std::string less_work_words(const Facts& facts, Stage most) {
+std::string less_work_words(const FindingInput& facts, Stage most) {
   if (most == Stage::augment) return cheaper_augment_words(facts);
   if (facts.has_arrays()) return "store fewer bytes per sample (float16 or uint8)";
   const std::string always =
@@ -83,7 +83,7 @@ std::string less_work_words(const Facts& facts, Stage most) {
   return "JPEGs with simplejpeg.decode_jpeg (libjpeg-turbo) in place of Pillow; or " + always;
 }
 
-Stage most_used(const Facts& facts) {
+Stage most_used(const FindingInput& facts) {
   Stage most = Stage::decode;
   for (const Stage stage : kMakingStages) {
     if (facts.stages[stage].cpu > facts.stages[most].cpu) most = stage;
@@ -93,9 +93,9 @@ Stage most_used(const Facts& facts) {
 
 }  // namespace
 
-std::string core_words(const Facts& facts) {
+std::string core_words(const FindingInput& facts) {
   constexpr double kWorthNaming = 0.005;  // of a core
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMax = 4;
   std::vector<std::pair<double, std::string_view>> used;
   for (const auto& word : Words<Stage>::table()) {
     const double cores = cores_of(facts, seconds(facts.stages[word.value].cpu));
@@ -104,12 +104,12 @@ std::string core_words(const Facts& facts) {
   std::stable_sort(used.begin(), used.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;
-  for (std::size_t i = 0; i < std::min(kMost, used.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kMax, used.size()); ++i)
     text += fmt::format("{}{} {:.2g}", i > 0 ? ", " : "", used[i].second, used[i].first);
   return text;
 }
 
-std::optional<Candidate> cores_exhausted(const Facts& facts) {
+std::optional<Candidate> cores_exhausted(const FindingInput& facts) {
   constexpr double kAll = 0.9;
   constexpr double kOneMore = 0.3, kOfMany = 0.02;  // cores that are idle: a worker has room there
   constexpr double kNone = 0.1;
@@ -135,10 +135,10 @@ std::optional<Candidate> cores_exhausted(const Facts& facts) {
                    may_scale ? Changes{{"dct-scale", "auto"}} : Changes{}};
 }
 
-std::optional<Candidate> other_programs(const Facts& facts) {
+std::optional<Candidate> other_programs(const FindingInput& facts) {
   const double others = facts.metric("host.other_cpu_s");
   const double own = facts.metric("process.cpu_s");
-  if (facts.share(Cause::contention) < kWorthSaying || !others_matter(facts.record))
+  if (facts.share(Cause::contention) < kMinReportedShare || !others_matter(facts.record))
     return std::nullopt;
   return Candidate{
       fmt::format("other programs took {:.2g} of {}{}, this one {:.2g}{}; its threads "
@@ -152,10 +152,10 @@ std::optional<Candidate> other_programs(const Facts& facts) {
       "the cpuset of its container)"};
 }
 
-std::optional<Candidate> nested_thread_pools(const Facts& facts) {
+std::optional<Candidate> nested_thread_pools(const FindingInput& facts) {
   const bool watched = facts.metric("workers.threads") > 0;
   const bool counted = watched || facts.metric("process.loader_threads") > 0;
-  if (!counted || facts.share(Cause::contention) < kWorthSaying) return std::nullopt;
+  if (!counted || facts.share(Cause::contention) < kMinReportedShare) return std::nullopt;
   const Beside beside = watched ? beside_workers(facts) : beside_stages(facts);
   if (beside.extra < static_cast<double>(std::max<std::int64_t>(2, facts.threads_of_host())) ||
       beside.share < kMuchOfOwn)
@@ -170,7 +170,7 @@ std::optional<Candidate> nested_thread_pools(const Facts& facts) {
       "threads DataLoader sets to 1 in its workers)"};
 }
 
-std::optional<Candidate> interpreter_lock(const Facts& facts) {
+std::optional<Candidate> interpreter_lock(const FindingInput& facts) {
   const double worker = facts.metric("gil.worker_wait_share");
   const double trainer = facts.metric("gil.trainer_wait_share");
   if (std::max(worker, trainer) < kMuchCpu) return std::nullopt;

@@ -5,14 +5,14 @@
 #include <cmath>
 #include <utility>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchShared = 0.05;  // of the samples; a few are repeated to make ranks even
-constexpr std::int64_t kFewest = 20;  // that are shared before anything is said
+constexpr double kMuchShared = 0.05;    // of the samples; a few are repeated to make ranks even
+constexpr std::int64_t kMinCount = 20;  // that are shared before anything is said
 
 struct Seen {
   std::int32_t epoch;
@@ -55,19 +55,19 @@ Shared shared_samples(const RunRecord& record) {
   return result;
 }
 
-std::string split_by_rank(const Facts& facts) {
+std::string split_by_rank(const FindingInput& facts) {
   return std::string(framework_of(facts.record).divides) +
          "; shards split by node (webdataset.split_by_node); right where the ranks hold parts of "
          "one model";
 }
 
-std::int64_t count_of(const Facts& facts, std::string_view metric) {
+std::int64_t count_of(const FindingInput& facts, std::string_view metric) {
   return std::llround(facts.metric(metric));
 }
 
 }  // namespace
 
-std::optional<Candidate> same_order_every_epoch(const Facts& facts) {
+std::optional<Candidate> same_order_every_epoch(const FindingInput& facts) {
   const std::int64_t epochs = count_of(facts, "data.repeated_orders");
   if (epochs == 0) return std::nullopt;
   return Candidate{
@@ -76,7 +76,7 @@ std::optional<Candidate> same_order_every_epoch(const Facts& facts) {
       "sampler.set_epoch(epoch) before every epoch; do not seed its generator anew"};
 }
 
-std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
+std::optional<Candidate> ranks_see_same_data(const FindingInput& facts) {
   if (facts.record.ranks.size() < 2) return std::nullopt;
   const std::int64_t alike = count_of(facts, "data.alike_ranks");
   if (alike > 0) {
@@ -89,7 +89,7 @@ std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
   const auto [epochs, samples, shared] = shared_samples(facts.record);
   // A sampler repeats some for parts of the same size, at most one for each other rank.
   const std::int64_t padding = epochs * (std::ssize(facts.record.ranks) - 1);
-  if (shared - padding < kFewest ||
+  if (shared - padding < kMinCount ||
       static_cast<double>(shared) < kMuchShared * static_cast<double>(samples))
     return std::nullopt;
   return Candidate{
@@ -100,7 +100,7 @@ std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
       split_by_rank(facts)};
 }
 
-std::optional<Candidate> workers_see_same_data(const Facts& facts) {
+std::optional<Candidate> workers_see_same_data(const FindingInput& facts) {
   const std::int64_t alike = count_of(facts, "data.alike_streams");
   const bool copied = count_of(facts, "data.copied_streams") > 0;
   if (alike == 0 && !copied) return std::nullopt;
@@ -119,7 +119,7 @@ std::optional<Candidate> workers_see_same_data(const Facts& facts) {
                    "info.num_workers-th sample from info.id on"};
 }
 
-std::optional<Candidate> workers_draw_alike(const Facts& facts) {
+std::optional<Candidate> workers_draw_alike(const FindingInput& facts) {
   const std::int64_t alike = count_of(facts, "data.alike_seeds");
   if (alike == 0) return std::nullopt;
   return Candidate{
@@ -131,7 +131,7 @@ std::optional<Candidate> workers_draw_alike(const Facts& facts) {
       "generator of the data set is made there too, from torch.initial_seed()"};
 }
 
-std::optional<Candidate> epochs_draw_alike(const Facts& facts) {
+std::optional<Candidate> epochs_draw_alike(const FindingInput& facts) {
   const std::int64_t alike = count_of(facts, "data.repeated_seeds");
   if (alike == 0) return std::nullopt;
   return Candidate{fmt::format("{} began with the random numbers of an earlier one: {}",
@@ -141,7 +141,7 @@ std::optional<Candidate> epochs_draw_alike(const Facts& facts) {
                    "worker_init_fn; not from a constant or the worker's number"};
 }
 
-std::optional<Candidate> workers_keep_old_state(const Facts& facts) {
+std::optional<Candidate> workers_keep_old_state(const FindingInput& facts) {
   const std::int64_t stale = count_of(facts, "data.stale_settings");
   const std::int64_t exhausted = count_of(facts, "data.exhausted_streams");
   if (stale == 0 && exhausted == 0) return std::nullopt;

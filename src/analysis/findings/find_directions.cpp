@@ -3,11 +3,11 @@
 #include <set>
 #include <string>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/findings/subject.h"
 #include "analysis/stragglers.h"
 #include "analysis/verdict.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -26,11 +26,11 @@ Changes direction_of(const Candidate& candidate) {
 bool is_worth_a_direction(const FindingRow& row, const Candidate& candidate, const Finding& said) {
   if (row.is_trade || !candidate.limits.empty()) return false;
   if (!candidate.ranges.empty() && said.changes.empty()) return false;  // of no known value
-  if (row.gives_back == GivesBack::time) return said.waited >= kModerateStall;
-  return row.gives_back == GivesBack::resources;
+  if (row.gives_back == Benefit::time) return said.waited >= kModerateStall;
+  return row.gives_back == Benefit::resources;
 }
 
-constexpr double kLeastOfSetting = 0.05, kLeastOfOther = 0.1;  // of the rate, that a fix gives
+constexpr double kMinOfSetting = 0.05, kMinOfOther = 0.1;  // of the rate, that a fix gives
 
 // Two values of one setting without a figure for either: what is waited for longer is followed.
 void drop_contradicting(std::vector<Finding>& findings) {
@@ -59,7 +59,7 @@ const Finding* fix_of(const Analysis& analysis) {
 }
 
 ChangeKind Finding::kind() const {
-  if (mended_by == MendedBy::administrator) return ChangeKind::hardware;
+  if (mended_by == FixedBy::administrator) return ChangeKind::hardware;
   // Another batch size is another training.
   const bool is_other_training = std::any_of(
       changes.begin(), changes.end(), [](const Change& one) { return one.key == "batch-size"; });
@@ -72,7 +72,7 @@ double Finding::gain() const {
 
 bool Finding::is_worth_doing() const {
   if (wrong_data || is_ceiling) return false;
-  const double least = kind() == ChangeKind::setting ? kLeastOfSetting : kLeastOfOther;
+  const double least = kind() == ChangeKind::setting ? kMinOfSetting : kMinOfOther;
   if (has_figures() || hoped_gain != 0) return regained_s > 0 && gain() >= least;
   return waited >= 1 || waited / (1 - waited) >= least;
 }
@@ -81,11 +81,11 @@ bool Finding::has_setting() const {
   return !to_run.empty() && std::none_of(to_run.begin(), to_run.end(), is_of_world);
 }
 
-std::optional<Candidate> look_at(const FindingRow& row, const Facts& facts) {
+std::optional<Candidate> look_at(const FindingRow& row, const FindingInput& facts) {
   return row.is_of_gpu && !facts.has_gpu() ? std::nullopt : row.look(facts);
 }
 
-Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& candidate,
+Finding said_of(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
                 const Changes& changes) {
   Finding finding;
   finding.id = row.row.name;
@@ -97,16 +97,16 @@ Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& cand
   finding.pytorch = with_value(candidate.pytorch, finding.changes);
   finding.waited = candidate.waited.value_or(row.waited != nullptr ? row.waited(facts) : 0);
   finding.mended_by = row.mended_by;
-  finding.wrong_data = row.gives_back == GivesBack::sound_data;
+  finding.wrong_data = row.gives_back == Benefit::correct_data;
   return finding;
 }
 
 // True if the change only assumes that a stage is faster, by a factor that the user may not reach.
 static bool is_supposed(const Finding& finding) {
-  constexpr double kMost = 10;
+  constexpr double kMax = 10;
   return !finding.changes.empty() && std::ranges::all_of(finding.changes, [](const Change& change) {
     const std::optional<Speedup> speedup = speedup_of(change);
-    return speedup && speedup->factor <= kMost;
+    return speedup && speedup->factor <= kMax;
   });
 }
 
@@ -159,10 +159,10 @@ void drop_repeated(std::vector<Finding>& findings) {
 }
 
 std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& analysis) {
-  const Facts facts(record, analysis);
+  const FindingInput facts(record, analysis);
   std::vector<Finding> findings;
   for (const FindingRow& row : finding_table()) {
-    if (row.gives_back != GivesBack::sound_data) continue;
+    if (row.gives_back != Benefit::correct_data) continue;
     if (const std::optional<Candidate> candidate = look_at(row, facts))
       findings.push_back(said_of(facts, row, *candidate, {}));
   }
@@ -171,9 +171,9 @@ std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& an
 
 std::vector<Finding> find_directions(const RunRecord& record, const Analysis& analysis) {
   if (analysis.steps == 0 || record.lost_spans > 0) return {};
-  if (analysis.steps < kFewestSteps && !analysis.is_of_trace) return {};
+  if (analysis.steps < kMinSteps && !analysis.is_of_trace) return {};
   const Subject subject(record, analysis);
-  const Facts& facts = subject.facts();
+  const FindingInput& facts = subject.facts();
   std::vector<Finding> findings;
   for (const FindingRow& row : finding_table()) {
     const std::optional<Candidate> candidate = look_at(row, facts);

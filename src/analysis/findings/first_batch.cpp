@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
@@ -17,7 +17,7 @@ constexpr double kMuchPickled = 64e6;     // bytes, for a worker
 constexpr double kLongPickled = 0.25;     // s, likewise
 constexpr double kPipe = 65'536;
 
-std::string advice_for(const Facts& facts, std::string_view cause) {
+std::string advice_for(const FindingInput& facts, std::string_view cause) {
   if (cause == "index") {
     return "keep the list of files instead of making it at every start: --index FILE here; in "
            "PyTorch a data set that reads its file names from a file, or shards";
@@ -44,14 +44,14 @@ std::string advice_for(const Facts& facts, std::string_view cause) {
 
 }  // namespace
 
-bool first_batch_is_late(const Facts& facts) {
+bool first_batch_is_late(const FindingInput& facts) {
   const Nanos wall = facts.analysis.first_batch_wall;
   const double epoch = facts.analysis.epoch_predicted_s.value_or(0);
   const bool is_part = epoch > 0 && wall >= kNoticeable && seconds(wall) >= kNoticeablePart * epoch;
   return wall >= kLong || is_part;
 }
 
-std::optional<Candidate> first_epoch_startup(const Facts& facts) {
+std::optional<Candidate> first_epoch_startup(const FindingInput& facts) {
   const Nanos wall = facts.analysis.first_batch_wall;
   const double epoch = facts.analysis.epoch_predicted_s.value_or(0);
   const bool skips = facts.metric("skip.s") >= seconds(kNoticeable);
@@ -79,7 +79,7 @@ std::optional<Candidate> first_epoch_startup(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> much_pickled(const Facts& facts) {
+std::optional<Candidate> much_pickled(const FindingInput& facts) {
   const double bytes = facts.metric("startup.pickled_bytes");
   const double pickling = facts.metric("startup.pickle_s");
   const double reading = facts.metric("startup.unpickle_s");

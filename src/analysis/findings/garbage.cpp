@@ -1,7 +1,7 @@
 // Findings about the collections of garbage by Python's interpreter.
 #include <fmt/format.h>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 
 namespace loaderscope {
 namespace {
@@ -13,7 +13,7 @@ struct Collected {
   double share, full;
 };
 
-Collected worst_of(const Facts& facts) {
+Collected worst_of(const FindingInput& facts) {
   const Collected worker = {"a worker", facts.metric("gc.worker_share"),
                             facts.metric("gc.worker_full")};
   const Collected trainer = {"the trainer", facts.metric("gc.trainer_share"),
@@ -23,7 +23,7 @@ Collected worst_of(const Facts& facts) {
 
 }  // namespace
 
-std::optional<Candidate> garbage_collection(const Facts& facts) {
+std::optional<Candidate> garbage_collection(const FindingInput& facts) {
   const Collected worst = worst_of(facts);
   if (worst.share < kWorthFreezing) return std::nullopt;
   Candidate candidate;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "analysis/findings/facts.h"
-#include "analysis/host_paces.h"
+#include "analysis/findings/finding_input.h"
+#include "analysis/host_rates.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
@@ -18,16 +18,16 @@ constexpr double kLevel = 0.2;         // of the mean rate: it moves up and down
 constexpr double kReadsWaited = 0.05;  // of the time, on each host
 constexpr double kBlocked = 0.5;    // of the time of reads, neither on a core nor waiting for one
 constexpr std::size_t kParts = 10;  // of a window
-constexpr std::int64_t kFewestInPart = 4;  // steps
+constexpr std::int64_t kMinInPart = 4;  // steps
 
-double reads_waited(const HostPace& host) {
+double reads_waited(const HostRate& host) {
   return share_of(host.account.stall[Cause::read], host.account);
 }
 
 template <class Value>
-std::pair<double, double> range_over(const std::vector<HostPace>& hosts, const Value& value) {
+std::pair<double, double> range_over(const std::vector<HostRate>& hosts, const Value& value) {
   double least = value(hosts.front()), most = least;
-  for (const HostPace& host : hosts) {
+  for (const HostRate& host : hosts) {
     least = std::min(least, value(host));
     most = std::max(most, value(host));
   }
@@ -50,7 +50,7 @@ void add_spread(std::array<double, kParts>& sums, double begin, double end, doub
 double unsteadiness(const RunRecord& record) {
   std::array<double, kParts> sums{};
   for (const RankRecord& rank : record.ranks) {
-    if (rank.steps() < kFewestInPart * static_cast<std::int64_t>(kParts)) return 1;
+    if (rank.steps() < kMinInPart * static_cast<std::int64_t>(kParts)) return 1;
     const double length = static_cast<double>(rank.window()) / kParts;
     if (length <= 0) return 1;
     rank.rows.for_each(
@@ -76,7 +76,7 @@ std::string range_words(double least, double most) {
   return show_percent(least) == upper ? upper : fmt::format("{:.1f}-{}", 100 * least, upper);
 }
 
-bool reads_are_blocked(const Facts& facts) {
+bool reads_are_blocked(const FindingInput& facts) {
   const StageStats& read = facts.stages[Stage::read];
   return read.wall > 0 &&
          static_cast<double>(read.blocked()) >= kBlocked * static_cast<double>(read.wall);
@@ -84,30 +84,30 @@ bool reads_are_blocked(const Facts& facts) {
 
 }  // namespace
 
-std::optional<Candidate> straggler_host(const Facts& facts) {
-  const std::vector<HostPace> hosts = host_paces(facts.record, facts.analysis);
-  const std::optional<std::size_t> slow = pace_setter(hosts);
+std::optional<Candidate> straggler_host(const FindingInput& facts) {
+  const std::vector<HostRate> hosts = host_rates(facts.record, facts.analysis);
+  const std::optional<std::size_t> slow = limiting_host(hosts);
   if (!slow) return std::nullopt;
   const double most =
-      range_over(hosts, [](const HostPace& h) { return h.waits_for_ranks(); }).second;
+      range_over(hosts, [](const HostRate& h) { return h.waits_for_ranks(); }).second;
   return Candidate{
       fmt::format("{} sets the pace: the others wait up to {} of the time for it, and {}",
-                  hosts[*slow].name, show_percent(most), local_cause(hosts, *slow)),
+                  hosts[*slow].name, show_percent(most), host_slowness(hosts, *slow)),
       {},
-      "look at " + place_of_cause(hosts, *slow)};
+      "look at " + where_to_look(hosts, *slow)};
 }
 
-std::optional<Candidate> shared_storage(const Facts& facts) {
-  const std::vector<HostPace> hosts = host_paces(facts.record, facts.analysis);
+std::optional<Candidate> shared_storage(const FindingInput& facts) {
+  const std::vector<HostRate> hosts = host_rates(facts.record, facts.analysis);
   if (hosts.size() < 2 || !reads_are_blocked(facts) || !bandwidth_is_full(facts))
     return std::nullopt;
   const auto [least, most] = range_over(hosts, reads_waited);
-  const auto [fast, slow] = range_over(hosts, [](const HostPace& h) { return h.read_of_sample; });
+  const auto [fast, slow] = range_over(hosts, [](const HostRate& h) { return h.read_of_sample; });
   if (least < kReadsWaited || slow > kAlikeReads * fast) return std::nullopt;
   const double moves = unsteadiness(facts.record);
   if (moves > kLevel) return std::nullopt;
   double bytes = 0;
-  for (const HostPace& host : hosts) bytes += host.read_bytes_per_s;
+  for (const HostRate& host : hosts) bytes += host.read_bytes_per_s;
   return Candidate{
       fmt::format("all {} hosts wait for reads ({} of the time), which take as long on each; "
                   "together they read {}, level within {}: the storage that they share gives no "

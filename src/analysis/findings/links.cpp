@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
 
-std::optional<Candidate> far_numa_node(const Facts& facts) {
+std::optional<Candidate> far_numa_node(const FindingInput& facts) {
   const double near = facts.metric("numa.near_cpus"), far = facts.metric("numa.far_cpus");
   if (near > 0 || far <= 0) return std::nullopt;
   const double node = facts.metric("numa.gpu_node");
@@ -21,7 +21,7 @@ std::optional<Candidate> far_numa_node(const Facts& facts) {
       fmt::format("numactl --cpunodebind={0:.0f} --membind={0:.0f} python train.py", node)};
 }
 
-std::optional<Candidate> ranks_not_bound(const Facts& facts) {
+std::optional<Candidate> ranks_not_bound(const FindingInput& facts) {
   const double nodes = facts.metric("numa.rank_nodes");
   if (facts.record.ranks.size() < 2 || nodes < 2) return std::nullopt;
   return Candidate{fmt::format("{} ranks and their workers may each run on {:.0f} NUMA nodes, far "
@@ -31,7 +31,7 @@ std::optional<Candidate> ranks_not_bound(const Facts& facts) {
                    "torchrun --numa-binding=node ... (PyTorch 2.9 or later)"};
 }
 
-std::optional<Candidate> link_below_rating(const Facts& facts) {
+std::optional<Candidate> link_below_rating(const FindingInput& facts) {
   const double width = facts.metric("link.width"), most_width = facts.metric("link.max_width");
   const double speed = facts.metric("link.gts"), most_speed = facts.metric("link.max_gts");
   const bool known = width > 0 && most_width > 0 && speed > 0 && most_speed > 0;
@@ -49,11 +49,11 @@ std::optional<Candidate> link_below_rating(const Facts& facts) {
 namespace {
 
 // "power 62.0 %, heat 10.0 %"
-std::string holders(const Facts& facts) {
+std::string holders(const FindingInput& facts) {
   std::string text;
   const auto add = [&](const char* name, const char* metric) {
     const double share = facts.metric(metric);
-    if (share >= kWorthSaying)
+    if (share >= kMinReportedShare)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, show_percent(share));
   };
   add("power", "gpu.held_by_power_share");
@@ -65,7 +65,7 @@ std::string holders(const Facts& facts) {
 }  // namespace
 
 // A GPU at its limit of power with clocks near the most is what one pays for.
-std::optional<Candidate> clocks_held_down(const Facts& facts) {
+std::optional<Candidate> clocks_held_down(const FindingInput& facts) {
   constexpr double kOften = 0.1, kLower = 0.9;
   const double held = facts.metric("gpu.held_share");
   const double clock = facts.metric("gpu.clock_mhz"), most = facts.metric("gpu.most_clock_mhz");

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/contention.h"
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
@@ -21,30 +21,30 @@ constexpr double kLongEnough = 30;        // s of a window, to tell growth from 
 constexpr double kGrown = 64 << 20;       // bytes in the window; what measuring keeps is less
 constexpr double kFarAway = 30 * 86'400;  // s
 
-double throttled(const Facts& facts) {
+double throttled(const FindingInput& facts) {
   const double window = seconds(facts.analysis.account.window);
   return window > 0 ? facts.metric("host.throttled_s") / window : 0;
 }
 
 // Declared cores are those of the machine, but a part of one is what only a quota leaves.
-bool has_quota(const Facts& facts) {
+bool has_quota(const FindingInput& facts) {
   const Setting<double>& cores = facts.config.declared.cores;
   if (cores.given) return cores != std::floor(cores);
   return cores < static_cast<double>(facts.record.machine.logical_cpus);
 }
 
 // That every thread has one, or twice as many as there are.
-double cores_wanted(const Facts& facts) {
+double cores_wanted(const FindingInput& facts) {
   return std::max(static_cast<double>(facts.threads_of_host()),
                   std::ceil(facts.config.declared.cores * 2));
 }
 
-double cores_without_quota(const Facts& facts) {
+double cores_without_quota(const FindingInput& facts) {
   if (facts.config.declared.cores.given) return cores_wanted(facts);
   return static_cast<double>(facts.record.machine.logical_cpus);
 }
 
-std::string cores_words(const Facts& facts) {
+std::string cores_words(const FindingInput& facts) {
   const std::string left = fmt::format("{:.3g}", facts.config.declared.cores.value);
   if (facts.config.declared.cores.given)
     return "a CPU quota leaves " + show_cores(facts.config.declared.cores);
@@ -53,7 +53,7 @@ std::string cores_words(const Facts& facts) {
 }
 
 // "; cores in use: decode 0.62, launch 0.25"
-std::string used_words(const Facts& facts) {
+std::string used_words(const FindingInput& facts) {
   const std::string used = core_words(facts);
   return used.empty() ? "" : "; cores in use: " + used;
 }
@@ -62,8 +62,8 @@ std::string cores_text(double cores) { return spell_real(std::max(cores, 0.001))
 
 }  // namespace
 
-std::optional<Candidate> cpu_quota(const Facts& facts) {
-  const bool waits = facts.share(Cause::contention) >= kWorthSaying;
+std::optional<Candidate> cpu_quota(const FindingInput& facts) {
+  const bool waits = facts.share(Cause::contention) >= kMinReportedShare;
   if (!has_quota(facts) || !(waits || throttled(facts) >= kThrottled)) return std::nullopt;
   std::string evidence = fmt::format(
       "{}{}; threads wait for one {} of the time{}", cores_words(facts),
@@ -79,7 +79,7 @@ std::optional<Candidate> cpu_quota(const Facts& facts) {
 namespace {
 
 // Of whoever takes the cores.
-std::string fewer_words(const Facts& facts) {
+std::string fewer_words(const FindingInput& facts) {
   std::vector<std::string> what;
   if (facts.config.trainer.ranks > 1) what.emplace_back("ranks");
   if (others_matter(facts.record)) {
@@ -95,8 +95,8 @@ std::string fewer_words(const Facts& facts) {
 
 }  // namespace
 
-std::optional<Candidate> cpu_oversubscribed(const Facts& facts) {
-  if (facts.share(Cause::contention) < kWorthSaying || has_quota(facts)) return std::nullopt;
+std::optional<Candidate> cpu_oversubscribed(const FindingInput& facts) {
+  if (facts.share(Cause::contention) < kMinReportedShare || has_quota(facts)) return std::nullopt;
   return Candidate{fmt::format("threads that want to run wait for {} {} of the time{}",
                                facts.config.declared.cores == 1
                                    ? "the one core"
@@ -106,7 +106,7 @@ std::optional<Candidate> cpu_oversubscribed(const Facts& facts) {
                    fewer_words(facts)};
 }
 
-std::optional<Candidate> memory_grows(const Facts& facts) {
+std::optional<Candidate> memory_grows(const FindingInput& facts) {
   const double growth = facts.metric("memory.growth_bytes_per_s");
   const double window = seconds(facts.analysis.account.window);
   if (window < kLongEnough || growth * window < kGrown) return std::nullopt;
@@ -136,14 +136,14 @@ std::optional<Candidate> memory_grows(const Facts& facts) {
 namespace {
 
 // Of batches that wait, as few as there can be.
-std::vector<Changes> shallower(const Facts& facts) {
+std::vector<Changes> shallower(const FindingInput& facts) {
   const bool has_depth =
       facts.config.loader.num_workers > 0 && facts.config.loader.task == TaskShape::batch;
   if (!has_depth || facts.config.loader.prefetch_factor <= 1) return {};
   return {{number("prefetch-factor", 1)}};
 }
 
-std::string with_depth(const Facts& facts, const std::string& otherwise) {
+std::string with_depth(const FindingInput& facts, const std::string& otherwise) {
   return (shallower(facts).empty() ? ""
                                    : loader_words(facts.record, {"prefetch_factor={}"}) + ", or ") +
          otherwise;
@@ -151,7 +151,7 @@ std::string with_depth(const Facts& facts, const std::string& otherwise) {
 
 }  // namespace
 
-std::optional<Candidate> memory_limit_near(const Facts& facts) {
+std::optional<Candidate> memory_limit_near(const FindingInput& facts) {
   const double shm = facts.metric("memory.shm_limit_bytes");
   const double shm_used = facts.metric("memory.shm_peak_bytes");
   if (shm > 0 && shm_used >= kNearLimit * shm) {
@@ -166,7 +166,7 @@ std::optional<Candidate> memory_limit_near(const Facts& facts) {
                    shallower(facts), with_depth(facts, "fewer workers")};
 }
 
-std::optional<Candidate> open_files_near_limit(const Facts& facts) {
+std::optional<Candidate> open_files_near_limit(const FindingInput& facts) {
   const double open = facts.metric("files.open"), limit = facts.metric("files.limit");
   if (limit <= 0 || open < kNearFiles * limit) return std::nullopt;
   return Candidate{

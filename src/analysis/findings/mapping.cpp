@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr double kMostRows = 0.5;   // are found by the mapping
+constexpr double kMaxRows = 0.5;    // are found by the mapping
 constexpr double kMuchFetched = 2;  // times what is used
 
 // Times as fast as now: of what reading waits for the storage, `1 / in_vain` is left.
-double faster_in_order(const Facts& facts, double in_vain) {
+double faster_in_order(const FindingInput& facts, double in_vain) {
   const StageStats& read = facts.stages[Stage::read];
   const double wall = static_cast<double>(std::max<Nanos>(read.wall, 1));
   const double waits = std::clamp(static_cast<double>(read.blocked()) / wall, 0.0, 1.0);
@@ -24,14 +24,14 @@ double faster_in_order(const Facts& facts, double in_vain) {
 
 // Page faults say nothing of it: Python's own allocations are most of them, and a page that is in
 // the page cache costs less than the row is worth.
-std::optional<Candidate> indices_mapping(const Facts& facts) {
+std::optional<Candidate> indices_mapping(const FindingInput& facts) {
   const double waits = facts.share(Cause::read) + facts.share(Cause::decode);
-  if (facts.metric("datasets.mapped") < kMostRows || waits < kWorthSaying) return std::nullopt;
+  if (facts.metric("datasets.mapped") < kMaxRows || waits < kMinReportedShare) return std::nullopt;
   const double used = facts.metric("datasets.row_bytes");
   const double fetched = facts.metric("datasets.row_storage_bytes");
   if (used <= 0 || fetched < kMuchFetched * used) return std::nullopt;
   const double faster = faster_in_order(facts, fetched / used);
-  if (faster < 1 + kWorthSaying) return std::nullopt;
+  if (faster < 1 + kMinReportedShare) return std::nullopt;
   const bool shuffles = facts.config.loader.shuffle;
   return Candidate{
       fmt::format("rows are looked up one by one in an indices mapping (shuffle, select): for one "

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 #include "source/registry.h"
 
@@ -14,7 +14,7 @@ constexpr double kMuchMore = 2;          // bytes read for each that is used
 constexpr double kNoticeableWait = 0.2;  // of reading
 
 // Of the stage's time, the part that the first of its details with a share names.
-double named_share(const Facts& facts, std::string_view stage) {
+double named_share(const FindingInput& facts, std::string_view stage) {
   for (const Detail& detail : facts.record.details) {
     if (detail.about == stage && detail.share > 0) return detail.share;
   }
@@ -22,17 +22,17 @@ double named_share(const Facts& facts, std::string_view stage) {
 }
 
 // What a read brings, where it is a piece of several samples.
-std::string size_of_pieces(const Facts& facts) {
+std::string size_of_pieces(const FindingInput& facts) {
   const double reads = facts.metric("source.requests"), samples = facts.metric("source.samples");
   if (reads <= 0 || samples <= 0) return "";
   return fmt::format(", in reads of {}", show_size(facts.metric("source.bytes_brought") / reads));
 }
 
-std::string_view way_to_smaller_pieces(const Facts& facts) {
+std::string_view way_to_smaller_pieces(const FindingInput& facts) {
   return facts.config.has_data() ? source_row(facts.config.data.source.value).smaller_pieces : "";
 }
 
-std::string ways_to_smaller_pieces(const Facts& facts) {
+std::string ways_to_smaller_pieces(const FindingInput& facts) {
   const auto& paths = facts.config.data.paths.value;
   const std::string_view way = way_to_smaller_pieces(facts);
   if (way.empty()) return "store pieces of about a sample, or shards of another format";
@@ -42,12 +42,12 @@ std::string ways_to_smaller_pieces(const Facts& facts) {
 
 }  // namespace
 
-std::optional<Candidate> read_amplification(const Facts& facts) {
+std::optional<Candidate> read_amplification(const FindingInput& facts) {
   const double used = facts.metric("source.bytes_of_samples");
   const double brought = facts.metric("source.bytes_brought");
   const double unpacked = facts.metric("source.bytes_unpacked");
   const double ratio = used > 0 ? std::max(brought, unpacked) / used : 0;
-  if (ratio < kMuchMore || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
+  if (ratio < kMuchMore || facts.share(Cause::read) < kMinReportedShare) return std::nullopt;
   const bool by_unpacking = unpacked > kMuchMore * used && brought < kMuchMore * unpacked;
   const std::string factor = fmt::format("{:.3g}", ratio);
   Changes changes = {{"read.speed", factor}};
@@ -66,10 +66,10 @@ std::optional<Candidate> read_amplification(const Facts& facts) {
                 "holds it"};
 }
 
-std::optional<Candidate> library_lock(const Facts& facts) {
+std::optional<Candidate> library_lock(const FindingInput& facts) {
   if (facts.metric("source.waited_for_lock_s") <= 0) return std::nullopt;
   const double share = named_share(facts, name_of(Stage::read));
-  if (share < kNoticeableWait || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
+  if (share < kNoticeableWait || facts.share(Cause::read) < kMinReportedShare) return std::nullopt;
   Candidate candidate{
       fmt::format("a library lets in one thread at a time, and {} of reading is waiting for its "
                   "lock: {} of the time",

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
@@ -13,13 +13,13 @@ constexpr double kMuchAgain = 0.1;  // of what was fetched
 
 }  // namespace
 
-std::optional<Candidate> cache_too_small(const Facts& facts) {
+std::optional<Candidate> cache_too_small(const FindingInput& facts) {
   const double fetched = facts.metric("range_cache.bytes_fetched");
   const double again = facts.metric("range_cache.bytes_fetched_again");
   const double least = facts.metric("range_cache.least_size");
   const double size = facts.metric("range_cache.size");
   if (fetched <= 0 || again < kMuchAgain * fetched || least <= size ||
-      facts.share(Cause::read) < kWorthSaying)
+      facts.share(Cause::read) < kMinReportedShare)
     return std::nullopt;
   const std::string wanted = spell_size(static_cast<Bytes>(least));
   const double faster = 1 / std::max(1 - again / fetched, 0.01);

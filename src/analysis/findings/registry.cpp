@@ -1,25 +1,27 @@
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr auto kTime = GivesBack::time;
-constexpr auto kResources = GivesBack::resources;
-constexpr auto kSoundData = GivesBack::sound_data;
-constexpr auto kReader = MendedBy::reader;
-constexpr auto kAdministrator = MendedBy::administrator;
+constexpr auto kTime = Benefit::time;
+constexpr auto kResources = Benefit::resources;
+constexpr auto kSoundData = Benefit::correct_data;
+constexpr auto kReader = FixedBy::reader;
+constexpr auto kAdministrator = FixedBy::administrator;
 constexpr bool kIsTrade = true;
 constexpr bool kIsOfGpu = true;
 
 // Of a cause, or of a why.
 template <auto kOf>
-double waits(const Facts& facts) {
+double waits(const FindingInput& facts) {
   return facts.share(kOf);
 }
 
-double waits_for_making(const Facts& facts) { return facts.making(); }
-double waits_for_order(const Facts& facts) { return facts.share(facts.analysis.account.order); }
-double waits_for_depth(const Facts& facts) {
+double waits_for_making(const FindingInput& facts) { return facts.making(); }
+double waits_for_order(const FindingInput& facts) {
+  return facts.share(facts.analysis.account.order);
+}
+double waits_for_depth(const FindingInput& facts) {
   return facts.share(Why::depth) + facts.share(Why::latency);
 }
 
@@ -338,7 +340,7 @@ std::span<const FindingRow> finding_table() {
        kAdministrator,
        false,
        kIsOfGpu},
-      {{"gpu-is-the-limit", "The training hardly waits."}, gpu_is_the_limit, GivesBack::nothing},
+      {{"gpu-is-the-limit", "The training hardly waits."}, gpu_is_the_limit, Benefit::nothing},
       {{"request-storm", "The first batch waits for requests that each worker makes by itself."},
        request_storm,
        kResources},

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 #include "loaderscope/settings.h"
 
@@ -15,7 +15,7 @@ constexpr double kMuchOfStage = 0.25;  // of the time of the stage that it is a 
 constexpr double kLeft = 0.05;         // of what is done once for many samples
 
 // The part of a stage's time that goes into functions whose names have `word`.
-double share_of_named(const Facts& facts, Stage stage, std::string_view word) {
+double share_of_named(const FindingInput& facts, Stage stage, std::string_view word) {
   double share = 0;
   for (const Detail& detail : facts.record.details)
     if (detail.about == name_of(stage) && detail.text.find(word) != std::string::npos)
@@ -29,7 +29,7 @@ Changes without_part(Stage stage, double part) {
   return {{std::string(name_of(stage)) + ".speed", spell_real(times)}};
 }
 
-std::string taken_words(const Facts& facts, Stage stage, Cause cause, double part) {
+std::string taken_words(const FindingInput& facts, Stage stage, Cause cause, double part) {
   return fmt::format("{} of {}, {}, for which the trainer waits {} of the time", show_percent(part),
                      name_of(stage), mean_words(facts.stages[stage]),
                      show_percent(facts.share(cause)));
@@ -37,15 +37,15 @@ std::string taken_words(const Facts& facts, Stage stage, Cause cause, double par
 
 }  // namespace
 
-double waited_for_single_samples(const Facts& facts) {
+double waited_for_single_samples(const FindingInput& facts) {
   return facts.share(Cause::opaque) + facts.share(Cause::collate);
 }
 
 // Samples in memory are so cheap that the calls for each of them, and stacking them, are the work.
-std::optional<Candidate> batched_indexing(const Facts& facts) {
-  constexpr std::int64_t kFewest = 16;  // samples of a batch
-  if (facts.metric("data.cheap_samples") <= 0 || facts.config.loader.batch_size < kFewest ||
-      waited_for_single_samples(facts) < kWorthSaying)
+std::optional<Candidate> batched_indexing(const FindingInput& facts) {
+  constexpr std::int64_t kMinCount = 16;  // samples of a batch
+  if (facts.metric("data.cheap_samples") <= 0 || facts.config.loader.batch_size < kMinCount ||
+      waited_for_single_samples(facts) < kMinReportedShare)
     return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
@@ -65,13 +65,13 @@ std::optional<Candidate> batched_indexing(const Facts& facts) {
   return candidate;
 }
 
-double waited_for_frames(const Facts& facts) {
+double waited_for_frames(const FindingInput& facts) {
   return facts.share(Cause::decode) * share_of_named(facts, Stage::decode, kOfDataFrames);
 }
 
-std::optional<Candidate> rows_of_data_frames(const Facts& facts) {
+std::optional<Candidate> rows_of_data_frames(const FindingInput& facts) {
   const double part = share_of_named(facts, Stage::decode, kOfDataFrames);
-  if (part < kMuchOfStage || waited_for_frames(facts) < kWorthSaying) return std::nullopt;
+  if (part < kMuchOfStage || waited_for_frames(facts) < kMinReportedShare) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format("taking rows of a pandas DataFrame one by one is {}",
                                    taken_words(facts, Stage::decode, Cause::decode, part));
@@ -82,15 +82,15 @@ std::optional<Candidate> rows_of_data_frames(const Facts& facts) {
   return candidate;
 }
 
-double waited_for_opens(const Facts& facts) {
+double waited_for_opens(const FindingInput& facts) {
   return facts.share(Cause::read) * share_of_named(facts, Stage::read, kOfOpens);
 }
 
-std::optional<Candidate> opened_per_sample(const Facts& facts) {
+std::optional<Candidate> opened_per_sample(const FindingInput& facts) {
   constexpr double kMostly = 0.5;  // of the opens
   const double part = share_of_named(facts, Stage::read, kOfOpens);
   const double again = facts.metric("read.opened_again");
-  if (part < kMuchOfStage || again < kMostly || waited_for_opens(facts) < kWorthSaying)
+  if (part < kMuchOfStage || again < kMostly || waited_for_opens(facts) < kMinReportedShare)
     return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
@@ -104,10 +104,10 @@ std::optional<Candidate> opened_per_sample(const Facts& facts) {
 }
 
 // Chunks of HDF5, which are read and unpacked as a whole.
-std::optional<Candidate> chunk_amplification(const Facts& facts) {
+std::optional<Candidate> chunk_amplification(const FindingInput& facts) {
   constexpr double kMuchLarger = 2;
   const double times = facts.metric("read.chunks_per_used");
-  if (times < kMuchLarger || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
+  if (times < kMuchLarger || facts.share(Cause::read) < kMinReportedShare) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
       "samples lie in chunks that hold {:.3g} times what is used of them, and each is read and "

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
 namespace {
 
-std::string ways_to_more(const Facts& facts, std::int64_t wanted) {
+std::string ways_to_more(const FindingInput& facts, std::int64_t wanted) {
   const DataLibraryRow* library = data_library_of(facts.record);
   if (library != nullptr && !library->more_shards.empty())
     return fmt::format(fmt::runtime(library->more_shards), wanted);
@@ -24,7 +24,7 @@ std::string idle_words(std::int64_t workers, std::int64_t shards) {
 }
 
 // As that many times the workers that have shards would make batches, as far as the cores allow.
-Changes with_more_at_work(const Facts& facts, std::int64_t working, std::int64_t wanted) {
+Changes with_more_at_work(const FindingInput& facts, std::int64_t working, std::int64_t wanted) {
   const double cores = facts.cores_per_rank() / std::max(facts.cpu_share(), 0.01);
   const auto at_most = std::max<std::int64_t>(std::llround(cores), working);
   const double factor =
@@ -39,10 +39,10 @@ Changes with_more_at_work(const Facts& facts, std::int64_t working, std::int64_t
 
 }  // namespace
 
-std::optional<Candidate> too_few_shards(const Facts& facts) {
+std::optional<Candidate> too_few_shards(const FindingInput& facts) {
   const std::int64_t workers = facts.config.loader.num_workers, shards = shards_of_stream(facts);
   const double waits = facts.share(Why::capacity);
-  if (shards <= 0 || workers < std::max<std::int64_t>(shards, 1) || waits < kWorthSaying)
+  if (shards <= 0 || workers < std::max<std::int64_t>(shards, 1) || waits < kMinReportedShare)
     return std::nullopt;
   const std::int64_t of_rank = workers > shards ? workers : 2 * workers;
   return Candidate{

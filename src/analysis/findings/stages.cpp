@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
@@ -20,9 +20,9 @@ std::string declared_words(Stage stage) {
   return fmt::format("a faster {}; what it takes here is declared (--cost)", name_of(stage));
 }
 
-std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage,
+std::optional<Candidate> slow_stage(const FindingInput& facts, Cause cause, Stage stage,
                                     const std::string& pytorch) {
-  if (facts.share(cause) < kWorthSaying) return std::nullopt;
+  if (facts.share(cause) < kMinReportedShare) return std::nullopt;
   const std::string named = facts.named(name_of(stage));
   const bool is_declared = facts.config.cost_of(stage) != nullptr && named.empty();
   return Candidate{fmt::format("the trainer waits {} of the time for {}, {}{}{}",
@@ -37,7 +37,7 @@ std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage
 namespace {
 
 // Advice for the kind of data that is decoded, by the names of the functions.
-std::string cheaper_decode_words(const Facts& facts) {
+std::string cheaper_decode_words(const FindingInput& facts) {
   const std::string named = facts.named(name_of(Stage::decode));
   const auto names = [&](const char* part) { return named.find(part) != std::string::npos; };
   if (names("torchaudio") || names("soundfile") || names("_audio_decoder"))
@@ -53,10 +53,10 @@ std::string cheaper_decode_words(const Facts& facts) {
 }
 
 // The part of the stage that most of it goes into; null where none is.
-const Detail* chief_part(const Facts& facts, Stage stage) {
-  constexpr double kMost = 0.4;
+const Detail* chief_part(const FindingInput& facts, Stage stage) {
+  constexpr double kMax = 0.4;
   for (const Detail& detail : facts.record.details)
-    if (detail.about == name_of(stage) && detail.share >= kMost) return &detail;
+    if (detail.about == name_of(stage) && detail.share >= kMax) return &detail;
   return nullptr;
 }
 
@@ -72,12 +72,12 @@ bool is_of_torchvision(std::string_view name) {
 
 }  // namespace
 
-std::optional<Candidate> decode_bound(const Facts& facts) {
+std::optional<Candidate> decode_bound(const FindingInput& facts) {
   if (rows_of_data_frames(facts)) return std::nullopt;
   return slow_stage(facts, Cause::decode, Stage::decode, cheaper_decode_words(facts));
 }
 
-std::string cheaper_augment_words(const Facts& facts) {
+std::string cheaper_augment_words(const FindingInput& facts) {
   const std::string named = facts.named(name_of(Stage::augment));
   const auto names = [&](const char* part) { return named.find(part) != std::string::npos; };
   if (names("okeniz"))  // Tokenizer, tokenize
@@ -96,11 +96,11 @@ std::string cheaper_augment_words(const Facts& facts) {
          (facts.has_gpu() ? ", and augment whole batches on the GPU" : "");
 }
 
-std::optional<Candidate> augment_bound(const Facts& facts) {
+std::optional<Candidate> augment_bound(const FindingInput& facts) {
   return slow_stage(facts, Cause::augment, Stage::augment, cheaper_augment_words(facts));
 }
 
-std::optional<Candidate> collate_bound(const Facts& facts) {
+std::optional<Candidate> collate_bound(const FindingInput& facts) {
   const std::string named = facts.named(name_of(Stage::collate));
   const bool is_function = named.find(".py:") != std::string::npos;  // a class has no line
   const bool is_own = is_function && named.find("default_collate") == std::string::npos;
@@ -112,7 +112,7 @@ std::optional<Candidate> collate_bound(const Facts& facts) {
                              "one");
 }
 
-std::optional<Candidate> own_code(const Facts& facts) {
+std::optional<Candidate> own_code(const FindingInput& facts) {
   if (!facts.sees_inside()) return std::nullopt;
   const StageStats& code = facts.stages[Stage::opaque];
   const char* where = facts.has_lines()
@@ -132,8 +132,8 @@ std::optional<Candidate> own_code(const Facts& facts) {
   return slow_stage(facts, Cause::opaque, Stage::opaque, where + what);
 }
 
-std::optional<Candidate> loader_not_seen(const Facts& facts) {
-  if (facts.sees_inside() || facts.share(Cause::opaque) < kWorthSaying) return std::nullopt;
+std::optional<Candidate> loader_not_seen(const FindingInput& facts) {
+  if (facts.sees_inside() || facts.share(Cause::opaque) < kMinReportedShare) return std::nullopt;
   const std::string share = show_percent(facts.share(Cause::opaque));
   if (is_trace_engine(facts.record.engine))
     return Candidate{fmt::format("the trainer waits {} of the time for its DataLoader, and a trace "
@@ -151,7 +151,7 @@ std::optional<Candidate> loader_not_seen(const Facts& facts) {
                        "trains"};
 }
 
-std::optional<Candidate> padding_waste(const Facts& facts) {
+std::optional<Candidate> padding_waste(const FindingInput& facts) {
   constexpr double kMuch = 0.25;
   const double share = facts.metric("collate.padding_share");
   if (share < kMuch) return std::nullopt;
@@ -164,8 +164,8 @@ std::optional<Candidate> padding_waste(const Facts& facts) {
                        : "a batch_sampler that puts samples of about the same length into a batch"};
 }
 
-std::optional<Candidate> other_loader(const Facts& facts) {
-  if (facts.share(Cause::launch) < kWorthSaying || !facts.waits_for_other_loaders())
+std::optional<Candidate> other_loader(const FindingInput& facts) {
+  if (facts.share(Cause::launch) < kMinReportedShare || !facts.waits_for_other_loaders())
     return std::nullopt;
   return Candidate{
       fmt::format("the training takes batches of more than one loader, and waits {} of "
@@ -175,13 +175,13 @@ std::optional<Candidate> other_loader(const Facts& facts) {
       "more workers for that loader: " + loader_words(facts.record, {"num_workers="})};
 }
 
-double waited_for_sampler(const Facts& facts) {
+double waited_for_sampler(const FindingInput& facts) {
   return std::min(facts.share(chosen_in(facts.record)), facts.share(Cause::launch));
 }
 
-std::optional<Candidate> slow_sampler(const Facts& facts) {
+std::optional<Candidate> slow_sampler(const FindingInput& facts) {
   const double waited = waited_for_sampler(facts);
-  if (waited < kWorthSaying) return std::nullopt;
+  if (waited < kMinReportedShare) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
       "the sampler takes {} of the trainer's own thread for each batch, waited for {} of the time, "
@@ -196,20 +196,20 @@ std::optional<Candidate> slow_sampler(const Facts& facts) {
 }
 
 // "8.876 ms a step", the mean over the ranks as the account is.
-std::string waited_each_step(const Facts& facts, Cause cause) {
+std::string waited_each_step(const FindingInput& facts, Cause cause) {
   return show_duration(of_step(facts.record, facts.analysis.account.stall[cause])) + " a step";
 }
 
 // The GPU has the batch, and waits for the host between kernels.
-bool launches_lag(const Facts& facts) {
+bool launches_lag(const FindingInput& facts) {
   const Account& account = facts.analysis.account;
   return device_kind(facts.config.trainer.device.value) == DeviceKind::gpu &&
          2 * account.launching > account.stall[Cause::launch];
 }
 
-std::optional<Candidate> slow_trainer(const Facts& facts) {
-  if (facts.share(Cause::launch) < kWorthSaying || facts.waits_for_other_loaders() ||
-      facts.waits_for_sampler() || facts.waits_for_word())
+std::optional<Candidate> slow_trainer(const FindingInput& facts) {
+  if (facts.share(Cause::launch) < kMinReportedShare || facts.waits_for_other_loaders() ||
+      facts.waits_for_sampler() || facts.waits_for_notifications())
     return std::nullopt;
   Candidate candidate;
   if (facts.waits_for_wrapper()) {
@@ -241,7 +241,7 @@ std::optional<Candidate> slow_trainer(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> gpu_is_the_limit(const Facts& facts) {
+std::optional<Candidate> gpu_is_the_limit(const FindingInput& facts) {
   if (!facts.analysis.has_busy || facts.analysis.verdict.bound_by != "compute") return std::nullopt;
   return Candidate{fmt::format("{}, busy {} of the time", limit_words(facts.record),
                                show_percent(facts.analysis.busy.mean)),

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 
 namespace loaderscope {
 namespace {
@@ -17,7 +17,7 @@ std::string words(double s) { return show_duration(std::llround(s * 1e9)); }
 
 }  // namespace
 
-std::optional<Candidate> state_snapshots(const Facts& facts) {
+std::optional<Candidate> state_snapshots(const FindingInput& facts) {
   const double often =
       std::max(facts.metric("state.trainer_share"), facts.metric("state.worker_share"));
   const double step = seconds(facts.analysis.step_time.quantile(0.5));

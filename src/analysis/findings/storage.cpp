@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/findings/facts.h"
-#include "analysis/probed_ceilings.h"
+#include "analysis/findings/finding_input.h"
+#include "analysis/machine_ceilings.h"
 #include "analysis/request_times.h"
 #include "analysis/wording.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 #include "source/registry.h"
 
 namespace loaderscope {
@@ -19,21 +19,21 @@ constexpr double kNoticeableUnpacking = 0.2;  // of reading
 constexpr double kNoticeableQueue = 0.05;     // of the time to a first byte
 constexpr double kNearCeiling = 0.8;          // of the bandwidth of the storage
 constexpr double kSmallFile = 1 << 20;        // bytes
-constexpr std::int64_t kMostDepth = 1024;     // of --queue-depth
+constexpr std::int64_t kMaxDepth = 1024;      // of --queue-depth
 constexpr std::int64_t kSamplesOfShard = 64;  // that one read of a shard brings
 
 Nanos mean_of(const StageStats& stats) { return stats.count > 0 ? stats.wall / stats.count : 0; }
 
 // Reads that wait for the storage, not for a core, nor for what is unpacked.
-bool reads_wait(const Facts& facts) {
+bool reads_wait(const FindingInput& facts) {
   const StageStats& read = facts.stages[Stage::read];
   const Nanos reading = read.wall + facts.stages[Stage::read_decompress].wall;
-  return facts.share(Cause::read) >= kWorthSaying && reading > 0 &&
+  return facts.share(Cause::read) >= kMinReportedShare && reading > 0 &&
          static_cast<double>(read.blocked()) >= kMostly * static_cast<double>(reading);
 }
 
 // Of what a worker does for a batch no part is waited for longer.
-bool reads_lead(const Facts& facts) {
+bool reads_lead(const FindingInput& facts) {
   const auto causes = Words<Cause>::table();
   return std::none_of(causes.begin(), causes.end(), [&](const auto& word) {
     return makes_batches(word.value) && facts.share(word.value) > facts.share(Cause::read);
@@ -41,12 +41,12 @@ bool reads_lead(const Facts& facts) {
 }
 
 // Reads of a declared storage, that are made ahead.
-bool has_declared_depth(const Facts& facts) {
+bool has_declared_depth(const FindingInput& facts) {
   return !facts.config.has_data() && facts.config.data.queue_depth.given;
 }
 
 // Of requests while any are under way: that is what the link gives.
-double read_rate(const Facts& facts) {
+double read_rate(const FindingInput& facts) {
   if (const auto requests = request_times(facts.record)) return requests->rate();
   const double window = seconds(facts.analysis.account.window);
   return window > 0 ? static_cast<double>(facts.stages[Stage::read].bytes) / window : 0;
@@ -57,7 +57,7 @@ std::string duration_words(double seconds) {
 }
 
 // What tells latency and bandwidth apart: a request by itself, and those that run at once.
-std::string requests_words(const Facts& facts) {
+std::string requests_words(const FindingInput& facts) {
   const auto requests = request_times(facts.record);
   if (!requests) return "";
   std::string text = fmt::format(
@@ -76,20 +76,20 @@ std::string requests_words(const Facts& facts) {
 }
 
 // Of local storage, as its saved profile has it.
-std::string probed_storage_words(const Facts& facts) {
+std::string probed_storage_words(const FindingInput& facts) {
   const double probed = probed_rates(facts.record).storage_bytes_per_s;
   const bool is_local = !request_times(facts.record);
   return probed > 0 && is_local ? "; probe measured " + show_byte_rate(probed) + " here" : "";
 }
 
-std::string reads_at_once(const Facts& facts) {
+std::string reads_at_once(const FindingInput& facts) {
   const std::int64_t ahead = has_declared_depth(facts) ? facts.config.data.queue_depth.value : 1;
   const std::int64_t reads = std::max<std::int64_t>(1, facts.threads()) * ahead;
   return (reads > 1 ? plural(reads, "read") + " run" : "1 read runs") + " at once";
 }
 
 // What makes reads cost less CPU, by what they read now.
-std::string less_reading_words(const Facts& facts) {
+std::string less_reading_words(const FindingInput& facts) {
   if (!facts.config.has_data()) {
     return "store samples as they are used (raw arrays, numpy.memmap) in place of pickle, JSON or "
            "text, and open a file once per worker, not once per sample";
@@ -103,16 +103,16 @@ std::string less_reading_words(const Facts& facts) {
   return fewer + ", or try --access mmap, which asks the kernel for nothing";
 }
 
-SettingRange deeper(const Facts& facts) {
+SettingRange deeper(const FindingInput& facts) {
   return {std::string(has_declared_depth(facts) ? "queue-depth" : kStorageInFlight),
-          facts.config.data.queue_depth, kMostDepth};
+          facts.config.data.queue_depth, kMaxDepth};
 }
 
 // More of them at once, fewer of them, or none.
-void hide_latency_of_requests(const Facts& facts, Candidate& candidate) {
+void hide_latency_of_requests(const FindingInput& facts, Candidate& candidate) {
   const SettingRange requests = deeper(facts);
   candidate.ranges.insert(candidate.ranges.begin(), requests);
-  candidate.direction = {number("queue-depth", std::min(4 * requests.present, kMostDepth))};
+  candidate.direction = {number("queue-depth", std::min(4 * requests.present, kMaxDepth))};
   candidate.pytorch =
       "ask for more at once: a pool of threads in __getitems__, or more workers, "
       "which wait and need no core each; ";
@@ -122,7 +122,7 @@ void hide_latency_of_requests(const Facts& facts, Candidate& candidate) {
 }
 
 // More requests do not make it wider.
-std::string fewer_bytes_words(const Facts& facts) {
+std::string fewer_bytes_words(const FindingInput& facts) {
   const bool is_kept = facts.metric("range_cache.size") > 0;
   const bool may_keep = access_row(facts.config.data.access).remote && !is_kept;
   return fmt::format("store fewer bytes per sample ({}), {}or copy the data to a local disk first",
@@ -132,7 +132,7 @@ std::string fewer_bytes_words(const Facts& facts) {
 
 }  // namespace
 
-bool bandwidth_is_full(const Facts& facts) {
+bool bandwidth_is_full(const FindingInput& facts) {
   const double ceiling = facts.config.declared.storage_bandwidth;
   if (ceiling > 0) return read_rate(facts) >= kNearCeiling * ceiling;
   // Of servers it is known what a request takes with others under way, and what alone.
@@ -140,7 +140,7 @@ bool bandwidth_is_full(const Facts& facts) {
   return facts.reads.told && facts.reads.latency_share() < kMostly;
 }
 
-std::optional<Candidate> storage_latency(const Facts& facts) {
+std::optional<Candidate> storage_latency(const FindingInput& facts) {
   if (!reads_wait(facts) || !reads_lead(facts) || bandwidth_is_full(facts)) return std::nullopt;
   const std::int64_t places = facts.config.declared.storage_concurrency;
   if (places > 0 && facts.threads() >= places) return std::nullopt;
@@ -162,7 +162,7 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> storage_bandwidth(const Facts& facts) {
+std::optional<Candidate> storage_bandwidth(const FindingInput& facts) {
   if (!reads_wait(facts) || !bandwidth_is_full(facts) || shared_storage(facts)) return std::nullopt;
   const double ceiling = facts.config.declared.storage_bandwidth;
   Candidate candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time{}",
@@ -180,7 +180,7 @@ std::optional<Candidate> storage_bandwidth(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> storage_concurrency(const Facts& facts) {
+std::optional<Candidate> storage_concurrency(const FindingInput& facts) {
   const std::int64_t places = facts.config.declared.storage_concurrency;
   if (places <= 0 || facts.threads() < places || !reads_wait(facts) || bandwidth_is_full(facts))
     return std::nullopt;
@@ -194,8 +194,8 @@ std::optional<Candidate> storage_concurrency(const Facts& facts) {
 }
 
 // Parsing and copying in the reader, which no faster storage helps.
-std::optional<Candidate> read_on_cpu(const Facts& facts) {
-  if (facts.share(Cause::read) < kWorthSaying || reads_wait(facts)) return std::nullopt;
+std::optional<Candidate> read_on_cpu(const FindingInput& facts) {
+  if (facts.share(Cause::read) < kMinReportedShare || reads_wait(facts)) return std::nullopt;
   const StageStats& read = facts.stages[Stage::read];
   if (read.wall <= 0 || read.cpu < read.blocked()) return std::nullopt;
   const double on_cpu = static_cast<double>(read.cpu) / static_cast<double>(read.wall);
@@ -207,7 +207,7 @@ std::optional<Candidate> read_on_cpu(const Facts& facts) {
                    less_reading_words(facts)};
 }
 
-std::optional<Candidate> small_files(const Facts& facts) {
+std::optional<Candidate> small_files(const FindingInput& facts) {
   const bool told = facts.reads.told || facts.config.declared.storage_latency > 0;
   if (!told || !reads_wait(facts) || facts.reads.latency_share() < kNearCeiling ||
       facts.is_packed())
@@ -227,10 +227,10 @@ std::optional<Candidate> small_files(const Facts& facts) {
                    "\"train-{000..127}.tar\")"};
 }
 
-std::optional<Candidate> decompression(const Facts& facts) {
+std::optional<Candidate> decompression(const FindingInput& facts) {
   const StageStats& unpack = facts.stages[Stage::read_decompress];
   const Nanos reading = facts.stages[Stage::read].wall + unpack.wall;
-  if (unpack.count == 0 || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
+  if (unpack.count == 0 || facts.share(Cause::read) < kMinReportedShare) return std::nullopt;
   const double part = static_cast<double>(unpack.wall) / static_cast<double>(reading);
   if (part < kNoticeableUnpacking) return std::nullopt;
   const std::string how = facts.named(name_of(Stage::read_decompress));
@@ -245,7 +245,7 @@ std::optional<Candidate> decompression(const Facts& facts) {
           : "store with zstd or lz4 in place of gzip, and images not packed a second time"};
 }
 
-std::optional<Candidate> cold_cache(const Facts& facts) {
+std::optional<Candidate> cold_cache(const FindingInput& facts) {
   const double checked = facts.metric("cache.checked_bytes");
   const double resident = facts.metric("cache.resident_bytes");
   if (checked <= 0 || resident >= kMostly * checked || !reads_wait(facts)) return std::nullopt;

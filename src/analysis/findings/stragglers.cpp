@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/findings/subject.h"
 #include "analysis/stragglers.h"
 #include "analysis/totals.h"
@@ -14,10 +14,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchWaiting = 0.05;        // of the window
-constexpr double kSlower = 1.5;              // times the mean of the others
-constexpr double kSure = 4;                  // standard errors
-constexpr std::int64_t kFewestSamples = 20;  // of a worker
+constexpr double kMuchWaiting = 0.05;     // of the window
+constexpr double kSlower = 1.5;           // times the mean of the others
+constexpr double kSure = 4;               // standard errors
+constexpr std::int64_t kMinSamples = 20;  // of a worker
 
 // Mean time of a sample or, where none is told apart, of a batch, in ns, with what it is sure to.
 struct Pace {
@@ -71,14 +71,14 @@ std::optional<SlowWorker> slow_worker_of(const RankRecord& rank) {
   found.of_batches = rank.reservoir.front().is_batch();
   found.own = slowest->second;
   for (const auto& [worker, pace] : paces) {
-    if (pace.n < kFewestSamples) return std::nullopt;
+    if (pace.n < kMinSamples) return std::nullopt;
     if (worker != found.worker) found.others.add(pace);
   }
   if (!is_slower(found.own, found.others)) return std::nullopt;
   return found;
 }
 
-std::optional<SlowWorker> slow_worker(const Facts& facts) {
+std::optional<SlowWorker> slow_worker(const FindingInput& facts) {
   for (std::size_t rank = 0; rank < facts.record.ranks.size(); ++rank) {
     std::optional<SlowWorker> found = slow_worker_of(facts.record.ranks[rank]);
     if (!found) continue;
@@ -88,7 +88,7 @@ std::optional<SlowWorker> slow_worker(const Facts& facts) {
   return std::nullopt;
 }
 
-double waited_for(const Facts& facts, const SlowWorker& slow) {
+double waited_for(const FindingInput& facts, const SlowWorker& slow) {
   const RankRecord& rank = facts.record.ranks[slow.rank];
   Nanos sum = 0;
   rank.rows.for_each(
@@ -134,7 +134,7 @@ std::string times_beside_others(const RunRecord& record, const std::vector<std::
                      show_duration(mean(own)), show_duration(mean(others)));
 }
 
-std::string what_to_look_at(const Facts& facts, bool by_word, const std::string& names,
+std::string what_to_look_at(const FindingInput& facts, bool by_word, const std::string& names,
                             bool is_one) {
   if (by_word)
     return "look at the network between the processes of the job: word of every step goes over it";
@@ -148,12 +148,12 @@ std::string what_to_look_at(const Facts& facts, bool by_word, const std::string&
 }  // namespace
 
 // The mean over all ranks, whoever is the subject.
-double waited_for_ranks(const Facts& facts) {
+double waited_for_ranks(const FindingInput& facts) {
   const Account mean = mean_account(facts.analysis.rank_accounts);
   return share_of(mean.waiting_for_ranks, mean);
 }
 
-std::optional<Candidate> straggler_rank(const Facts& facts) {
+std::optional<Candidate> straggler_rank(const FindingInput& facts) {
   const std::vector<Account>& ranks = facts.analysis.rank_accounts;
   const std::vector<std::size_t> slow = ranks_waited_for(facts.record, facts.analysis);
   if (slow.empty()) return std::nullopt;
@@ -174,16 +174,16 @@ std::optional<Candidate> straggler_rank(const Facts& facts) {
           show_percent(share_of(mean.stall[cause], mean)),
           times_beside_others(facts.record, slow, cause)),
       {},
-      what_to_look_at(facts, cause == Cause::launch && waits_for_word(facts.record, mean), names,
-                      is_one)};
+      what_to_look_at(facts, cause == Cause::launch && waits_for_notifications(facts.record, mean),
+                      names, is_one)};
 }
 
-double waited_for_slow_worker(const Facts& facts) {
+double waited_for_slow_worker(const FindingInput& facts) {
   const std::optional<SlowWorker> slow = slow_worker(facts);
   return slow ? waited_for(facts, *slow) : 0;
 }
 
-std::optional<Candidate> straggler_worker(const Facts& facts) {
+std::optional<Candidate> straggler_worker(const FindingInput& facts) {
   const std::optional<SlowWorker> slow = slow_worker(facts);
   if (!slow) return std::nullopt;
   const double waited = waited_for(facts, *slow);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/host_paces.h"
+#include "analysis/host_rates.h"
 #include "analysis/stragglers.h"
 #include "analysis/totals.h"
 
@@ -37,7 +37,7 @@ Subject::Subject(const RunRecord& record, const Analysis& analysis)
 
 std::vector<std::size_t> ranks_waited_for(const RunRecord& record, const Analysis& analysis) {
   const std::vector<Account>& ranks = analysis.rank_accounts;
-  if (ranks.size() < 2 || pace_setter(host_paces(record, analysis))) return {};
+  if (ranks.size() < 2 || limiting_host(host_rates(record, analysis))) return {};
   std::vector<std::size_t> slow = stragglers(ranks);
   double most = 0;
   for (const Account& rank : ranks) most = std::max(most, share_of(rank.waiting_for_ranks, rank));

@@ -1,7 +1,7 @@
 // Whose figures the findings are made of: those of the job, or of ranks that are far slower.
 #pragma once
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 
 namespace loaderscope {
 
@@ -11,11 +11,11 @@ class Subject {
   Subject(const Subject&) = delete;
   Subject& operator=(const Subject&) = delete;
 
-  const Facts& facts() const { return facts_; }
+  const FindingInput& facts() const { return facts_; }
 
  private:
   Analysis analysis_;
-  Facts facts_;
+  FindingInput facts_;
 };
 
 // The ranks that the others wait for a good part of the time; none of a job that waits for a host.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
@@ -23,7 +23,7 @@ std::string count_words(double count, std::string_view word) {
   return plural(std::llround(count), word);
 }
 
-std::string opens_words(const Facts& facts) {
+std::string opens_words(const FindingInput& facts) {
   std::string words;
   for (const auto& [whose, who] :
        {std::pair("trainer_first", "the trainer"), std::pair("worker_first", "each worker")}) {
@@ -40,7 +40,7 @@ std::string opens_words(const Facts& facts) {
 }
 
 // What every worker opens, lists or asks for; of it two names.
-std::string same_words(const Facts& facts) {
+std::string same_words(const FindingInput& facts) {
   const auto same = static_cast<std::size_t>(std::llround(facts.metric("opens.same")));
   const std::vector<std::string> names = first_texts(facts.record, "opens.same", 2);
   if (names.empty()) return "";
@@ -52,7 +52,7 @@ std::string same_words(const Facts& facts) {
 
 }  // namespace
 
-std::optional<Candidate> request_storm(const Facts& facts) {
+std::optional<Candidate> request_storm(const FindingInput& facts) {
   const double wall = seconds(facts.analysis.first_batch_wall);
   const double spent =
       std::max(facts.metric("requests.trainer_first_s"), facts.metric("requests.worker_first_s"));
@@ -75,10 +75,10 @@ std::optional<Candidate> request_storm(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> frames_in_vain(const Facts& facts) {
+std::optional<Candidate> frames_in_vain(const FindingInput& facts) {
   const double each = facts.metric("video.decoded_per_used");
   if (each < kManyInVain || facts.metric("video.frames_decoded") < kFewFrames ||
-      facts.share(Cause::decode) < kWorthSaying)
+      facts.share(Cause::decode) < kMinReportedShare)
     return std::nullopt;
   return Candidate{
       fmt::format(

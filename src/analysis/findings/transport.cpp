@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
@@ -14,7 +14,7 @@ namespace loaderscope {
 namespace {
 
 // Of the workers, without what they waited for a core.
-Nanos made_in(const Facts& facts) {
+Nanos made_in(const FindingInput& facts) {
   Nanos sum = 0;
   for (const Stage stage : kMakingStages)
     sum += facts.stages[stage].wall - facts.stages[stage].queued;
@@ -22,7 +22,7 @@ Nanos made_in(const Facts& facts) {
 }
 
 // Threads write into the batch that the trainer takes: nothing is sent.
-bool hands_over_places(const Facts& facts) {
+bool hands_over_places(const FindingInput& facts) {
   return facts.config.loader.executor == Executor::threads &&
          facts.stages[Stage::transport].count == 0 &&
          facts.stages[Stage::transport_recv].count == 0;
@@ -35,8 +35,8 @@ struct Pieces {
   bool are_many = false;             // to ask for them is what a batch takes long for
 };
 
-Pieces pieces_of(const Facts& facts) {
-  constexpr double kMany = 16, kMostOfIt = 0.5;
+Pieces pieces_of(const FindingInput& facts) {
+  constexpr double kMany = 16, kMaxOfIt = 0.5;
   const StageStats& received = facts.stages[Stage::transport_recv];
   Pieces pieces;
   pieces.of_batch = facts.metric("transport.descriptors");
@@ -45,7 +45,7 @@ Pieces pieces_of(const Facts& facts) {
   if (received.count == 0) return pieces;
   const double mean_s = seconds(received.wall) / static_cast<double>(received.count);
   pieces.asked_s = std::min(pieces.asked_s, mean_s);
-  pieces.are_many = pieces.of_batch >= kMany && pieces.asked_s >= kMostOfIt * mean_s;
+  pieces.are_many = pieces.of_batch >= kMany && pieces.asked_s >= kMaxOfIt * mean_s;
   return pieces;
 }
 
@@ -74,7 +74,7 @@ struct Packed {
   bool is_state() const { return 2 * state_bytes > pickled_bytes; }
 };
 
-Packed packed_by(const Facts& facts) {
+Packed packed_by(const FindingInput& facts) {
   return {facts.metric("transport.pickled_share"),
           facts.metric("transport.pickled_bytes"),
           facts.metric("transport.copied_share"),
@@ -106,7 +106,8 @@ constexpr const char* kFewerPieces =
     "few large tensors per batch in place of many small ones; else "
     "torch.multiprocessing.set_sharing_strategy(\"file_system\"), by which nothing is asked for";
 
-std::string way_to_send_less(const Facts& facts, const Pieces& pieces, const Packed& packed) {
+std::string way_to_send_less(const FindingInput& facts, const Pieces& pieces,
+                             const Packed& packed) {
   if (packed.is_state())
     return loader_words(facts.record, {"snapshot_every_n_steps=100"}) +
            ", by which the loader's state is sent with each 100th batch only";
@@ -125,7 +126,7 @@ std::string way_to_send_less(const Facts& facts, const Pieces& pieces, const Pac
 }
 
 // Batches that take longer to hand over than to make are better made where they are needed.
-std::optional<Candidate> without_hand_over(const Facts& facts) {
+std::optional<Candidate> without_hand_over(const FindingInput& facts) {
   const StageStats &sent = facts.stages[Stage::transport],
                    &received = facts.stages[Stage::transport_recv];
   const Nanos made = made_in(facts);
@@ -158,10 +159,10 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
 }  // namespace
 
 // With page-locked memory another thread takes the batches over while the GPU computes.
-std::optional<Candidate> trainer_takes_batches(const Facts& facts) {
+std::optional<Candidate> trainer_takes_batches(const FindingInput& facts) {
   const StageStats& received = facts.stages[Stage::transport_recv];
   const bool is_pageable = facts.config.loader.memory == MemoryMode::pageable;
-  if (facts.share(Cause::transport) < kWorthSaying || received.count == 0) return std::nullopt;
+  if (facts.share(Cause::transport) < kMinReportedShare || received.count == 0) return std::nullopt;
   Candidate candidate;
   if (is_pageable) candidate.options.push_back({{"memory", "pin-thread"}});
   if (facts.waits_for_each_step()) candidate.options.push_back({{"in-flight", "2"}});
@@ -178,8 +179,9 @@ std::optional<Candidate> trainer_takes_batches(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> serialisation_tax(const Facts& facts) {
-  if (facts.share(Cause::transport) < kWorthSaying || hands_over_places(facts)) return std::nullopt;
+std::optional<Candidate> serialisation_tax(const FindingInput& facts) {
+  if (facts.share(Cause::transport) < kMinReportedShare || hands_over_places(facts))
+    return std::nullopt;
   if (std::optional<Candidate> without = without_hand_over(facts)) return without;
   const Pieces pieces = pieces_of(facts);
   const Packed packed = packed_by(facts);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 
 namespace loaderscope {
 namespace {
@@ -31,7 +31,7 @@ std::vector<std::optional<Cause>> waited_causes(const RunRecord& record, const A
     const Nanos stall = analysis.account.stall[cause];
     if (stall == 0) continue;
     const Analysis one = of_one_cause(analysis, cause);
-    const Facts facts(record, one);
+    const FindingInput facts(record, one);
     for (std::size_t i = 0; i < causes.size(); ++i) {
       const FindingRow* row = row_of(analysis.findings[i]);
       if (row == nullptr || row->waited(facts) <= 0) continue;

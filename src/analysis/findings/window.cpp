@@ -3,35 +3,37 @@
 
 #include <algorithm>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kDeepest = 32;  // batches per worker that anybody is advised to have
+constexpr std::int64_t kMaxDepth = 32;  // batches per worker that anybody is advised to have
 constexpr std::int64_t kUsualDepth = 2;
 constexpr double kNearlyFull = 0.9;
 
-bool shares_samples(const Facts& facts) { return facts.config.loader.task == TaskShape::sample; }
+bool shares_samples(const FindingInput& facts) {
+  return facts.config.loader.task == TaskShape::sample;
+}
 
-std::int64_t depth_of(const Facts& facts) {
+std::int64_t depth_of(const FindingInput& facts) {
   return shares_samples(facts) ? facts.config.loader.window.value
                                : facts.config.loader.prefetch_factor.value;
 }
 
-std::string_view depth_key(const Facts& facts) {
+std::string_view depth_key(const FindingInput& facts) {
   return shares_samples(facts) ? "window" : "prefetch-factor";
 }
 
 // PyTorch has no sample tasks; what shares samples has a queue of batches.
-std::string depth_line(const Facts& facts) {
+std::string depth_line(const FindingInput& facts) {
   return shares_samples(facts) ? "a queue of {} batches (DALI: prefetch_queue_depth)"
                                : loader_words(facts.record, {"prefetch_factor={}"});
 }
 
 // Batches ready to be taken, as a share of those that may be; 0 where nobody counted them.
-double fullness(const Facts& facts) {
+double fullness(const FindingInput& facts) {
   double least = 1;
   bool counted = false;
   for (const RankRecord& rank : facts.record.ranks) {
@@ -46,26 +48,26 @@ double fullness(const Facts& facts) {
 
 }  // namespace
 
-std::optional<Candidate> order_stall(const Facts& facts) {
+std::optional<Candidate> order_stall(const FindingInput& facts) {
   const double share = facts.share(facts.analysis.account.order);
-  if (!facts.config.loader.in_order || share < kWorthSaying) return std::nullopt;
+  if (!facts.config.loader.in_order || share < kMinReportedShare) return std::nullopt;
   return Candidate{
       fmt::format("a finished batch waits behind a late one {} of the time", show_percent(share)),
       {{{"in-order", "false"}}},
       loader_words(facts.record, {"in_order=False"}) + "  # PyTorch 2.6 or later"};
 }
 
-std::optional<Candidate> prefetch_too_shallow(const Facts& facts) {
+std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts) {
   if (facts.config.loader.num_workers == 0 || !facts.sees_inside()) return std::nullopt;
   const double shallow =
       facts.share(Why::depth) + facts.share(Why::latency) + facts.share(Cause::prefetch);
   const double order = facts.share(facts.analysis.account.order);
-  if (std::max(shallow, order) < kWorthSaying) return std::nullopt;
+  if (std::max(shallow, order) < kMinReportedShare) return std::nullopt;
   const std::int64_t depth = depth_of(facts);
   const std::int64_t deepest =
       shares_samples(facts)
-          ? kDeepest * std::min<std::int64_t>(facts.config.loader.num_workers, 512)
-          : kDeepest;
+          ? kMaxDepth * std::min<std::int64_t>(facts.config.loader.num_workers, 512)
+          : kMaxDepth;
   Candidate candidate;
   candidate.evidence =
       fmt::format("with {} of {} the workers rest and then come too late {} of the time",
@@ -76,7 +78,7 @@ std::optional<Candidate> prefetch_too_shallow(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> prefetch_wastes_memory(const Facts& facts) {
+std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts) {
   const std::int64_t depth = depth_of(facts);
   const std::int64_t usual =
       shares_samples(facts) ? kUsualDepth * facts.config.loader.num_workers : kUsualDepth;

@@ -6,7 +6,7 @@
 
 #include "analysis/contention.h"
 #include "analysis/epochs.h"
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/first_workers.h"
 #include "analysis/library_threads.h"
 #include "analysis/wording.h"
@@ -15,27 +15,29 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostWorkers = 128;  // per rank, that anybody is advised to have
-constexpr std::int64_t kFirstWorkers = 2;   // at least, to try where there are none
+constexpr std::int64_t kMaxWorkers = 128;  // per rank, that anybody is advised to have
+constexpr std::int64_t kFirstWorkers = 2;  // at least, to try where there are none
 
 constexpr double kWorthTrying = 1.1;  // times the rate: less than that may be a loss
 
 // The number of workers that the cores can feed. Workers that always compute are never more than
 // the cores. Workers that wait need no core meanwhile, and those whose libraries compute with
 // several threads need more than one.
-std::int64_t workers_on_cores(const Facts& facts) {
+std::int64_t workers_on_cores(const FindingInput& facts) {
   const double cores = facts.cores_per_rank(), need = facts.need_of_core();
-  const auto fed = std::llround(std::ceil(cores / std::max(need, 1.0 / kMostWorkers)));
+  const auto fed = std::llround(std::ceil(cores / std::max(need, 1.0 / kMaxWorkers)));
   if (need < kAlwaysComputes) return fed;
   return std::clamp<std::int64_t>(std::llround(std::floor(cores)), 1, fed);
 }
 
 // Memory of one worker in bytes, as measured. 0 if unknown.
-double memory_of_worker(const Facts& facts) { return facts.metric("memory.worker_private_bytes"); }
+double memory_of_worker(const FindingInput& facts) {
+  return facts.metric("memory.worker_private_bytes");
+}
 
 // Further workers of each rank that fit into the free memory. Empty if the free memory or the
 // memory of a worker was not measured.
-std::optional<std::int64_t> workers_in_memory(const Facts& facts) {
+std::optional<std::int64_t> workers_in_memory(const FindingInput& facts) {
   const auto free = value_of(facts.record.metrics, "memory.free_bytes");
   const double each = memory_of_worker(facts);
   if (!free || each <= 0) return std::nullopt;
@@ -47,9 +49,9 @@ std::optional<std::int64_t> workers_in_memory(const Facts& facts) {
 // Twice as many workers, to try if nothing is predicted. No more than the cores, the free memory
 // and the shards of a stream allow. Empty if more workers could only share what the present ones
 // have.
-Changes twice_the_workers(const Facts& facts) {
+Changes twice_the_workers(const FindingInput& facts) {
   const std::int64_t workers = facts.config.loader.num_workers;
-  std::int64_t most = std::min(2 * workers, kMostWorkers);
+  std::int64_t most = std::min(2 * workers, kMaxWorkers);
   if (const std::int64_t on_cores = workers_on_cores(facts); on_cores > 0)
     most = std::min(most, on_cores);
   if (const auto more = workers_in_memory(facts)) most = std::min(most, workers + *more);
@@ -61,15 +63,15 @@ Changes twice_the_workers(const Facts& facts) {
 
 // To try where there are none: beside a GPU as many as make a batch while the trainer does all
 // else, each on a core.
-std::int64_t first_workers(const Facts& facts) {
+std::int64_t first_workers(const FindingInput& facts) {
   const double making = facts.making();
   if (!facts.has_gpu() || making >= 1) return kFirstWorkers;
   const double keep_up = std::ceil(making / (1 - making));
-  const double most = std::min<double>(facts.cores_per_rank(), kMostWorkers);
+  const double most = std::min<double>(facts.cores_per_rank(), kMaxWorkers);
   return std::max<std::int64_t>(kFirstWorkers, std::llround(std::floor(std::min(keep_up, most))));
 }
 
-std::string workers_line(const Facts& facts) {
+std::string workers_line(const FindingInput& facts) {
   return loader_words(facts.record, {"num_workers={}"});
 }
 
@@ -79,14 +81,14 @@ bool needs_cores(Stage stage) {
   return stage == Stage::decode || stage == Stage::augment || stage == Stage::collate;
 }
 
-double threads_of_training(const Facts& facts) {
+double threads_of_training(const FindingInput& facts) {
   return std::min(computing_threads(facts.record), facts.cores_per_rank());
 }
 
 // True if the first workers may gain enough although training computes on the same cores. An
 // estimate that is never printed. While workers run, the threads of training wait for a core and
 // for each other, as in the model's SharedServer. Workers make the rest while the trainer waits.
-bool is_worth_trying(const Facts& facts) {
+bool is_worth_trying(const FindingInput& facts) {
   const double cores = facts.cores_per_rank();
   const double threads = threads_of_training(facts);
   const auto steps = static_cast<double>(facts.analysis.steps);
@@ -117,16 +119,16 @@ bool is_worth_trying(const Facts& facts) {
 
 }  // namespace
 
-std::int64_t shards_of_stream(const Facts& facts) {
+std::int64_t shards_of_stream(const FindingInput& facts) {
   return std::llround(facts.metric("data.shards"));
 }
 
 // The range ends at 8 times the workers of a measured program, whose data set and machine may not
 // give more. It never exceeds the workers that the cores can feed or the free memory can hold.
-SettingRange more_workers(const Facts& facts) {
+SettingRange more_workers(const FindingInput& facts) {
   constexpr std::int64_t kTimesAsMany = 8;
   const std::int64_t workers = facts.config.loader.num_workers;
-  std::int64_t most = kMostWorkers;
+  std::int64_t most = kMaxWorkers;
   if (is_guest_engine(facts.record.engine))
     most = std::min(most, kTimesAsMany * std::max<std::int64_t>(1, workers));
   most = std::min(most, workers_on_cores(facts));
@@ -136,13 +138,13 @@ SettingRange more_workers(const Facts& facts) {
   return {"num-workers", workers, std::max(most, workers)};
 }
 
-double waits_for_workers(const Facts& facts) {
+double waits_for_workers(const FindingInput& facts) {
   double sum = 0;
   for (const auto& word : Words<Why>::table()) sum += facts.share(word.value);
   return sum;
 }
 
-std::string memory_words(const Facts& facts, const Changes& changes) {
+std::string memory_words(const FindingInput& facts, const Changes& changes) {
   constexpr double kMuch = 1e9, kMuchOfFree = 0.1;
   const double each = memory_of_worker(facts), free = facts.metric("memory.free_bytes");
   for (const Change& change : changes) {
@@ -159,7 +161,7 @@ std::string memory_words(const Facts& facts, const Changes& changes) {
   return "";
 }
 
-std::string start_words(const Facts& facts) {
+std::string start_words(const FindingInput& facts) {
   const StageStats& starts = facts.stages[Stage::startup];
   if (facts.config.loader.executor != Executor::processes || starts.count == 0) return "";
   return fmt::format("; a worker takes {} to start by {}",
@@ -171,7 +173,7 @@ namespace {
 
 // Batches of samples in memory, each of which the trainer makes in less time than it would take to
 // receive it from a worker.
-bool is_dearer_to_receive(const Facts& facts) {
+bool is_dearer_to_receive(const FindingInput& facts) {
   if (facts.metric("data.cheap_samples") <= 0 || facts.analysis.steps <= 0) return false;
   Nanos made = 0;
   for (const Stage stage : kMakingStages)
@@ -181,19 +183,20 @@ bool is_dearer_to_receive(const Facts& facts) {
 }
 
 // Epochs of a program that are so short that new workers in each of them would take much of it.
-bool starts_would_show(const Facts& facts) {
+bool starts_would_show(const FindingInput& facts) {
   constexpr double kStart = 0.1;  // s of a worker, at least, with what it does for the first time
   constexpr std::int64_t kCounted = 0;
   if (!is_guest_engine(facts.record.engine)) return false;
   const SeenEpochs seen = epochs_seen(facts.record, facts.analysis.account, kCounted);
   const double epoch_s = steps_of_epoch(facts.config, seen) * seen.step_ns() * 1e-9;
-  return epoch_s > 0 && kStart >= kWorthSaying * epoch_s;
+  return epoch_s > 0 && kStart >= kMinReportedShare * epoch_s;
 }
 
 }  // namespace
 
-std::optional<Candidate> no_workers(const Facts& facts) {
-  if (facts.config.loader.num_workers > 0 || facts.making() < kWorthSaying || !facts.sees_inside())
+std::optional<Candidate> no_workers(const FindingInput& facts) {
+  if (facts.config.loader.num_workers > 0 || facts.making() < kMinReportedShare ||
+      !facts.sees_inside())
     return std::nullopt;
   if (is_dearer_to_receive(facts) || !is_worth_trying(facts)) return std::nullopt;
   const bool share_cores =
@@ -217,14 +220,14 @@ std::optional<Candidate> no_workers(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> too_few_workers(const Facts& facts) {
+std::optional<Candidate> too_few_workers(const FindingInput& facts) {
   const std::int64_t workers = facts.config.loader.num_workers;
   const double waits = waits_for_workers(facts), never_rest = facts.share(Why::capacity);
-  if (workers == 0 || waits < kWorthSaying || !facts.sees_inside()) return std::nullopt;
+  if (workers == 0 || waits < kMinReportedShare || !facts.sees_inside()) return std::nullopt;
   const std::int64_t shards = shards_of_stream(facts);
   if (shards > 0 && workers >= shards) return std::nullopt;
   const std::string what =
-      never_rest >= kWorthSaying
+      never_rest >= kMinReportedShare
           ? fmt::format("{} never {} while the trainer waits {} of the time",
                         plural(workers, "worker"), workers == 1 ? "rests" : "rest",
                         show_percent(never_rest))
@@ -241,13 +244,13 @@ std::optional<Candidate> too_few_workers(const Facts& facts) {
   return candidate;
 }
 
-std::optional<Candidate> whole_batch_tasks(const Facts& facts) {
+std::optional<Candidate> whole_batch_tasks(const FindingInput& facts) {
   const RunConfig& config = facts.config;
   const bool could_share = !is_guest_engine(facts.record.engine) && config.loader.num_workers > 1 &&
                            config.loader.batch_size > 1 && config.loader.task == TaskShape::batch;
   const double late = waits_for_workers(facts) - facts.share(Why::capacity);
   const double waits = std::max(late, facts.share(facts.analysis.account.order));
-  if (!could_share || waits < kWorthSaying) return std::nullopt;
+  if (!could_share || waits < kMinReportedShare) return std::nullopt;
   return Candidate{fmt::format("each batch is made by one of {} alone, and the others cannot help "
                                "with one that is waited for: {} of the time",
                                plural(config.loader.num_workers, "worker"), show_percent(waits)),
@@ -256,9 +259,10 @@ std::optional<Candidate> whole_batch_tasks(const Facts& facts) {
                    "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
 }
 
-std::optional<Candidate> too_many_workers(const Facts& facts) {
+std::optional<Candidate> too_many_workers(const FindingInput& facts) {
   const auto cores = static_cast<std::int64_t>(std::max(1.0, std::floor(facts.cores_per_rank())));
-  if (facts.config.loader.num_workers <= cores || facts.share(Cause::contention) < kWorthSaying)
+  if (facts.config.loader.num_workers <= cores ||
+      facts.share(Cause::contention) < kMinReportedShare)
     return std::nullopt;
   return Candidate{
       fmt::format("{} per rank share {} and wait for {} {} of the time",
@@ -270,18 +274,18 @@ std::optional<Candidate> too_many_workers(const Facts& facts) {
 }
 
 // One after another by the parent, then side by side.
-bool starts_take_time(const Facts& facts) {
+bool starts_take_time(const FindingInput& facts) {
   const StageStats& starts = facts.stages[Stage::startup];
   const StageStats& by_parent = facts.stages[Stage::startup_parent];
   if (starts.count == 0 && by_parent.count == 0) return true;  // nothing is known of them
   return facts.share(starts.wall / facts.config.loader.num_workers + by_parent.wall) >=
-         kWorthSaying;
+         kMinReportedShare;
 }
 
-std::optional<Candidate> workers_restarted(const Facts& facts) {
+std::optional<Candidate> workers_restarted(const FindingInput& facts) {
   const RunConfig& config = facts.config;
   if (config.loader.persistent_workers || config.loader.num_workers == 0) return std::nullopt;
-  if (facts.share(Why::epoch) < kWorthSaying || !starts_take_time(facts)) return std::nullopt;
+  if (facts.share(Why::epoch) < kMinReportedShare || !starts_take_time(facts)) return std::nullopt;
   return Candidate{fmt::format("every epoch begins with new workers and an empty window: {} of the "
                                "time{}",
                                show_percent(facts.share(Why::epoch)), start_words(facts)),

@@ -26,8 +26,8 @@ bool normalises_here(const RunConfig& config) {
 
 }  // namespace
 
-CudaDevice::CudaDevice(std::shared_ptr<Gang> gang, const RunConfig& config, std::int32_t rank,
-                       int device, const std::atomic<int>& stop)
+CudaDevice::CudaDevice(std::shared_ptr<DeviceGroup> gang, const RunConfig& config,
+                       std::int32_t rank, int device, const std::atomic<int>& stop)
     : gang_(std::move(gang)),
       runtime_(gang_->runtime()),
       rank_(rank),
@@ -269,9 +269,9 @@ std::unique_ptr<HostSlots> CudaDevice::make_slots(MemoryMode mode, std::size_t c
   return make_cuda_slots(gang_, device_, mode, count, slot_bytes);
 }
 
-std::unique_ptr<HostSlots> CudaDevice::adopt_slots(MemoryMode mode, std::byte* place,
-                                                   std::size_t count, Bytes slot_bytes) {
-  return adopt_cuda_slots(gang_, device_, mode, place, count, slot_bytes);
+std::unique_ptr<HostSlots> CudaDevice::wrap_slots(MemoryMode mode, std::byte* place,
+                                                  std::size_t count, Bytes slot_bytes) {
+  return wrap_cuda_slots(gang_, device_, mode, place, count, slot_bytes);
 }
 
 DeviceFacts CudaDevice::facts() const {

@@ -9,7 +9,7 @@
 
 #include "base/fifo.h"
 #include "device/cuda/device_clock.h"
-#include "device/cuda/gang.h"
+#include "device/cuda/device_group.h"
 #include "device/cuda/step_compute.h"
 #include "loaderscope/device.h"
 
@@ -17,8 +17,8 @@ namespace loaderscope::cuda {
 
 class CudaDevice : public Device {
  public:
-  CudaDevice(std::shared_ptr<Gang> gang, const RunConfig& config, std::int32_t rank, int device,
-             const std::atomic<int>& stop);
+  CudaDevice(std::shared_ptr<DeviceGroup> gang, const RunConfig& config, std::int32_t rank,
+             int device, const std::atomic<int>& stop);
   ~CudaDevice() override;
 
   bool submit_copy(const CopyJob& job) override;
@@ -28,8 +28,8 @@ class CudaDevice : public Device {
   std::optional<DeviceTimes> collect() override;
   std::unique_ptr<HostSlots> make_slots(MemoryMode mode, std::size_t count,
                                         Bytes slot_bytes) override;
-  std::unique_ptr<HostSlots> adopt_slots(MemoryMode mode, std::byte* place, std::size_t count,
-                                         Bytes slot_bytes) override;
+  std::unique_ptr<HostSlots> wrap_slots(MemoryMode mode, std::byte* place, std::size_t count,
+                                        Bytes slot_bytes) override;
   DeviceFacts facts() const override;
   void cancel() override { gang_->end(); }
 
@@ -44,7 +44,7 @@ class CudaDevice : public Device {
     Bytes bytes = 0;  // of its batch on the GPU
     bool copied = false, submitted = false, computes = false;
     Nanos duration = 0;                     // of its compute, as asked for
-    Launched launched;                      // for that
+    LaunchedWork launched;                  // for that
     Nanos copy_expected = 0, expected = 0;  // ends, guessed: how long a wait may sleep
     Interval launch;
   };
@@ -68,7 +68,7 @@ class CudaDevice : public Device {
   Interval between(Event begin, Event end) const;
   void check(std::string_view what, const Status& status) const { objects_.check(what, status); }
 
-  const std::shared_ptr<Gang> gang_;
+  const std::shared_ptr<DeviceGroup> gang_;
   Runtime& runtime_;
   const std::int32_t rank_;
   const int device_;

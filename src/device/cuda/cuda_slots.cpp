@@ -18,7 +18,7 @@ std::string fallback_sentence(MemoryMode mode, Bytes bytes, const Status& status
 }
 
 // Copies may still read what is about to be freed.
-void finish_copies(Gang& gang, int device) {
+void finish_copies(DeviceGroup& gang, int device) {
   gang.end();
   gang.runtime().set_device(device);
   gang.runtime().synchronise_device();
@@ -26,7 +26,7 @@ void finish_copies(Gang& gang, int device) {
 
 class PinnedSlots : public HostSlots {
  public:
-  PinnedSlots(std::shared_ptr<Gang> gang, int device, std::byte* data, std::size_t count,
+  PinnedSlots(std::shared_ptr<DeviceGroup> gang, int device, std::byte* data, std::size_t count,
               Bytes slot_bytes)
       : gang_(std::move(gang)),
         device_(device),
@@ -47,7 +47,7 @@ class PinnedSlots : public HostSlots {
   std::string fallback() const override { return ""; }
 
  private:
-  std::shared_ptr<Gang> gang_;
+  std::shared_ptr<DeviceGroup> gang_;
   int device_;
   std::byte* data_;
   std::size_t count_;
@@ -57,7 +57,7 @@ class PinnedSlots : public HostSlots {
 // Ordinary memory, private or shared, registered or not.
 class OrdinarySlots : public HostSlots {
  public:
-  OrdinarySlots(std::shared_ptr<Gang> gang, int device, std::unique_ptr<HostSlots> slots)
+  OrdinarySlots(std::shared_ptr<DeviceGroup> gang, int device, std::unique_ptr<HostSlots> slots)
       : gang_(std::move(gang)), device_(device), slots_(std::move(slots)) {}
   ~OrdinarySlots() override { finish_copies(*gang_, device_); }
   OrdinarySlots(const OrdinarySlots&) = delete;
@@ -79,7 +79,7 @@ class OrdinarySlots : public HostSlots {
   std::string fallback() const override { return fallback_; }
 
  private:
-  std::shared_ptr<Gang> gang_;
+  std::shared_ptr<DeviceGroup> gang_;
   int device_;
   std::unique_ptr<HostSlots> slots_;
   std::optional<RegisteredRange> range_;
@@ -113,8 +113,8 @@ void RegisteredRange::unregister() {
   bytes_ = 0;
 }
 
-std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<Gang> gang, int device, MemoryMode mode,
-                                           std::size_t count, Bytes slot_bytes) {
+std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<DeviceGroup> gang, int device,
+                                           MemoryMode mode, std::size_t count, Bytes slot_bytes) {
   const Bytes bytes = whole_pages(slot_bytes);
   if (bytes == 0 || count == 0) return memory_row(mode).make(count, slot_bytes);
   gang->runtime().set_device(device);
@@ -138,8 +138,9 @@ std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<Gang> gang, int devic
   return slots;
 }
 
-std::unique_ptr<HostSlots> adopt_cuda_slots(std::shared_ptr<Gang> gang, int device, MemoryMode mode,
-                                            std::byte* place, std::size_t count, Bytes slot_bytes) {
+std::unique_ptr<HostSlots> wrap_cuda_slots(std::shared_ptr<DeviceGroup> gang, int device,
+                                           MemoryMode mode, std::byte* place, std::size_t count,
+                                           Bytes slot_bytes) {
   const Bytes bytes = whole_pages(slot_bytes);
   gang->runtime().set_device(device);
   auto slots = std::make_unique<OrdinarySlots>(

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/gang.h"
+#include "device/cuda/device_group.h"
 #include "loaderscope/device.h"
 
 namespace loaderscope::cuda {
@@ -37,10 +37,11 @@ class RegisteredRange {
 };
 
 // Where page-locking fails the slots are ordinary memory, and their fallback() says why.
-std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<Gang> gang, int device, MemoryMode mode,
-                                           std::size_t count, Bytes slot_bytes);
+std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<DeviceGroup> gang, int device,
+                                           MemoryMode mode, std::size_t count, Bytes slot_bytes);
 // Shared memory, registered unless the mode is pageable; as MemoryRow::adopt.
-std::unique_ptr<HostSlots> adopt_cuda_slots(std::shared_ptr<Gang> gang, int device, MemoryMode mode,
-                                            std::byte* place, std::size_t count, Bytes slot_bytes);
+std::unique_ptr<HostSlots> wrap_cuda_slots(std::shared_ptr<DeviceGroup> gang, int device,
+                                           MemoryMode mode, std::byte* place, std::size_t count,
+                                           Bytes slot_bytes);
 
 }  // namespace loaderscope::cuda

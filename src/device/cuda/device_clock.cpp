@@ -11,7 +11,7 @@ namespace {
 constexpr int kTries = 5;  // the narrowest counts
 constexpr Nanos kPollFor = kMillisecond;
 // A wider anchor says less than the one before it, until the clocks have drifted as far.
-constexpr Nanos kWidest = 200 * kMicrosecond;
+constexpr Nanos kMaxWidth = 200 * kMicrosecond;
 constexpr Nanos kStillGood = 20 * kSecond;
 
 }  // namespace
@@ -55,7 +55,7 @@ void DeviceClock::take_anchor() {
   tried_ = next.at;
   if (taken_ > 0) {
     const Anchor& last = anchors_[(taken_ - 1) % anchors_.size()];
-    if (next.error > kWidest && next.at - last.at < kStillGood) return;
+    if (next.error > kMaxWidth && next.at - last.at < kStillGood) return;
     drift_ = std::max(drift_, std::abs(time_from(last, next.event) - next.at));
   }
   error_ = std::max(error_, next.error);

@@ -33,8 +33,8 @@ fs::path folder_of(const fs::path& root, std::string address) {
 // Nothing where the firmware does not say: -1.
 std::optional<int> node_of(const fs::path& device) {
   const std::optional<double> node = number_in(device / "numa_node");
-  constexpr double kMostNodes = 1 << 16;
-  if (!node || !(*node >= 0 && *node < kMostNodes)) return std::nullopt;
+  constexpr double kMaxNodes = 1 << 16;
+  if (!node || !(*node >= 0 && *node < kMaxNodes)) return std::nullopt;
   return static_cast<int>(*node);
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr Nanos kLookEvery = 50'000;  // a look at host memory costs about 1 us
 constexpr int kThreads = 256;
-constexpr std::int64_t kMostBlocks = 1024, kMostRows = 65535;  // of a grid
+constexpr std::int64_t kMaxBlocks = 1024, kMaxRows = 65535;  // of a grid
 
 __device__ Nanos device_now() {
   unsigned long long now;
@@ -95,8 +95,8 @@ int launch_normalise(const Normalisation& job, CUstream_st* stream) {
   const auto at_most = [](std::int64_t most, std::int64_t wanted) {
     return static_cast<unsigned>(wanted < most ? wanted : most);
   };
-  const dim3 grid(at_most(kMostBlocks, (job.pixels + kThreads - 1) / kThreads),
-                  at_most(kMostRows, 3 * job.images));
+  const dim3 grid(at_most(kMaxBlocks, (job.pixels + kThreads - 1) / kThreads),
+                  at_most(kMaxRows, 3 * job.images));
   normalise_kernel<<<grid, kThreads, 0, stream>>>(job);
   return launched();
 }

@@ -46,9 +46,9 @@ std::vector<std::unique_ptr<Device>> make_devices(std::shared_ptr<Runtime> runti
   const bool barrier = config.trainer.sync_ranks && config.trainer.ranks > 1;
   if (barrier) check_gates(config.trainer, sharing);
   check("GPU 0", runtime->set_device(0));
-  const auto gang =
-      std::make_shared<Gang>(runtime, static_cast<std::int32_t>(config.trainer.ranks.value),
-                             static_cast<std::int32_t>(config.trainer.in_flight.value), barrier);
+  const auto gang = std::make_shared<DeviceGroup>(
+      runtime, static_cast<std::int32_t>(config.trainer.ranks.value),
+      static_cast<std::int32_t>(config.trainer.in_flight.value), barrier);
   std::vector<std::unique_ptr<Device>> devices;
   for (std::int32_t rank = 0; rank < config.trainer.ranks; ++rank) {
     const int device = static_cast<int>(rank % count);

@@ -9,14 +9,14 @@
 namespace loaderscope::cuda {
 namespace {
 
-constexpr std::int32_t kLargest = 8192, kSmallest = 256;  // rows of a matrix
+constexpr std::int32_t kMaxSize = 8192, kSmallest = 256;  // rows of a matrix
 constexpr std::int64_t kProducts = 16;                    // at least so many make a step
 constexpr std::size_t kTimings = 5;
 constexpr std::int64_t kPerTiming = 8;
 constexpr std::int32_t kWarming = 2048;       // rows
 constexpr Nanos kWarmingTakes = kSecond / 2;  // an idle GPU has a fraction of its clock rate
 constexpr double kAgree = 0.02;               // of two timings
-constexpr int kMostTries = 10;
+constexpr int kMaxTries = 10;
 constexpr std::int64_t kCorrected = 5;      // steps
 constexpr int kByteOfOnes = 0x3c;           // twice: a 2-byte value of about 1
 constexpr std::int64_t kSeries = 100;       // kernels
@@ -35,7 +35,7 @@ double median_of_timings(const std::function<double()>& time) {
 // Once two in a row agree, as long as it is tried.
 Nanos settled(Nanos before, const std::function<Nanos()>& measure,
               const std::function<bool(Nanos, Nanos)>& agree) {
-  for (int tries = 0; tries < kMostTries; ++tries) {
+  for (int tries = 0; tries < kMaxTries; ++tries) {
     const Nanos now = measure();
     if (agree(before, now)) return now;
     before = now;
@@ -45,7 +45,7 @@ Nanos settled(Nanos before, const std::function<Nanos()>& measure,
 
 }  // namespace
 
-StepCompute::StepCompute(Gang& gang, DeviceObjects& objects, const RunConfig& config,
+StepCompute::StepCompute(DeviceGroup& gang, DeviceObjects& objects, const RunConfig& config,
                          std::int32_t rank, Stream stream)
     : gang_(gang),
       runtime_(gang.runtime()),
@@ -128,13 +128,13 @@ double StepCompute::milliseconds_of(const char* setting, const std::function<voi
 
 // The largest matrices of which kProducts still fit into a step.
 void StepCompute::calibrate(Nanos step) {
-  std::int32_t size = kLargest;
+  std::int32_t size = kMaxSize;
   allocate_matrices(size);
   objects_.products();
   warm_clock();
   // From small to large: nobody waits for products that are far too long.
   Nanos best = 0;
-  for (std::int32_t next = kSmallest; next <= kLargest; next *= 2) {
+  for (std::int32_t next = kSmallest; next <= kMaxSize; next *= 2) {
     const Nanos time = measure_product(next);
     if (best > 0 && time * kProducts > step) break;
     best = std::max<Nanos>(time, 1);
@@ -189,7 +189,7 @@ Nanos StepCompute::settled_product(std::int32_t size, Nanos first) {
       first, [&] { return std::max<Nanos>(measure_product(size), 1); }, agree);
 }
 
-Launched StepCompute::launch(std::int64_t buffer, Nanos duration) {
+LaunchedWork StepCompute::launch(std::int64_t buffer, Nanos duration) {
   if (product_ > 0) return launch_products(duration);
   launch_kernels(buffer, kernels_, std::max<Nanos>(duration - kernels_ * cost_, 0));
   return {0, duration};
@@ -211,7 +211,7 @@ void StepCompute::launch_kernels(std::int64_t buffer, std::int64_t kernels, Nano
 Nanos StepCompute::takes(Nanos duration) const { return std::max(duration, kernels_ * cost_); }
 
 // Each moves it half of the way, and no step by more than twice.
-void StepCompute::correct(const Launched& launched, Nanos took) {
+void StepCompute::correct(const LaunchedWork& launched, Nanos took) {
   if (to_correct_ == 0 || launched.products == 0) return;
   --to_correct_;
   const Nanos seen = (took - launched.spun) / launched.products;
@@ -219,7 +219,7 @@ void StepCompute::correct(const Launched& launched, Nanos took) {
 }
 
 // What is left of the time after whole products is spun.
-Launched StepCompute::launch_products(Nanos duration) {
+LaunchedWork StepCompute::launch_products(Nanos duration) {
   const std::int64_t products = duration / product_;
   const Nanos spun = duration - products * product_;
   for (std::int64_t i = 0; i < products; ++i)

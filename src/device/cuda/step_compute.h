@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/gang.h"
+#include "device/cuda/device_group.h"
 #include "loaderscope/run_config.h"
 
 namespace loaderscope::cuda {
 
 // What a step's time was made of; of kernels that spin all is spun.
-struct Launched {
+struct LaunchedWork {
   std::int64_t products = 0;
   Nanos spun = 0;
 };
@@ -22,14 +22,14 @@ class StepCompute {
  public:
   // Everything is allocated, loaded, measured and recorded here: kernels of ranks that wait for
   // each other must not meet a call that waits for the whole device.
-  StepCompute(Gang& gang, DeviceObjects& objects, const RunConfig& config, std::int32_t rank,
+  StepCompute(DeviceGroup& gang, DeviceObjects& objects, const RunConfig& config, std::int32_t rank,
               Stream stream);
 
   // On the stream; `buffer` is not in use by a step that still computes.
-  Launched launch(std::int64_t buffer, Nanos duration);
+  LaunchedWork launch(std::int64_t buffer, Nanos duration);
   // What it took on the device: of the first steps, which are mostly warm-up, so that the work of
   // those that count stays the same. Products are as fast as the clock that the load leaves.
-  void correct(const Launched& launched, Nanos took);
+  void correct(const LaunchedWork& launched, Nanos took);
   // Its kernels are launched one by one and take a time that is known: so is what their launches
   // leave between them.
   bool shows_gaps() const { return product_ == 0 && graphs_.empty() && kernels_ > 1; }
@@ -54,10 +54,10 @@ class StepCompute {
   void measure_cost(Nanos step);
   Nanos cost_in_series();
   void launch_kernels(std::int64_t buffer, std::int64_t kernels, Nanos spun);
-  Launched launch_products(Nanos duration);
+  LaunchedWork launch_products(Nanos duration);
   Spin spin_of(Nanos duration) const;
 
-  Gang& gang_;
+  DeviceGroup& gang_;
   Runtime& runtime_;
   DeviceObjects& objects_;
   Stream stream_;

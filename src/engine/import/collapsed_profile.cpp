@@ -21,7 +21,7 @@ struct StackLine {
 
 // "a (x.py:1);b (y.py:2) 45"
 std::optional<StackLine> stack_line(std::string_view line) {
-  constexpr std::int64_t kMost = 1'000'000'000'000;
+  constexpr std::int64_t kMax = 1'000'000'000'000;
   if (line.ends_with('\r')) line.remove_suffix(1);
   const auto blank = line.rfind(' ');
   if (blank == line.npos || blank + 1 == line.size()) return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<StackLine> stack_line(std::string_view line) {
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), read.samples);
   const bool ok = error == std::errc{} && end == digits.data() + digits.size() &&
-                  read.samples > 0 && read.samples < kMost;
+                  read.samples > 0 && read.samples < kMax;
   return ok ? std::optional(read) : std::nullopt;
 }
 

@@ -37,10 +37,10 @@ class NameReader : public JsonLevels {
     if (depth() == 2 && key_at(1) == "meta" && key_at(2) == "interval") interval_ms = value;
   }
   void text(std::string_view value) override {
-    constexpr std::size_t kMostNames = std::size_t{1} << 20, kLongest = 256;
+    constexpr std::size_t kMaxNames = std::size_t{1} << 20, kMaxLength = 256;
     if (depth() != 3 || key_at(1) != "shared" || key_at(2) != "stringArray") return;
-    if (names.size() >= kMostNames) refuse_gecko(path(), "it has more names than any program");
-    names.emplace_back(value.substr(0, kLongest));
+    if (names.size() >= kMaxNames) refuse_gecko(path(), "it has more names than any program");
+    names.emplace_back(value.substr(0, kMaxLength));
   }
   void opened() override {}
   void closing() override {}
@@ -108,12 +108,12 @@ class ThreadReader : public JsonLevels {
   bool in_thread() const { return depth() == 3 && key_at(1) == "threads"; }
 
   void number(double value) override {
-    constexpr std::size_t kMostNumbers = std::size_t{32} << 20;
+    constexpr std::size_t kMaxNumbers = std::size_t{32} << 20;
     if (column_ == nullptr || depth() != 5) return;
-    if (column_->size() >= kMostNumbers)
+    if (column_->size() >= kMaxNumbers)
       refuse_gecko(path(), "it has more samples than can be held; record a shorter time");
-    constexpr double kMost = 1 << 30;
-    column_->push_back(value >= 0 && value < kMost ? static_cast<std::int32_t>(value) : -1);
+    constexpr double kMax = 1 << 30;
+    column_->push_back(value >= 0 && value < kMax ? static_cast<std::int32_t>(value) : -1);
   }
   void text(std::string_view value) override {
     if (in_thread() && key_at(3) == "name") thread_.name = value.substr(0, 200);
@@ -157,8 +157,8 @@ void read_gecko_profile(const std::string& path, const TraceOptions&, TracedRun&
   TraceStream first(path);
   NameReader names(path, first);
   parse(first, names);
-  constexpr double kMostMs = 1e6;
-  if (!(names.interval_ms > 0) || names.interval_ms > kMostMs)
+  constexpr double kMaxMs = 1e6;
+  if (!(names.interval_ms > 0) || names.interval_ms > kMaxMs)
     refuse_gecko(path, "it does not tell how often one looked (meta.interval)");
   TraceStream second(path);
   SampleKeeper keeper(path);

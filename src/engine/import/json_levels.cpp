@@ -9,7 +9,7 @@
 namespace loaderscope::traces {
 
 bool JsonLevels::key(std::string& name) {
-  if (depth_ < keys_.size()) keys_[depth_].assign(name, 0, kLongestKey);
+  if (depth_ < keys_.size()) keys_[depth_].assign(name, 0, kMaxKey);
   stream_.understood();
   return true;
 }
@@ -32,7 +32,7 @@ bool JsonLevels::read(double value, const std::string* string) {
 }
 
 bool JsonLevels::open() {
-  if (++depth_ > kDeepest)
+  if (++depth_ > kMaxDepth)
     throw RunError(path_ + ": nested deeper than any profile; give what a sampler wrote");
   if (depth_ < keys_.size()) keys_[depth_].clear();
   stream_.understood();

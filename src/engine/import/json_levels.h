@@ -46,7 +46,7 @@ class JsonLevels : public nlohmann::json_sax<nlohmann::json> {
   const std::string& path() const { return path_; }
 
  private:
-  static constexpr std::size_t kLongestKey = 32, kDeepest = 64;
+  static constexpr std::size_t kMaxKey = 32, kMaxDepth = 64;
 
   bool read(double value, const std::string* string);
   bool open();

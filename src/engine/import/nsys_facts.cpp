@@ -17,8 +17,8 @@ void NsysReader::read_facts() {
   });
   run_.tool = version.empty() ? "nsys" : "nsys " + version;
   file_.for_each("META_DATA_CAPTURE", {"name", "value"}, [&](const SqliteRow& row) {
-    constexpr std::size_t kMost = 64;
-    if (row.text(0) == "CAPTURE_EVENT_TYPE" && captured_.size() < kMost)
+    constexpr std::size_t kMax = 64;
+    if (row.text(0) == "CAPTURE_EVENT_TYPE" && captured_.size() < kMax)
       captured_.emplace(row.text(1));
   });
   file_.for_each("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, [&](const SqliteRow& row) {
@@ -29,8 +29,8 @@ void NsysReader::read_facts() {
   std::string gpus;
   file_.for_each("TARGET_INFO_GPU", {"name"}, [&](const SqliteRow& row) {
     const std::string name = shown_text(row.text(0));
-    constexpr std::size_t kLongest = 1024;
-    if (!name.empty() && gpus.size() < kLongest) gpus += (gpus.empty() ? "" : ", ") + name;
+    constexpr std::size_t kMaxLength = 1024;
+    if (!name.empty() && gpus.size() < kMaxLength) gpus += (gpus.empty() ? "" : ", ") + name;
   });
   if (!gpus.empty()) run_.gpus = gpus;
   file_.for_each("TARGET_INFO_SYSTEM_ENV", {"name", "value"}, [&](const SqliteRow& row) {
@@ -53,7 +53,7 @@ void NsysReader::read_workers() {
 // What nsys says of events that it lost; its other warnings are counted, as they may quote whatever
 // they like.
 void NsysReader::read_diagnostics() {
-  constexpr std::size_t kMostSaid = 3, kLongest = 200;
+  constexpr std::size_t kMaxSaid = 3, kMaxLength = 200;
   constexpr std::string_view kOfLoss[] = {"ropped",        "lost",          "Not all ",
                                           "not collected", "not be traced", "overflow",
                                           "incomplete",    "issing"};
@@ -67,7 +67,7 @@ void NsysReader::read_diagnostics() {
     const bool is_of_loss = std::ranges::any_of(
         kOfLoss, [&](std::string_view word) { return text.find(word) != text.npos; });
     others += !is_of_loss;
-    if (is_of_loss && said.size() < kMostSaid) said.insert(shown_text(text.substr(0, kLongest)));
+    if (is_of_loss && said.size() < kMaxSaid) said.insert(shown_text(text.substr(0, kMaxLength)));
   });
   for (const std::string& text : said)
     run_.notes.push_back("nsys says what it did not record: " + text);

@@ -35,10 +35,10 @@ bool NsysReader::take_times(const SqliteRow& row, Stretch& at) {
 }
 
 TracedProcess& NsysReader::process(std::int64_t global_pid) {
-  constexpr std::size_t kMostProcesses = 4096;
+  constexpr std::size_t kMaxProcesses = 4096;
   const auto found = processes_.find(global_pid);
   if (found != processes_.end()) return run_.processes[found->second];
-  if (processes_.size() >= kMostProcesses)
+  if (processes_.size() >= kMaxProcesses)
     throw RunError(path_ + ": has more processes than any job; give an SQLite export of nsys");
   processes_.emplace(global_pid, run_.processes.size());
   TracedProcess& made = run_.processes.emplace_back();
@@ -48,10 +48,10 @@ TracedProcess& NsysReader::process(std::int64_t global_pid) {
 }
 
 TracedGpu& NsysReader::gpu(std::int64_t global_pid, std::int64_t device) {
-  constexpr std::size_t kMostGpus = 1024;
+  constexpr std::size_t kMaxGpus = 1024;
   const auto found = gpus_.find({global_pid, device});
   if (found != gpus_.end()) return found->second;
-  if (gpus_.size() >= kMostGpus)
+  if (gpus_.size() >= kMaxGpus)
     throw RunError(path_ + ": has more GPUs than any job; give an SQLite export of nsys");
   TracedGpu& made = gpus_[{global_pid, device}];
   made.name = fmt::format("{}, GPU {}", process(global_pid).name, device);

@@ -85,9 +85,9 @@ bool counts(Stand stand) { return is_loaders(stand) || stand == Stand::own; }
 
 void SampleKeeper::add(const std::string& thread, const SampleKind& kind, Nanos length,
                        std::int64_t samples) {
-  constexpr std::size_t kMostThreads = 65'536;
-  constexpr std::int64_t kMostPieces = 4'000'000;
-  if (threads_.size() >= kMostThreads && !threads_.contains(thread))
+  constexpr std::size_t kMaxThreads = 65'536;
+  constexpr std::int64_t kMaxPieces = 4'000'000;
+  if (threads_.size() >= kMaxThreads && !threads_.contains(thread))
     throw RunError(path_ + ": has more threads than any job; give what a sampler wrote");
   Thread& of = threads_[thread];
   const Stand stand = kind.stand;
@@ -97,7 +97,7 @@ void SampleKeeper::add(const std::string& thread, const SampleKind& kind, Nanos 
   of.of_feeder += kind.is_of_feeder ? samples : 0;
   of.in_waits += stand == Stand::waiting && kind.waits ? samples : 0;
   if (of.pieces.empty() || of.pieces.back().stand != stand) {
-    if (++pieces_ > kMostPieces)
+    if (++pieces_ > kMaxPieces)
       throw RunError(path_ + ": has more samples than can be held; record a shorter time");
     of.pieces.push_back({stand});
   }
@@ -141,7 +141,7 @@ bool SampleKeeper::tells_waits(const Thread& thread, const SampledShares& shares
 }
 
 void SampleKeeper::finish(TracedRun& run, bool in_order) const {
-  constexpr Nanos kLongest = Nanos{1} << 58;
+  constexpr Nanos kMaxLength = Nanos{1} << 58;
   const Thread& thread = training_thread();
   TracedProcess process;
   process.name = "the training thread";
@@ -154,7 +154,7 @@ void SampleKeeper::finish(TracedRun& run, bool in_order) const {
   for (std::size_t i = begin; i < end; ++i) {
     const Piece& piece = thread.pieces[i];
     if (!counts(piece.stand) || piece.length <= 0) continue;
-    if (piece.length > kLongest - at)
+    if (piece.length > kMaxLength - at)
       throw RunError(path_ +
                      ": its samples add up to more than 9 years; give what a sampler wrote");
     HostSpan span{at, at + piece.length};

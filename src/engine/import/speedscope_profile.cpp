@@ -14,8 +14,8 @@
 namespace loaderscope::traces {
 namespace {
 
-constexpr std::size_t kMostFrames = std::size_t{16} << 20;
-constexpr std::size_t kMostSamples = std::size_t{32} << 20;  // of a thread
+constexpr std::size_t kMaxFrames = std::size_t{16} << 20;
+constexpr std::size_t kMaxSamples = std::size_t{32} << 20;  // of a thread
 
 // shared.frames[].{name,file}
 class FrameReader : public JsonLevels {
@@ -36,7 +36,7 @@ class FrameReader : public JsonLevels {
   }
   void closing() override {
     if (!in_frame()) return;
-    if (frames.size() >= kMostFrames)
+    if (frames.size() >= kMaxFrames)
       throw RunError(path() + ": has more frames than any program; give what a sampler wrote");
     frames.push_back(marks_of_frame(name_, file_));
   }
@@ -69,7 +69,7 @@ class ProfileReader : public JsonLevels {
   }
 
   void number(double value) override {
-    if (in_list("weights") && weights_.size() < kMostSamples)
+    if (in_list("weights") && weights_.size() < kMaxSamples)
       weights_.push_back(static_cast<float>(value));
     if (!in_sample()) return;
     const bool is_known = value >= 0 && value < static_cast<double>(frames_.size());
@@ -90,7 +90,7 @@ class ProfileReader : public JsonLevels {
   }
   void closing() override {
     if (in_sample()) {
-      if (samples_.size() >= kMostSamples)
+      if (samples_.size() >= kMaxSamples)
         throw RunError(path() + ": has more samples than can be held; record a shorter time");
       samples_.push_back(stack_.kind());
       saw_samples = true;
@@ -113,8 +113,8 @@ class ProfileReader : public JsonLevels {
     const double ns = ns_of_weight();
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       const double weight = i < weights_.size() ? static_cast<double>(weights_[i]) : 0;
-      constexpr double kLongest = 1e15;
-      if (weight > 0 && weight * ns < kLongest)
+      constexpr double kMaxLength = 1e15;
+      if (weight > 0 && weight * ns < kMaxLength)
         keeper_.add(name_, samples_[i], std::llround(weight * ns), 1);
     }
   }

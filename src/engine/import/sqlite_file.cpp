@@ -10,7 +10,7 @@
 namespace loaderscope::traces {
 namespace {
 
-constexpr std::size_t kLongestText = 4096;
+constexpr std::size_t kMaxText = 4096;
 
 // As a file: URI wants it.
 std::string uri_of(const std::string& path) {
@@ -57,7 +57,7 @@ std::string_view SqliteRow::text(std::size_t column) const {
   const auto* text = reinterpret_cast<const char*>(::sqlite3_column_text(statement_, at));
   if (text == nullptr) return {};
   const auto bytes = static_cast<std::size_t>(::sqlite3_column_bytes(statement_, at));
-  return {text, std::min(bytes, kLongestText)};
+  return {text, std::min(bytes, kMaxText)};
 }
 
 SqliteFile::SqliteFile(const std::string& path) : path_(path) {

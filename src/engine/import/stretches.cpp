@@ -41,7 +41,7 @@ Stretches merged(std::deque<Stretch> stretches) {
 
 // What would grow too long to be one goes on in the next.
 Pieces merged(Pieces pieces) {
-  constexpr Nanos kLongest = std::numeric_limits<std::uint32_t>::max();
+  constexpr Nanos kMaxLength = std::numeric_limits<std::uint32_t>::max();
   sort_by_begin(pieces);
   std::size_t kept = 0;
   for (GpuPiece piece : pieces) {
@@ -49,7 +49,7 @@ Pieces merged(Pieces pieces) {
       GpuPiece& last = pieces[kept - 1];
       const Nanos more = end_of(piece) - end_of(last);
       if (more <= 0) continue;
-      if (piece.begin <= end_of(last) && last.length + more <= kLongest) {
+      if (piece.begin <= end_of(last) && last.length + more <= kMaxLength) {
         last.length += static_cast<std::uint32_t>(more);
         continue;
       }

@@ -51,8 +51,8 @@ void RankReader::take(const TorchEvent& event) {
 }
 
 void RankReader::take_gpu(const TorchEvent& event, GpuKind kind, Stretch at) {
-  constexpr std::size_t kMostGpus = 1024;
-  if (gpus_.size() >= kMostGpus && !gpus_.contains(event.device)) {
+  constexpr std::size_t kMaxGpus = 1024;
+  if (gpus_.size() >= kMaxGpus && !gpus_.contains(event.device)) {
     ++unusable_;
     return;
   }

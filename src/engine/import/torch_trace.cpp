@@ -17,7 +17,7 @@
 namespace loaderscope::traces {
 namespace {
 
-constexpr std::size_t kDeepest = 64;
+constexpr std::size_t kMaxDepth = 64;
 
 // Receives the parser's events: those of traceEvents one by one, and a few facts beside them.
 class Handler {
@@ -37,7 +37,7 @@ class Handler {
   bool end_object() { return close(); }
   bool end_array() { return close(); }
   bool key(std::string& name) {
-    if (depth_ <= kKept) keys_.at(depth_).assign(name, 0, kLongestKey);
+    if (depth_ <= kKept) keys_.at(depth_).assign(name, 0, kMaxKey);
     stream_.understood();
     return true;
   }
@@ -50,7 +50,7 @@ class Handler {
   bool saw_events = false;
 
  private:
-  static constexpr std::size_t kKept = 4, kLongestKey = 64, kLongestText = 1024;
+  static constexpr std::size_t kKept = 4, kMaxKey = 64, kMaxText = 1024;
 
   bool open(bool array);
   bool close();
@@ -72,7 +72,7 @@ class Handler {
 };
 
 bool Handler::open(bool array) {
-  if (depth_ >= kDeepest && event_depth_ == 0)
+  if (depth_ >= kMaxDepth && event_depth_ == 0)
     throw RunError(path_ + ": nested deeper than any trace; give a file that a profiler wrote");
   const bool is_events = array && (depth_ == 0 || (depth_ == 1 && key_at(1) == "traceEvents"));
   ++depth_;
@@ -102,8 +102,8 @@ bool Handler::close() {
 
 bool Handler::number(double value) {
   const auto whole = [&] {
-    constexpr double kMost = 4e18;
-    return std::abs(value) < kMost ? static_cast<std::int64_t>(value) : 0;
+    constexpr double kMax = 4e18;
+    return std::abs(value) < kMax ? static_cast<std::int64_t>(value) : 0;
   };
   stream_.understood();
   if (in_event()) {
@@ -129,13 +129,13 @@ bool Handler::string(std::string& value) {
   stream_.understood();
   if (in_event()) {
     const std::string& key = key_at(depth_);
-    if (value.size() > kLongestText) value.resize(kLongestText);
+    if (value.size() > kMaxText) value.resize(kMaxText);
     if (key == "ph") event_.phase = value;
     if (key == "cat") event_.category = value;
     if (key == "name") event_.name = value;
     if (key == "tid") event_.thread = std::hash<std::string>{}(value);
   } else if (depth_ == 3 && key_at(1) == "deviceProperties" && key_at(3) == "name") {
-    if (gpus.size() < kLongestText && gpus.find(value) == gpus.npos)
+    if (gpus.size() < kMaxText && gpus.find(value) == gpus.npos)
       gpus += (gpus.empty() ? "" : ", ") + shown_text(value);
   } else if (depth_ == 1 && key_at(1) == "host_name") {
     host = shown_text(value);

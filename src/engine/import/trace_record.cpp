@@ -177,8 +177,8 @@ RunRecord record_of(TracedRun run, std::int64_t batch_size) {
   walked.run = std::move(run);
   walked.places = places_of(walked.run);
   const Stretch all = extent_of(walked.run);
-  constexpr Nanos kLongest = Nanos{1} << 59;
-  if (all.length() > kLongest)
+  constexpr Nanos kMaxLength = Nanos{1} << 59;
+  if (all.length() > kMaxLength)
     throw RunError(
         "the traces' times lie more than 18 years apart; give files of one run, as they were "
         "recorded");

@@ -15,9 +15,9 @@ namespace loaderscope::traces {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{256} << 10;
-constexpr std::int64_t kLongestToken = std::int64_t{16} << 20;
+constexpr std::int64_t kMaxToken = std::int64_t{16} << 20;
 // JSON of traces is packed to a tenth; a file that unpacks to far more was made to.
-constexpr std::int64_t kMostUnpacked = 500;  // times its size
+constexpr std::int64_t kMaxUnpacked = 500;  // times its size
 constexpr std::int64_t kSmall = std::int64_t{64} << 20;
 
 std::unique_ptr<source::Unpacker> unpacker_of(std::string_view beginning, const std::string& path) {
@@ -32,7 +32,7 @@ std::unique_ptr<source::Unpacker> unpacker_of(std::string_view beginning, const 
 }  // namespace
 
 TraceStream::TraceStream(const std::string& path) : path_(path), packed_(kPiece), bytes_(kPiece) {
-  if (const auto kind = kind_unless_file(path); !kind.empty())
+  if (const auto kind = non_file_kind(path); !kind.empty())
     throw RunError(fmt::format("{}: is {}; give a file that a profiler wrote", path, kind));
   in_.open(path, std::ios::binary);
   if (!in_)
@@ -64,16 +64,16 @@ std::size_t TraceStream::unpack() {
 }
 
 void TraceStream::check_size() const {
-  if (given_ - understood_ > kLongestToken)
+  if (given_ - understood_ > kMaxToken)
     throw RunError(
         fmt::format("{}: has a text or a gap of more than 16 MiB before byte {}, as no "
                     "trace has; give a file that a profiler wrote",
                     path_, given_));
-  if (unpacker_ != nullptr && given_ > kSmall && given_ / kMostUnpacked > read_)
+  if (unpacker_ != nullptr && given_ > kSmall && given_ / kMaxUnpacked > read_)
     throw RunError(
         fmt::format("{}: unpacks to more than {} times its size, as no trace does; give "
                     "a file that a profiler wrote",
-                    path_, kMostUnpacked));
+                    path_, kMaxUnpacked));
 }
 
 TraceStream::int_type TraceStream::underflow() {

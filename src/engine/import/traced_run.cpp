@@ -15,7 +15,7 @@ namespace {
 
 // Of all that is kept, with what is made of it while it is there: the program as a whole stays
 // below 300 MB.
-constexpr Bytes kMostKept = Bytes{225} << 20;
+constexpr Bytes kMaxKept = Bytes{225} << 20;
 constexpr Bytes kOfThread = 1024;  // its deque has a first piece
 constexpr Bytes kOfStep = 256;     // that becomes a step of a rank
 
@@ -120,19 +120,19 @@ bool is_collective(std::string_view kernel) {
 }
 
 std::uint16_t ThreadNumbers::of(std::uint64_t id) {
-  constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max();
-  const auto number = static_cast<std::uint16_t>(std::min(known_.size(), kMost));
-  if (known_.size() >= kMost && !known_.contains(id)) return number;
+  constexpr std::size_t kMax = std::numeric_limits<std::uint16_t>::max();
+  const auto number = static_cast<std::uint16_t>(std::min(known_.size(), kMax));
+  if (known_.size() >= kMax && !known_.contains(id)) return number;
   return known_.emplace(id, number).first->second;
 }
 
 void SpanKeeper::count(Bytes bytes) {
   kept_ += bytes;
-  if (kept_ <= kMostKept) return;
+  if (kept_ <= kMaxKept) return;
   throw RunError(
       fmt::format("{}: has more calls, ranges and kernels than can be held in {} MiB; "
                   "record fewer steps",
-                  place_, kMostKept >> 20));
+                  place_, kMaxKept >> 20));
 }
 
 // Calls lie within operations, and both follow one another closely: what is between two of them by
@@ -183,10 +183,10 @@ void SpanKeeper::add_overhead(TracedProcess& process, Stretch at) {
 }
 
 void SpanKeeper::add(TracedGpu& gpu, const GpuWork& work) {
-  constexpr Nanos kLongest = std::numeric_limits<std::uint32_t>::max();
+  constexpr Nanos kMaxLength = std::numeric_limits<std::uint32_t>::max();
   Nanos begin = work.begin;
   do {
-    const Nanos length = std::min(work.end - begin, kLongest);
+    const Nanos length = std::min(work.end - begin, kMaxLength);
     count(sizeof(GpuPiece));
     gpu.work.at(static_cast<std::size_t>(work.kind))
         .push_back({begin, static_cast<std::uint32_t>(length), work.correlation});

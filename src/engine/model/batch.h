@@ -8,7 +8,7 @@
 namespace loaderscope::model {
 
 // From its dispatch until the trainer takes it.
-struct Batch {
+struct ModelBatch {
   StepEvents events;
   std::int64_t batch_of_epoch = 0;
   std::int64_t next_sample = 0;   // sample tasks: the next one nobody has begun

@@ -5,8 +5,8 @@
 
 namespace loaderscope::model {
 
-Device::Device(const Plan& plan, World& world, std::int32_t rank, std::function<void(Nanos)> ready,
-               std::function<void(StepEvents&)> done)
+ModelDevice::ModelDevice(const Plan& plan, SimulatedMachine& world, std::int32_t rank,
+                         std::function<void(Nanos)> ready, std::function<void(StepEvents&)> done)
     : plan_(plan),
       world_(world),
       rank_(rank),
@@ -15,7 +15,7 @@ Device::Device(const Plan& plan, World& world, std::int32_t rank, std::function<
       own_copy_stream_(plan.config.trainer.copy == CopyMode::stream),
       ends_(static_cast<std::size_t>(plan.in_flight + 2), kNever) {}
 
-Device::Step& Device::add_step(const StepEvents& events) {
+ModelDevice::Step& ModelDevice::add_step(const StepEvents& events) {
   Step& step = steps_.push_slot();
   step.events = events;
   step.copy_submitted = step.copy_duration = step.compute_submitted_at = 0;
@@ -23,7 +23,7 @@ Device::Step& Device::add_step(const StepEvents& events) {
   return step;
 }
 
-void Device::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {
+void ModelDevice::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {
   Step& step = add_step(events);
   step.copy_submitted = now;
   step.copy_duration = duration;
@@ -37,14 +37,14 @@ void Device::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {
   advance();
 }
 
-void Device::copied(const StepEvents& events, const Interval& copy) {
+void ModelDevice::copied(const StepEvents& events, const Interval& copy) {
   Step& step = add_step(events);
   step.events.copy = copy;
   step.copy_placed = true;
   copy_tail_ = last_copy_end_ = copy.end;
 }
 
-void Device::place_copy(Step& step, Nanos earliest) {
+void ModelDevice::place_copy(Step& step, Nanos earliest) {
   Interval& copy = step.events.copy;
   copy.begin = std::max(step.copy_submitted, earliest);
   copy.end = copy.begin + step.copy_duration;
@@ -53,7 +53,7 @@ void Device::place_copy(Step& step, Nanos earliest) {
   if (&step == &steps_.back()) last_copy_end_ = copy.end;
 }
 
-void Device::submit_compute(Nanos now, const Interval& launch, bool last_of_epoch) {
+void ModelDevice::submit_compute(Nanos now, const Interval& launch, bool last_of_epoch) {
   Step& step = steps_.back();
   step.events.launch = launch;
   step.compute_submitted = true;
@@ -64,7 +64,7 @@ void Device::submit_compute(Nanos now, const Interval& launch, bool last_of_epoc
 
 // Places what the oldest step allows: on one stream its copy begins when the compute before has
 // ended.
-void Device::advance() {
+void ModelDevice::advance() {
   if (steps_.empty() || on_cores_) return;
   Step& step = steps_.front();
   if (!step.copy_placed) place_copy(step, compute_tail_);
@@ -76,7 +76,7 @@ void Device::advance() {
   ready_(ready);
 }
 
-void Device::begin_compute(Nanos at) {
+void ModelDevice::begin_compute(Nanos at) {
   StepEvents events = steps_.front().events;
   const bool last_of_epoch = steps_.front().last_of_epoch;
   steps_.pop_front();
@@ -102,7 +102,7 @@ void Device::begin_compute(Nanos at) {
   }
 }
 
-void Device::wake() {
+void ModelDevice::wake() {
   if (!on_cores_->begun) {
     on_cores_->begun = true;
     world_.begin_compute(pack({Role::compute, rank_, 0}), on_cores_->amount);
@@ -114,7 +114,7 @@ void Device::wake() {
   computed(events);
 }
 
-void Device::computed(StepEvents& events) {
+void ModelDevice::computed(StepEvents& events) {
   compute_tail_ = events.compute.end;
   check_time(compute_tail_);
   ends_[static_cast<std::size_t>(placed_) % ends_.size()] = compute_tail_;
@@ -124,12 +124,12 @@ void Device::computed(StepEvents& events) {
   advance();
 }
 
-Nanos Device::compute_end(std::int64_t step) const {
+Nanos ModelDevice::compute_end(std::int64_t step) const {
   if (step < 0) return 0;
   return step < placed_ ? ends_[static_cast<std::size_t>(step) % ends_.size()] : kNever;
 }
 
-Nanos Device::copy_queue_free() const {
+Nanos ModelDevice::copy_queue_free() const {
   if (own_copy_stream_) return copy_tail_;
   return idle() ? compute_tail_ : kNever;
 }

@@ -9,19 +9,19 @@
 #include <vector>
 
 #include "base/fifo.h"
-#include "engine/model/world.h"
+#include "engine/model/simulated_machine.h"
 #include "engine/pipeline/plan.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::model {
 
-class Device {
+class ModelDevice {
  public:
   // `ready` is told when a step could begin to compute; it answers with `begin_compute`, at once or
   // later. `done` is told the events of every step whose compute is placed, in order, and may add
   // to them.
-  Device(const Plan& plan, World& world, std::int32_t rank, std::function<void(Nanos)> ready,
-         std::function<void(StepEvents&)> done);
+  ModelDevice(const Plan& plan, SimulatedMachine& world, std::int32_t rank,
+              std::function<void(Nanos)> ready, std::function<void(StepEvents&)> done);
 
   // A step's way, in this order. `copied`: the trainer's own thread has copied it.
   void submit_copy(const StepEvents& events, Nanos now, Nanos duration);
@@ -61,7 +61,7 @@ class Device {
   };
 
   const Plan& plan_;
-  World& world_;
+  SimulatedMachine& world_;
   std::int32_t rank_;
   std::function<void(Nanos)> ready_;
   std::function<void(StepEvents&)> done_;

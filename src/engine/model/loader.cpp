@@ -6,35 +6,36 @@
 
 namespace loaderscope::model {
 
-Loader::Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
-               std::function<void(Batch&)> arrived, std::function<void()> all_up)
+ModelLoader::ModelLoader(const Plan& plan, SimulatedMachine& world, Folder& folder,
+                         std::int32_t rank, std::function<void(ModelBatch&)> arrived,
+                         std::function<void()> all_started)
     : plan_(plan),
       world_(world),
       folder_(folder),
       rank_(rank),
       hand_over_(plan, world, folder, rank, std::move(arrived)),
-      all_up_(std::move(all_up)),
+      all_up_(std::move(all_started)),
       workers_(static_cast<std::size_t>(plan.workers)),
       resting_workers_(static_cast<std::size_t>(plan.workers + 63) / 64) {
   if (const FittedCosts::Requests* requests = plan.requests())
     requests_ = std::vector<RequestQueue>(workers_.size(), RequestQueue(*requests));
 }
 
-void Loader::begin_epoch(std::int64_t epoch) {
+void ModelLoader::begin_epoch(std::int64_t epoch) {
   epoch_ = epoch;
   dispatched_of_epoch_ = 0;
   next_worker_ = 0;
 }
 
-void Loader::fill_window() {
+void ModelLoader::fill_window() {
   epoch_dispatch_ = world_.now();
   for (std::int64_t i = 0; i < plan_.window; ++i) dispatch_one();
 }
 
-void Loader::dispatch_one() {
+void ModelLoader::dispatch_one() {
   if (plan_.batches_per_epoch > 0 && dispatched_of_epoch_ == plan_.batches_per_epoch) return;
   if (plan_.made_by_trainer && dispatched_of_epoch_ == 0) epoch_dispatch_ = world_.now();
-  Batch& batch = next_batch();
+  ModelBatch& batch = next_batch();
   if (plan_.sample_tasks) {
     sample_tasks_.push_back(&batch);
     give_samples();
@@ -44,18 +45,19 @@ void Loader::dispatch_one() {
   Worker& worker = worker_at(chosen);
   ++worker.outstanding;
   worker.tasks.push_back(&batch);
-  if (plan_.made_by_trainer && worker.doing == Doing::nothing) worker.doing = Doing::resting;
-  if (worker.doing == Doing::resting) next_task(chosen);
+  if (plan_.made_by_trainer && worker.doing == WorkerState::nothing)
+    worker.doing = WorkerState::resting;
+  if (worker.doing == WorkerState::resting) next_task(chosen);
 }
 
-Batch& Loader::next_batch() {
+ModelBatch& ModelLoader::next_batch() {
   if (free_batches_.empty()) {
-    batches_.push_back(std::make_unique<Batch>());
+    batches_.push_back(std::make_unique<ModelBatch>());
     free_batches_.push_back(batches_.back().get());
   }
-  Batch& batch = *free_batches_.back();
+  ModelBatch& batch = *free_batches_.back();
   free_batches_.pop_back();
-  batch = Batch{};
+  batch = ModelBatch{};
   batch.batch_of_epoch = dispatched_of_epoch_++;
   batch.samples_left = plan_.samples_in_batch(batch.batch_of_epoch);
   StepEvents& events = batch.events;
@@ -71,7 +73,7 @@ Batch& Loader::next_batch() {
 
 // PyTorch's rule: the next worker of the round; where the order does not matter, the next with
 // fewer than prefetch-factor batches dispatched to it.
-std::int32_t Loader::choose_worker() {
+std::int32_t ModelLoader::choose_worker() {
   for (std::int32_t tried = 0; tried < plan_.workers; ++tried) {
     const std::int32_t chosen = next_worker_;
     next_worker_ = next_worker_ + 1 == plan_.workers ? 0 : next_worker_ + 1;
@@ -81,7 +83,7 @@ std::int32_t Loader::choose_worker() {
   return next_worker_;
 }
 
-void Loader::give_samples() {
+void ModelLoader::give_samples() {
   for (std::size_t word = 0; word < resting_workers_.size() && has_samples(); ++word) {
     while (resting_workers_[word] != 0 && has_samples()) {
       const int bit = std::countr_zero(resting_workers_[word]);
@@ -90,10 +92,10 @@ void Loader::give_samples() {
   }
 }
 
-void Loader::received(Batch& batch) {
+void ModelLoader::received(ModelBatch& batch) {
   if (!plan_.sample_tasks) --worker_at(batch.events.worker).outstanding;
 }
 
-void Loader::release(Batch& batch) { free_batches_.push_back(&batch); }
+void ModelLoader::release(ModelBatch& batch) { free_batches_.push_back(&batch); }
 
 }  // namespace loaderscope::model

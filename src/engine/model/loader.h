@@ -9,38 +9,38 @@
 
 #include "base/fifo.h"
 #include "engine/model/batch.h"
-#include "engine/model/hand_over.h"
+#include "engine/model/batch_transport.h"
 #include "engine/model/request_queue.h"
-#include "engine/model/world.h"
+#include "engine/model/simulated_machine.h"
 #include "engine/pipeline/plan.h"
 #include "record/recorder.h"
 
 namespace loaderscope::model {
 
-class Loader {
+class ModelLoader {
  public:
-  // `arrived` is told of every batch that the trainer may take, in the order of arrival; `all_up`
-  // when the last worker that was coming up has done so.
-  Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
-         std::function<void(Batch&)> arrived, std::function<void()> all_up);
+  // `arrived` is told of every batch that the trainer may take, in the order of arrival;
+  // `all_started` when the last worker that was coming up has done so.
+  ModelLoader(const Plan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
+              std::function<void(ModelBatch&)> arrived, std::function<void()> all_started);
 
   // An epoch begins: brings up worker after worker (`start_worker`), then fills the window. A
   // worker begins to come up at the end of `parent`, which is somebody else's part of starting it.
   void begin_epoch(std::int64_t epoch);
   void start_worker(std::int32_t worker, const Interval& parent);
   void fill_window();
-  bool all_workers_up() const { return coming_up_ == 0; }
+  bool all_workers_up() const { return starting_ == 0; }
 
-  void dispatch_one();          // if the epoch has another batch
-  void received(Batch& batch);  // the trainer has it in hand, taken or not
-  void release(Batch& batch);   // taken and no longer needed
+  void dispatch_one();               // if the epoch has another batch
+  void received(ModelBatch& batch);  // the trainer has it in hand, taken or not
+  void release(ModelBatch& batch);   // taken and no longer needed
 
   void wake_worker(std::int32_t worker);
   void wake_feeder(std::int32_t worker) { hand_over_.wake_feeder(worker); }
   void wake_pin_thread() { hand_over_.wake_pin_thread(); }
 
  private:
-  enum class Doing : std::uint8_t {
+  enum class WorkerState : std::uint8_t {
     nothing,
     to_be_started,
     starting,
@@ -50,13 +50,13 @@ class Loader {
     collating
   };
   struct Worker {
-    Doing doing = Doing::nothing;
-    Fifo<Batch*> tasks;            // batch tasks
+    WorkerState doing = WorkerState::nothing;
+    Fifo<ModelBatch*> tasks;       // batch tasks
     std::int64_t outstanding = 0;  // dispatched to it and not yet received by the trainer
     Nanos resting_since = 0;
 
     // The batch at hand: its first work on it, and the rest before that.
-    Batch* batch = nullptr;
+    ModelBatch* batch = nullptr;
     std::int64_t batch_index = -1;
     Nanos begun = 0;
     Nanos rested = 0;
@@ -73,29 +73,29 @@ class Loader {
     bool working = false;         // on a stage whose end it will be woken at
     bool awaits_request = false;  // of that stage, and is woken to look
     StageTime after_request;      // what is left of it then
-    Ongoing work;
-    World::Read read;
+    ActiveWork work;
+    SimulatedMachine::Read read;
     Stage working_on = Stage::opaque;
     Bytes working_bytes = 0;
   };
 
   std::uint64_t who(Role role, std::int32_t index) const { return pack({role, rank_, index}); }
   Worker& worker_at(std::int32_t index) { return workers_[static_cast<std::size_t>(index)]; }
-  Execution execution(std::int32_t worker, const Batch& batch) const {
+  Execution execution(std::int32_t worker, const ModelBatch& batch) const {
     return plan_.execution(rank_, worker, batch.events, batch.batch_of_epoch);
   }
   std::int64_t position_of(const Worker& worker) const {  // of its sample, in the rank's epoch
     return worker.batch->batch_of_epoch * plan_.config.loader.batch_size + worker.sample;
   }
 
-  Batch& next_batch();
+  ModelBatch& next_batch();
   std::int32_t choose_worker();
   void give_samples();
   bool has_samples() const { return !sample_tasks_.empty(); }
   void come_up(std::int32_t worker);
   void is_up(std::int32_t worker);
   void next_task(std::int32_t worker);
-  void begin_batch(std::int32_t worker, Batch& batch);
+  void begin_batch(std::int32_t worker, ModelBatch& batch);
   void end_rest(std::int32_t worker);
   void rest(std::int32_t worker);
   void leave_rest(std::int32_t worker);
@@ -121,24 +121,24 @@ class Loader {
   void finish(std::int32_t worker);
 
   const Plan& plan_;
-  World& world_;
+  SimulatedMachine& world_;
   Folder& folder_;
   std::int32_t rank_;
-  HandOver hand_over_;
+  BatchTransport hand_over_;
   std::function<void()> all_up_;
   std::vector<Worker> workers_;
   std::vector<RequestQueue> requests_;  // per worker, where reads are requests
-  std::int32_t coming_up_ = 0;          // workers
+  std::int32_t starting_ = 0;           // workers
 
   std::int64_t epoch_ = 0;
   Nanos epoch_dispatch_ = 0;
   std::int64_t dispatched_of_epoch_ = 0;
   std::int64_t dispatched_ = 0;   // over the run
   std::int32_t next_worker_ = 0;  // of the round
-  std::vector<std::unique_ptr<Batch>> batches_;
-  std::vector<Batch*> free_batches_;
+  std::vector<std::unique_ptr<ModelBatch>> batches_;
+  std::vector<ModelBatch*> free_batches_;
 
-  Fifo<Batch*> sample_tasks_;                   // batches with samples that nobody has begun
+  Fifo<ModelBatch*> sample_tasks_;              // batches with samples that nobody has begun
   std::vector<std::uint64_t> resting_workers_;  // bit per worker, for sample tasks
 };
 

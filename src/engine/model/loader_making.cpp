@@ -4,7 +4,7 @@
 
 namespace loaderscope::model {
 
-void Loader::begin_sample(std::int32_t index) {
+void ModelLoader::begin_sample(std::int32_t index) {
   Worker& worker = worker_at(index);
   worker.stage = 0;
   if (worker.sample == worker.sample_end) return;
@@ -13,7 +13,7 @@ void Loader::begin_sample(std::int32_t index) {
   add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
 }
 
-Execution Loader::execution_of_sample(std::int32_t index) {
+Execution ModelLoader::execution_of_sample(std::int32_t index) {
   const Worker& worker = worker_at(index);
   Execution execution = this->execution(index, *worker.batch);
   execution.draw = worker.sample_id;
@@ -22,9 +22,9 @@ Execution Loader::execution_of_sample(std::int32_t index) {
   return execution;
 }
 
-void Loader::make(std::int32_t index) {
+void ModelLoader::make(std::int32_t index) {
   Worker& worker = worker_at(index);
-  while (worker.doing == Doing::sampling && worker.sample < worker.sample_end) {
+  while (worker.doing == WorkerState::sampling && worker.sample < worker.sample_end) {
     if (worker.stage == plan_.sample_stages.size()) {
       ++worker.sample;
       begin_sample(index);
@@ -41,22 +41,23 @@ void Loader::make(std::int32_t index) {
     world_.wake_at(worker.clock, who(Role::worker, index));
     return;
   }
-  if (worker.doing == Doing::sampling) {
+  if (worker.doing == WorkerState::sampling) {
     samples_made(index);
   } else {
     finish(index);
   }
 }
 
-void Loader::collate(std::int32_t index) {
+void ModelLoader::collate(std::int32_t index) {
   Worker& worker = worker_at(index);
-  worker.doing = Doing::collating;
+  worker.doing = WorkerState::collating;
   begin_stage(index, plan_.collate, execution(index, *worker.batch));
 }
 
 // Begins a stage on the worker's clock. True when the worker is to be woken at its end; false when
 // the time is computed already.
-bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execution& execution) {
+bool ModelLoader::begin_stage(std::int32_t index, const StagePlan& stage,
+                              const Execution& execution) {
   Worker& worker = worker_at(index);
   worker.working_on = stage.stage();
   worker.working_bytes = execution.bytes;
@@ -87,14 +88,14 @@ bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execu
 }
 
 // Of a read from the storage that all share, or by requests, only what is not known by those.
-StageTime Loader::time_of(const StagePlan& stage, const Execution& execution) const {
+StageTime ModelLoader::time_of(const StagePlan& stage, const Execution& execution) const {
   if (is_from_storage(stage)) return {stage.injected(execution), 0, 0};
   const StageTime time = plan_.sample_time(stage, execution);
   return is_requested(stage) ? StageTime{stage.injected(execution), 0, time.cpu} : time;
 }
 
 // Asks for what may be asked for by now. Once the sample is there the rest of the read begins.
-void Loader::look_for_request(std::int32_t index) {
+void ModelLoader::look_for_request(std::int32_t index) {
   Worker& worker = worker_at(index);
   RequestQueue& requests = requests_[static_cast<std::size_t>(index)];
   const Nanos next = requests.look(world_.now(), world_.request_link_free());
@@ -109,7 +110,7 @@ void Loader::look_for_request(std::int32_t index) {
 }
 
 // A worker knows of the samples of its batch, or of its share of one, and of the next in its queue.
-std::int64_t Loader::samples_known(std::int32_t index) const {
+std::int64_t ModelLoader::samples_known(std::int32_t index) const {
   const Worker& worker = workers_[static_cast<std::size_t>(index)];
   std::int64_t known = worker.sample_end - worker.sample - 1;
   if (plan_.streamed) {
@@ -122,7 +123,7 @@ std::int64_t Loader::samples_known(std::int32_t index) const {
   return known;
 }
 
-void Loader::record(std::int32_t index, const Interval& interval) {
+void ModelLoader::record(std::int32_t index, const Interval& interval) {
   const Worker& worker = worker_at(index);
   Span span = span_of(interval, worker.working_on);
   span.batch = worker.batch->events.batch;
@@ -131,7 +132,7 @@ void Loader::record(std::int32_t index, const Interval& interval) {
   folder_.span(rank_, index, span);
 }
 
-void Loader::samples_made(std::int32_t index) {
+void ModelLoader::samples_made(std::int32_t index) {
   Worker& worker = worker_at(index);
   if (plan_.sample_tasks && --worker.batch->samples_left > 0) {
     // Somebody else is still at work on this batch.
@@ -147,9 +148,9 @@ void Loader::samples_made(std::int32_t index) {
   if (plan_.makes_at_once) world_.wake_at(worker.clock, who(Role::worker, index));
 }
 
-void Loader::finish(std::int32_t index) {
+void ModelLoader::finish(std::int32_t index) {
   Worker& worker = worker_at(index);
-  Batch& batch = *worker.batch;
+  ModelBatch& batch = *worker.batch;
   StepEvents& events = batch.events;
   events.worker = index;
   events.begun = worker.begun;
@@ -157,7 +158,7 @@ void Loader::finish(std::int32_t index) {
   events.finished = world_.now();
   rest(index);
   hand_over_.finished(index, batch);
-  if (worker.doing == Doing::resting) next_task(index);
+  if (worker.doing == WorkerState::resting) next_task(index);
 }
 
 }  // namespace loaderscope::model

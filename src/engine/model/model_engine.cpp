@@ -4,7 +4,7 @@
 
 #include "engine/model/simulation.h"
 #include "engine/pipeline/memory_metrics.h"
-#include "record/broken_off.h"
+#include "record/partial_run.h"
 
 namespace loaderscope {
 namespace {
@@ -30,7 +30,7 @@ RunRecord run_model(const RunConfig& config, const EngineContext& context) {
     simulation.run();
   } catch (const RunError& failure) {
     if (!simulation.has_steps()) throw;
-    throw BrokenOff(failure, record_of(config, plan, simulation));
+    throw PartialRunError(failure, record_of(config, plan, simulation));
   }
   return record_of(config, plan, simulation);
 }

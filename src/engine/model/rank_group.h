@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/model/world.h"
+#include "engine/model/simulated_machine.h"
 #include "engine/pipeline/plan.h"
 
 namespace loaderscope::model {
@@ -13,7 +13,7 @@ namespace loaderscope::model {
 struct RankGroup {
   RankGroup(const Plan& plan, std::int32_t first, std::int32_t end);
 
-  World world;
+  SimulatedMachine world;
   std::int32_t first_rank, ranks;
 
   std::int32_t at_barrier = 0;  // ranks that wait there

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/model/world.h"
+#include "engine/model/simulated_machine.h"
 
 namespace loaderscope::model {
 

@@ -15,7 +15,7 @@ constexpr std::int64_t kRebase = std::int64_t{1} << 61;
 // How much more a team loses than one thread. Measured with teams of two: a step of PyTorch that
 // shares its two cores with two workers takes 3 to 5 times as long. Larger teams are not known to
 // lose more.
-constexpr double kMostWaits = 2;
+constexpr double kMaxWaits = 2;
 
 constexpr auto kLater = [](const auto& a, const auto& b) {
   return a.mark != b.mark ? a.mark > b.mark : a.who > b.who;
@@ -69,7 +69,7 @@ double SharedServer::team_speed() const {
   const double has_core = 1 - static_cast<double>(speed_.waiting_numerator) /
                                   static_cast<double>(speed_.waiting_denominator);
   const double threads = static_cast<double>(team_milli_) / 1000;
-  return speed * std::pow(has_core, std::clamp(threads, 1.0, kMostWaits) - 1);
+  return speed * std::pow(has_core, std::clamp(threads, 1.0, kMaxWaits) - 1);
 }
 
 void SharedServer::plan_next() {

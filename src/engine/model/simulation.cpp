@@ -27,10 +27,10 @@ Simulation::Simulation(const Plan& plan, const EngineContext& context)
       progress_beat_(context) {
   for (RankGroup& group : groups_) {
     for (std::int32_t rank = group.first_rank; rank < group.first_rank + group.ranks; ++rank) {
-      auto trainer = std::make_unique<Trainer>(
+      auto trainer = std::make_unique<ModelTrainer>(
           plan, group.world, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },
           [this, rank](StepEvents& events) { step_done(rank, events); });
-      ranks_.push_back({&group, std::move(trainer), WindowKeeper(plan.config, plan.burst())});
+      ranks_.push_back({&group, std::move(trainer), MeasurementWindow(plan.config, plan.burst())});
     }
   }
   at_barrier_.resize(ranks_.size());
@@ -108,8 +108,8 @@ void Simulation::release(RankGroup& group) {
 }
 
 void Simulation::wake(std::uint64_t packed) {
-  const Who who = unpack(packed);
-  Trainer& trainer = *ranks_[static_cast<std::size_t>(who.rank)].trainer;
+  const ActorId who = unpack(packed);
+  ModelTrainer& trainer = *ranks_[static_cast<std::size_t>(who.rank)].trainer;
   switch (who.role) {
     case Role::worker:
       trainer.loader().wake_worker(who.index);

@@ -13,8 +13,8 @@
 
 #include "engine/model/rank_group.h"
 #include "engine/model/trainer.h"
-#include "engine/pipeline/progress_beat.h"
-#include "engine/pipeline/window_keeper.h"
+#include "engine/pipeline/measurement_window.h"
+#include "engine/pipeline/progress_throttle.h"
 #include "loaderscope/engine.h"
 
 namespace loaderscope::model {
@@ -32,8 +32,8 @@ class Simulation {
  private:
   struct Rank {
     RankGroup* group;
-    std::unique_ptr<Trainer> trainer;
-    WindowKeeper window;
+    std::unique_ptr<ModelTrainer> trainer;
+    MeasurementWindow window;
     std::int64_t folded = 0;
     bool window_open = false;
     bool done = false;
@@ -73,7 +73,7 @@ class Simulation {
   std::int64_t events_ = 0;
   bool interrupted_ = false;
   std::int64_t samples_ = 0;
-  ProgressBeat progress_beat_;
+  ProgressThrottle progress_beat_;
 };
 
 }  // namespace loaderscope::model

@@ -5,8 +5,9 @@
 
 namespace loaderscope::model {
 
-Trainer::Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
-                 std::function<void(Nanos)> barrier, std::function<void(StepEvents&)> done)
+ModelTrainer::ModelTrainer(const Plan& plan, SimulatedMachine& world, Folder& folder,
+                           std::int32_t rank, std::function<void(Nanos)> barrier,
+                           std::function<void(StepEvents&)> done)
     : plan_(plan),
       world_(world),
       folder_(folder),
@@ -15,76 +16,76 @@ Trainer::Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t ra
       in_flight_(plan.in_flight_of_rank[static_cast<std::size_t>(rank)]),
       done_(std::move(done)),
       loader_(
-          plan, world, folder, rank, [this](Batch& batch) { arrived(batch); },
+          plan, world, folder, rank, [this](ModelBatch& batch) { arrived(batch); },
           [this] { workers_up(); }),
       device_(plan, world, rank, std::move(barrier),
               [this](StepEvents& events) { step_done(events); }),
       early_(static_cast<std::size_t>(plan.window + 1)) {}
 
-void Trainer::start() {
+void ModelTrainer::start() {
   folder_.first_ask(rank_, world_.now());
   ask();
 }
 
 // A wait whose end may not be known yet.
-void Trainer::wake_up_at(Nanos at) {
+void ModelTrainer::wake_up_at(Nanos at) {
   parked_ = at == kNever;
   if (!parked_) world_.wake_at(std::max(at, world_.now()), who_);
 }
 
-void Trainer::wake() {
+void ModelTrainer::wake() {
   switch (doing_) {
-    case Doing::waiting_for_compute:
+    case TrainerState::waiting_for_compute:
       ask();
       return;
-    case Doing::waiting_for_workers:
+    case TrainerState::waiting_for_workers:
       begin_epoch();
       return;
-    case Doing::starting_workers:
+    case TrainerState::starting_workers:
       loader_.start_worker(starting_++, world_.end(work_));
       start_next_worker();
       return;
-    case Doing::waiting_for_batch:
+    case TrainerState::waiting_for_batch:
       wake_due_ = false;
       try_take();
       return;
-    case Doing::receiving: {
-      doing_ = Doing::waiting_for_batch;
+    case TrainerState::receiving: {
+      doing_ = TrainerState::waiting_for_batch;
       receiving_->events.receive = world_.end(work_);
       accept(*std::exchange(receiving_, nullptr));
-      if (doing_ == Doing::waiting_for_batch) try_take();
+      if (doing_ == TrainerState::waiting_for_batch) try_take();
       return;
     }
-    case Doing::waiting_for_copy_queue:
+    case TrainerState::waiting_for_copy_queue:
       copy_by_hand();
       return;
-    case Doing::copying:
+    case TrainerState::copying:
       device_.copied(events_, world_.end(work_));
       launch();
       return;
-    case Doing::waiting_for_copy:
+    case TrainerState::waiting_for_copy:
       launch();
       return;
-    case Doing::launching:
+    case TrainerState::launching:
       launched(world_.end(work_));
       return;
-    case Doing::nothing:
+    case TrainerState::nothing:
       return;
   }
 }
 
 // News from the device: what the trainer waits for may be known now.
-void Trainer::step_done(StepEvents& events) {
+void ModelTrainer::step_done(StepEvents& events) {
   done_(events);
   if (!parked_) return;
   switch (doing_) {
-    case Doing::waiting_for_compute:
+    case TrainerState::waiting_for_compute:
       wake_up_at(device_.compute_end(step_ - in_flight_));
       return;
-    case Doing::waiting_for_copy_queue:
+    case TrainerState::waiting_for_copy_queue:
       wake_up_at(device_.copy_queue_free());
       return;
-    case Doing::waiting_for_copy:
+    case TrainerState::waiting_for_copy:
       wake_up_at(device_.copy_end());
       return;
     default:
@@ -92,16 +93,16 @@ void Trainer::step_done(StepEvents& events) {
   }
 }
 
-void Trainer::ask() {
+void ModelTrainer::ask() {
   const Nanos free = device_.compute_end(step_ - in_flight_);
   if (free > world_.now()) {
-    doing_ = Doing::waiting_for_compute;
+    doing_ = TrainerState::waiting_for_compute;
     wake_up_at(free);
     return;
   }
   const bool epoch_over = epoch_is_over();
   if (epoch_over && plan_.config.measure.epochs > 0 && epoch_ + 1 == plan_.config.measure.epochs) {
-    doing_ = Doing::nothing;
+    doing_ = TrainerState::nothing;
     return;
   }
   asked_ = world_.now();
@@ -109,25 +110,25 @@ void Trainer::ask() {
     begin_epoch();
     return;
   }
-  doing_ = Doing::waiting_for_batch;
+  doing_ = TrainerState::waiting_for_batch;
   if (plan_.made_by_trainer) loader_.dispatch_one();
   try_take();
 }
 
-void Trainer::arrived(Batch& batch) {
+void ModelTrainer::arrived(ModelBatch& batch) {
   arrivals_.push_back(&batch);
   ready_.add(1, world_.now());
   // As an event of its own, behind all other ends of this ns.
-  if (doing_ == Doing::waiting_for_batch && !wake_due_) {
+  if (doing_ == TrainerState::waiting_for_batch && !wake_due_) {
     wake_due_ = true;
     world_.wake_at(world_.now(), who_);
   }
 }
 
-void Trainer::try_take() {
-  while (doing_ == Doing::waiting_for_batch) {
+void ModelTrainer::try_take() {
+  while (doing_ == TrainerState::waiting_for_batch) {
     if (plan_.in_order) {
-      Batch*& early = early_[static_cast<std::size_t>(step_) % early_.size()];
+      ModelBatch*& early = early_[static_cast<std::size_t>(step_) % early_.size()];
       if (early != nullptr) {
         take(*std::exchange(early, nullptr));
         return;
@@ -137,9 +138,9 @@ void Trainer::try_take() {
   }
 }
 
-bool Trainer::receive_next() {
+bool ModelTrainer::receive_next() {
   if (arrivals_.empty()) return false;
-  Batch& batch = *arrivals_.front();
+  ModelBatch& batch = *arrivals_.front();
   arrivals_.pop_front();
   const bool by_trainer = plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer;
   if (!by_trainer) {
@@ -147,14 +148,14 @@ bool Trainer::receive_next() {
     return true;
   }
   receiving_ = &batch;
-  doing_ = Doing::receiving;
+  doing_ = TrainerState::receiving;
   world_.begin(who_,
                plan_.receive_time(plan_.execution(rank_, -1, batch.events, batch.batch_of_epoch)),
                work_);
   return true;
 }
 
-void Trainer::accept(Batch& batch) {
+void ModelTrainer::accept(ModelBatch& batch) {
   loader_.received(batch);
   if (plan_.in_order && batch.events.batch != step_) {
     early_[static_cast<std::size_t>(batch.events.batch) % early_.size()] = &batch;
@@ -163,7 +164,7 @@ void Trainer::accept(Batch& batch) {
   take(batch);
 }
 
-void Trainer::take(Batch& batch) {
+void ModelTrainer::take(ModelBatch& batch) {
   ready_.add(-1, world_.now());
   events_ = batch.events;
   events_.step = step_;
@@ -176,10 +177,10 @@ void Trainer::take(Batch& batch) {
   copy();
 }
 
-void Trainer::copy() {
+void ModelTrainer::copy() {
   const Nanos duration = plan_.copy_time(plan_.execution_of_step(rank_, events_));
   if (plan_.copy_keeps_trainer && duration > 0) {
-    doing_ = Doing::waiting_for_copy_queue;
+    doing_ = TrainerState::waiting_for_copy_queue;
     const Nanos free = device_.copy_queue_free();
     if (free <= world_.now()) {
       copy_by_hand();
@@ -190,30 +191,30 @@ void Trainer::copy() {
   }
   device_.submit_copy(events_, world_.now(), duration);
   if (plan_.config.trainer.copy == CopyMode::sync && duration > 0) {
-    doing_ = Doing::waiting_for_copy;
+    doing_ = TrainerState::waiting_for_copy;
     wake_up_at(device_.copy_end());
     return;
   }
   launch();
 }
 
-void Trainer::copy_by_hand() {
-  doing_ = Doing::copying;
+void ModelTrainer::copy_by_hand() {
+  doing_ = TrainerState::copying;
   world_.begin(who_, plan_.copy_work(plan_.execution_of_step(rank_, events_)), work_);
 }
 
-void Trainer::launch() {
+void ModelTrainer::launch() {
   if (!plan_.launch.active()) {
     launched({});
     return;
   }
-  doing_ = Doing::launching;
+  doing_ = TrainerState::launching;
   world_.begin(who_, plan_.launch.time(plan_.execution_of_step(rank_, events_)), work_);
 }
 
-void Trainer::launched(const Interval& launch) {
+void ModelTrainer::launched(const Interval& launch) {
   ++step_;
-  doing_ = Doing::waiting_for_compute;
+  doing_ = TrainerState::waiting_for_compute;
   parked_ = false;
   device_.submit_compute(world_.now(), launch, epoch_is_over());
   // As an event of its own: steps that take no time follow each other, they do not nest.

@@ -10,24 +10,24 @@
 #include "base/fifo.h"
 #include "engine/model/device.h"
 #include "engine/model/loader.h"
-#include "engine/pipeline/occupancy.h"
+#include "engine/pipeline/queue_occupancy.h"
 
 namespace loaderscope::model {
 
-class Trainer {
+class ModelTrainer {
  public:
   // `barrier` is told when this rank's next step could begin to compute; `done` the events of every
   // step.
-  Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
-          std::function<void(Nanos)> barrier, std::function<void(StepEvents&)> done);
+  ModelTrainer(const Plan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
+               std::function<void(Nanos)> barrier, std::function<void(StepEvents&)> done);
 
   void start();
   void wake();
   void begin_compute(Nanos at) { device_.begin_compute(at); }
   void wake_compute() { device_.wake(); }
-  Loader& loader() { return loader_; }
+  ModelLoader& loader() { return loader_; }
   // No step will come any more: the epochs asked for are over.
-  bool exhausted() const { return doing_ == Doing::nothing && device_.idle(); }
+  bool exhausted() const { return doing_ == TrainerState::nothing && device_.idle(); }
 
   // How full the queue of batches ready to be taken was; reading it begins a new period.
   QueueStats read_queue() {
@@ -35,7 +35,7 @@ class Trainer {
   }
 
  private:
-  enum class Doing : std::uint8_t {
+  enum class TrainerState : std::uint8_t {
     nothing,
     waiting_for_compute,  // of step k-N
     waiting_for_workers,  // of the epoch before, to come up
@@ -53,11 +53,11 @@ class Trainer {
   void begin_epoch();
   void start_next_worker();
   void workers_up();
-  void arrived(Batch& batch);
+  void arrived(ModelBatch& batch);
   void try_take();
   bool receive_next();  // false when nothing has arrived
-  void accept(Batch& batch);
-  void take(Batch& batch);
+  void accept(ModelBatch& batch);
+  void take(ModelBatch& batch);
   void copy();
   void copy_by_hand();
   void launch();
@@ -66,16 +66,16 @@ class Trainer {
   void wake_up_at(Nanos at);
 
   const Plan& plan_;
-  World& world_;
+  SimulatedMachine& world_;
   Folder& folder_;
   std::int32_t rank_;
   std::uint64_t who_;
   std::int64_t in_flight_;
   std::function<void(StepEvents&)> done_;
-  Loader loader_;
-  Device device_;
+  ModelLoader loader_;
+  ModelDevice device_;
 
-  Doing doing_ = Doing::nothing;
+  TrainerState doing_ = TrainerState::nothing;
   bool parked_ = false;    // what it waits for is not known yet; the device's next news wakes it
   bool wake_due_ = false;  // waiting for a batch, and a wake-up is on its way
   std::int64_t step_ = 0;
@@ -84,13 +84,13 @@ class Trainer {
   std::int32_t starting_ = 0;  // the next worker to start
   Nanos server_free_ = 0;      // forkserver: when it can fork the next one
   Nanos asked_ = 0;
-  Ongoing work_;
+  ActiveWork work_;
   StepEvents events_;  // of the step at hand
 
-  Fifo<Batch*> arrivals_;
-  Batch* receiving_ = nullptr;
-  std::vector<Batch*> early_;  // in order: received, by batch modulo its size
-  Occupancy ready_;            // batches that may be taken
+  Fifo<ModelBatch*> arrivals_;
+  ModelBatch* receiving_ = nullptr;
+  std::vector<ModelBatch*> early_;  // in order: received, by batch modulo its size
+  QueueOccupancy ready_;            // batches that may be taken
 };
 
 }  // namespace loaderscope::model

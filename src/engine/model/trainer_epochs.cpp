@@ -3,17 +3,17 @@
 
 namespace loaderscope::model {
 
-bool Trainer::epoch_is_over() const {
+bool ModelTrainer::epoch_is_over() const {
   return plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
 }
 
-void Trainer::begin_epoch() {
+void ModelTrainer::begin_epoch() {
   const bool workers_start =
       !plan_.made_by_trainer && (epoch_ < 0 || !plan_.config.loader.persistent_workers);
   if (workers_start && !loader_.all_workers_up()) {
     // Too late for the epoch that is over; they are awaited, as PyTorch joins them, before new ones
     // are started.
-    doing_ = Doing::waiting_for_workers;
+    doing_ = TrainerState::waiting_for_workers;
     return;
   }
   ++epoch_;
@@ -21,13 +21,13 @@ void Trainer::begin_epoch() {
   loader_.begin_epoch(epoch_);
   starting_ = workers_start ? 0 : plan_.workers;
   server_free_ = world_.now();
-  doing_ = Doing::starting_workers;
+  doing_ = TrainerState::starting_workers;
   start_next_worker();
 }
 
 // The trainer starts one worker after another, or has the fork server do so, and then fills the
 // window.
-void Trainer::start_next_worker() {
+void ModelTrainer::start_next_worker() {
   while (starting_ < plan_.workers && !plan_.made_by_trainer) {
     const StageTime time = plan_.startup_parent.time(plan_.start_of(rank_, starting_, epoch_));
     if (plan_.server_forks) {
@@ -41,7 +41,7 @@ void Trainer::start_next_worker() {
       loader_.start_worker(starting_++, {world_.now(), world_.now()});
     }
   }
-  doing_ = Doing::waiting_for_batch;
+  doing_ = TrainerState::waiting_for_batch;
   if (plan_.made_by_trainer) {
     loader_.dispatch_one();
   } else {
@@ -50,8 +50,8 @@ void Trainer::start_next_worker() {
   try_take();
 }
 
-void Trainer::workers_up() {
-  if (doing_ == Doing::waiting_for_workers) world_.wake_at(world_.now(), who_);
+void ModelTrainer::workers_up() {
+  if (doing_ == TrainerState::waiting_for_workers) world_.wake_at(world_.now(), who_);
 }
 
 }  // namespace loaderscope::model

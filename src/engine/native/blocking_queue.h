@@ -10,7 +10,7 @@
 
 #include "base/thread_meter.h"
 #include "engine/native/waiting_ring.h"
-#include "engine/pipeline/occupancy.h"
+#include "engine/pipeline/queue_occupancy.h"
 #include "nvtx/ranges.h"
 
 namespace loaderscope::native {
@@ -111,7 +111,7 @@ class BlockingQueue : public WaitingRing<T> {
   }
 
   const nvtx::Counter* depth_;
-  Occupancy occupancy_{monotonic_now()};
+  QueueOccupancy occupancy_{monotonic_now()};
   Nanos get_wait_ = 0;
 };
 

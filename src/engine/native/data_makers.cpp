@@ -10,7 +10,7 @@ namespace loaderscope::native {
 namespace {
 
 // Hands on what who reads says to the scope in which it does.
-class ReadStages final : public StageSink {
+class ReadStages final : public SubstageListener {
  public:
   void begin(StageScope& scope) { scope_ = &scope; }
   void enter(Stage stage) override { scope_->enter(stage); }
@@ -24,12 +24,12 @@ class DataMaker : public SampleMaker {
  public:
   DataMaker(const DataPipeline& pipeline, const std::atomic<int>& stop)
       : pipeline_(pipeline), reader_(pipeline.source->make_reader()), sleeper_(stop) {
-    if (reader_) reader_->report_to(stages_);
+    if (reader_) reader_->set_listener(stages_);
   }
 
   void expect(std::span<const std::int64_t> samples) override { reader_->expect(samples); }
-  int looks_ahead() const override {
-    return reader_ && works(Stage::read) ? reader_->looks_ahead() : 0;
+  int readahead_limit() const override {
+    return reader_ && works(Stage::read) ? reader_->readahead_limit() : 0;
   }
 
   void begin_stream(std::int32_t rank, std::int32_t worker, std::int64_t epoch) override {

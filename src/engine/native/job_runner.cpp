@@ -6,7 +6,7 @@
 #include "device/devices.h"
 #include "engine/native/memory_need.h"
 #include "loaderscope/errors.h"
-#include "record/broken_off.h"
+#include "record/partial_run.h"
 
 namespace loaderscope::native {
 namespace {
@@ -70,7 +70,7 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     auto trainer = std::make_unique<Trainer>(job_, *shares_[i], *group_, *devices_[i]);
     ranks_.push_back(std::make_unique<Rank>(shares_[i]->rank, std::move(trainer),
-                                            WindowKeeper(plan.config, plan.burst())));
+                                            MeasurementWindow(plan.config, plan.burst())));
   }
 }
 

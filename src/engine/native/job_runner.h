@@ -15,8 +15,8 @@
 #include "engine/native/process_window.h"
 #include "engine/native/sample_errors.h"
 #include "engine/native/trainer.h"
-#include "engine/pipeline/progress_beat.h"
-#include "engine/pipeline/window_keeper.h"
+#include "engine/pipeline/measurement_window.h"
+#include "engine/pipeline/progress_throttle.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "nvtx/window.h"
@@ -52,12 +52,12 @@ class JobRunner {
 
  private:
   struct Rank {
-    Rank(std::int32_t number, std::unique_ptr<Trainer> of_rank, const WindowKeeper& keeper)
+    Rank(std::int32_t number, std::unique_ptr<Trainer> of_rank, const MeasurementWindow& keeper)
         : index(number), trainer(std::move(of_rank)), window(keeper) {}
 
     const std::int32_t index;
     std::unique_ptr<Trainer> trainer;
-    WindowKeeper window;
+    MeasurementWindow window;
     Fifo<StepEvents> steps;  // known, not folded
     std::thread thread;
     std::atomic<bool> thread_ended{false};
@@ -80,8 +80,8 @@ class JobRunner {
     return plan_.config.trainer.sync_ranks &&
            (context_.part.window || &rank != ranks_.front().get());
   }
-  CommonWindow window_to_follow() const;
-  void tell_window();
+  SharedWindow window_to_follow() const;
+  void publish_window();
   bool all_done();
   bool others_have_ended() const;
   void end_rank(Rank& rank);
@@ -96,8 +96,8 @@ class JobRunner {
   const SampleNames name_of_sample_;
   std::unique_ptr<SharedMemory> shared_;  // with worker processes
   std::pmr::memory_resource& memory_;     // for what workers see
-  Placed<std::atomic<int>> stop_;
-  Placed<SampleErrors::Outbox> skipped_;  // with worker processes
+  ArenaPtr<std::atomic<int>> stop_;
+  ArenaPtr<SampleErrors::Outbox> skipped_;  // with worker processes
   Recorder recorder_;
   Job job_;
   RankShares shares_;
@@ -105,13 +105,13 @@ class JobRunner {
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   nvtx::Window shown_window_;                // of the first rank
-  CommonWindow told_window_, asked_window_;  // to other processes, of another's
+  SharedWindow told_window_, asked_window_;  // to other processes, of another's
   ProcessWindow processes_;
   bool interrupted_ = false;
   bool stopped_ = false;
   std::int64_t samples_ = 0;
   Nanos last_step_at_ = 0;
-  ProgressBeat progress_beat_;
+  ProgressThrottle progress_beat_;
 };
 
 }  // namespace loaderscope::native

@@ -26,7 +26,7 @@ void JobRunner::fold_steps() {
       rank.steps.pop_front();
     }
   }
-  if (context_.part.tell_window) tell_window();
+  if (context_.part.publish_window) publish_window();
 }
 
 // With a barrier all ranks have the window of the job's first one: it decides about a step before
@@ -37,18 +37,18 @@ bool JobRunner::may_fold(const Rank& rank, std::int64_t step) const {
   return has_decided || step < window_to_follow().folded;
 }
 
-CommonWindow JobRunner::window_to_follow() const {
+SharedWindow JobRunner::window_to_follow() const {
   if (context_.part.window) return asked_window_;
   const Rank& leader = *ranks_.front();
   return {leader.folded, leader.window.first_measured(), leader.window.ended()};
 }
 
-void JobRunner::tell_window() {
+void JobRunner::publish_window() {
   const Rank& leader = *ranks_.front();
-  const CommonWindow window{leader.folded, leader.window.first_measured(), leader.window.ended()};
+  const SharedWindow window{leader.folded, leader.window.first_measured(), leader.window.ended()};
   if (window.folded == told_window_.folded) return;
   told_window_ = window;
-  context_.part.tell_window(window);
+  context_.part.publish_window(window);
 }
 
 void JobRunner::fold(std::int32_t index, const StepEvents& events) {
@@ -70,7 +70,7 @@ void JobRunner::fold(std::int32_t index, const StepEvents& events) {
   ++rank.folded;
   if (!counted.warmup) samples_ += events.samples;
   show_window();
-  const CommonWindow window = window_to_follow();
+  const SharedWindow window = window_to_follow();
   if (follows ? window.ended && rank.folded == window.folded : rank.window.ended()) end_rank(rank);
 }
 

@@ -45,7 +45,7 @@ void Loader::allocate(Device& device) {
       job_.writes_samples ? plan_.delivered_bytes(plan_.config.loader.batch_size) : 0;
   std::byte* shared = share_.shared_slots;
   if (shared != nullptr && !plan_.pin_thread) {
-    locked_ = device.adopt_slots(plan_.config.loader.memory, shared, count, bytes);
+    locked_ = device.wrap_slots(plan_.config.loader.memory, shared, count, bytes);
   } else {
     locked_ = device.make_slots(plan_.config.loader.memory, count, bytes);
   }
@@ -197,7 +197,7 @@ void Loader::received(const Batch& batch) {
   if (!plan_.sample_tasks) --outstanding_[static_cast<std::size_t>(batch.events.worker)];
 }
 
-void Loader::came_back_empty(Batch& batch) {
+void Loader::on_empty_batch(Batch& batch) {
   ended_[static_cast<std::size_t>(batch.events.worker)] = true;
   release(batch);
   if (!plan_.made_by_trainer) dispatch_one();

@@ -31,7 +31,7 @@ class Loader {
                           RunQueueMeter& run_queue) const;
   void received(const Batch& batch);  // the trainer has it in hand, taken or not
   // Received empty: the stream of its worker has ended, another is asked in its place.
-  void came_back_empty(Batch& batch);
+  void on_empty_batch(Batch& batch);
   // With streams: none has anything under way, and so all have ended.
   bool streams_ended() const { return plan_.streamed && under_way_ == 0; }
   void release(Batch& batch);  // its memory may be written again

@@ -11,7 +11,7 @@ namespace loaderscope::native {
 namespace {
 
 constexpr Bytes kLogs = Bytes{64} << 20;  // of all threads
-constexpr std::size_t kFewestEntries = 1 << 10, kMostEntries = 1 << 15;
+constexpr std::size_t kMinEntries = 1 << 10, kMaxEntries = 1 << 15;
 
 std::string text_of(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
 
@@ -56,7 +56,7 @@ std::int64_t threads_with_log(const Plan& plan) {
 std::size_t log_entries(const Plan& plan) {
   const auto share =
       static_cast<std::size_t>(kLogs / threads_with_log(plan)) / sizeof(ThreadLog::Entry);
-  return std::bit_floor(std::clamp(share, kFewestEntries, kMostEntries));
+  return std::bit_floor(std::clamp(share, kMinEntries, kMaxEntries));
 }
 
 Bytes memory_needed(const Plan& plan, Bytes read_ahead) {

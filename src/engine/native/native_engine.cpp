@@ -14,8 +14,8 @@
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
-#include "record/broken_off.h"
 #include "record/frame_counts.h"
+#include "record/partial_run.h"
 #include "source/cache_state.h"
 #include "source/fingerprint.h"
 #include "source/range_cache.h"
@@ -81,7 +81,7 @@ void open_data(Run& run, const EngineContext& context) {
   run.opening = monotonic_now() - begin;
   run.requests_of_opening = source::requests_of_opening(asked_before);
   if (const auto access = run.data->access()) run.config.data.access.value = *access;
-  if (const Streams* streams = run.data->streams()) {
+  if (const StreamSource* streams = run.data->streams()) {
     native::check_shards(run.config, *streams);
   } else {
     cap_samples(run);
@@ -111,16 +111,16 @@ native::MakerFactory make_pipeline(Run& run) {
 
 // Of the memory that the batches leave, half may be kept for what is replayed.
 void make_replay_pool(Run& run, const EngineContext& context, std::optional<Bytes> free) {
-  constexpr Bytes kMostReplayed = Bytes{256} << 20;
+  constexpr Bytes kMaxReplayed = Bytes{256} << 20;
   const Knockouts& out = context.knockouts;
   if (!out.has(Stage::read) && !out.has(Stage::decode) && !out.has(Stage::augment)) return;
-  const Bytes left = free ? *free - native::memory_needed(*run.plan) : 2 * kMostReplayed;
+  const Bytes left = free ? *free - native::memory_needed(*run.plan) : 2 * kMaxReplayed;
   SourceContext reading;
   reading.stop_signal = context.stop_signal;
   const DataPipeline& from = run.pipeline;
   run.replayed.emplace(native::ReplaySource{*run.data, from.form, from.decode, from.augment}, out,
                        static_cast<std::uint64_t>(run.config.measure.seed.value),
-                       std::min(kMostReplayed, left / 2), reading);
+                       std::min(kMaxReplayed, left / 2), reading);
   run.pipeline.replayed = &*run.replayed;
 }
 
@@ -181,9 +181,9 @@ void add_requests_of_opening(const source::RequestsOfOpening& opening, RunRecord
 }
 
 // A thread that hangs in the kernel cannot be ended: it keeps what it uses until the process ends.
-struct KeepWhatIsInUse {
+struct LeakedRunState {
   std::unique_ptr<Run>& run;
-  ~KeepWhatIsInUse() {
+  ~LeakedRunState() {
     if (!run->runner->stopped()) static_cast<void>(run.release());
   }
 };
@@ -219,12 +219,12 @@ RunRecord record_of(Run& run) {
                                 "a number that other data is unlikely to have: by count, places "
                                 "and sizes of samples",
                                 static_cast<double>(source::fingerprint_of(*run.data)), false,
-                                Joined::same});
+                                MetricJoin::same});
     }
     for (Metric& metric : run.frames.metrics()) record.metrics.push_back(std::move(metric));
     add_requests_of_opening(run.requests_of_opening, record);
     for (Detail& detail : run.data->details()) record.details.push_back(std::move(detail));
-    if (const Streams* streams = run.data->streams())
+    if (const StreamSource* streams = run.data->streams())
       native::add_streamed_facts(*run.plan, *streams, runner.streamed_samples(), record);
   }
   add_cache_facts(run, record);
@@ -255,12 +255,12 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   run->runner =
       std::make_unique<JobRunner>(*run->plan, context, std::move(makers), run->errors,
                                   run->data != nullptr, make_slot_filler(*run), sample_names(*run));
-  const KeepWhatIsInUse keeper{run};
+  const LeakedRunState keeper{run};
   try {
     run->runner->run();
   } catch (const RunError& failure) {
     if (!run->runner->has_steps()) throw;
-    throw BrokenOff(failure, record_of(*run));
+    throw PartialRunError(failure, record_of(*run));
   }
   return record_of(*run);
 }

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/process_end.h"
+#include "base/exit_status.h"
 #include "base/shared_memory.h"
 #include "engine/native/worker.h"
 #include "engine/native/worker_group.h"
@@ -54,7 +54,7 @@ class ProcessWorkers : public WorkerGroup {
   Job& job_;
   const RankShares& shares_;
   const std::size_t workers_;  // per rank
-  Placed<ProcessTable> table_;
+  ArenaPtr<ProcessTable> table_;
   Zygote::Bodies bodies_;
   std::unique_ptr<Zygote> zygote_;
   bool killed_ = false;
@@ -147,7 +147,7 @@ void ProcessWorkers::complain(std::size_t index) const {
                                                          WTERMSIG(process.status) == SIGBUS);
   throw RunError("worker " + std::to_string(index % workers_) + " of rank " +
                  std::to_string(index / workers_) + " (pid " + std::to_string(process.pid) + ") " +
-                 spell_end(process.status) + " " + in_hand(index) +
+                 describe_exit(process.status) + " " + in_hand(index) +
                  (by_kernel ? "; where memory ran out (see dmesg), use fewer --num-workers or a "
                               "smaller --batch-size"
                             : "; run it again with --executor threads in a debugger"));

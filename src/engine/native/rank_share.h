@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/placed.h"
+#include "base/arena_ptr.h"
 #include "engine/native/batch.h"
 #include "engine/native/blocking_queue.h"
 #include "engine/native/job.h"
@@ -79,10 +79,10 @@ struct RankShare {
   nvtx::Counter pin_depth, ready_depth;
   ThreadLog* pin_log = nullptr;
 
-  std::vector<Placed<Batch>> batches;
-  std::vector<Placed<WorkerQueues>> worker_queues;
-  Placed<SampleQueue> sample_tasks;  // null with batch tasks
-  Placed<BlockingQueue<Batch*>> to_pin, ready;
+  std::vector<ArenaPtr<Batch>> batches;
+  std::vector<ArenaPtr<WorkerQueues>> worker_queues;
+  ArenaPtr<SampleQueue> sample_tasks;  // null with batch tasks
+  ArenaPtr<BlockingQueue<Batch*>> to_pin, ready;
 };
 
 }  // namespace loaderscope::native

@@ -10,8 +10,8 @@ namespace loaderscope::native {
 namespace {
 
 // Stored bytes are quickly read, and their sizes differ much; making samples takes longer.
-constexpr std::int64_t kMostStored = 1024;
-constexpr std::int64_t kMostMade = 128;
+constexpr std::int64_t kMaxStored = 1024;
+constexpr std::int64_t kMaxMade = 128;
 
 // One worker's things, before there are workers.
 class PoolMaker {
@@ -28,7 +28,7 @@ class PoolMaker {
         finishes_(is_image(from) && knockouts.has(Stage::augment)) {}
 
   bool keeps_samples() const { return keeps_pixels_ || keeps_stored_; }
-  std::int64_t most() const { return keeps_pixels_ || finishes_ ? kMostMade : kMostStored; }
+  std::int64_t most() const { return keeps_pixels_ || finishes_ ? kMaxMade : kMaxStored; }
 
   // Throws SampleError.
   ReplayPool::Sample make(std::int64_t index, std::vector<std::byte>& finished) {

@@ -32,7 +32,7 @@ class SampleMaker {
   }
   // The samples that are to be made next: a hint, as SampleReader::expect.
   virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
-  virtual int looks_ahead() const { return 0; }  // as SampleReader
+  virtual int readahead_limit() const { return 0; }  // as SampleReader
 };
 
 // Puts samples into a new slot, which then holds a batch that no worker has made.

@@ -24,7 +24,7 @@ std::string note_of_ranks(const std::vector<std::int64_t>& samples) {
 
 }  // namespace
 
-void check_shards(const RunConfig& config, const Streams& streams) {
+void check_shards(const RunConfig& config, const StreamSource& streams) {
   if (streams.shards() >= config.trainer.ranks) return;
   throw RunError(
       fmt::format("the data has {} for {} ranks, and a stream gives each rank whole shards; give "
@@ -32,7 +32,7 @@ void check_shards(const RunConfig& config, const Streams& streams) {
                   plural(streams.shards(), "shard"), config.trainer.ranks.value));
 }
 
-void add_streamed_facts(const Plan& plan, const Streams& streams,
+void add_streamed_facts(const Plan& plan, const StreamSource& streams,
                         const std::vector<std::int64_t>& samples, RunRecord& record) {
   const std::int64_t shards = streams.shards();
   const std::int64_t of_rank = divide_up(shards, plan.ranks);

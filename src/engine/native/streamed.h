@@ -11,10 +11,10 @@
 namespace loaderscope::native {
 
 // Throws RunError where there are fewer than ranks.
-void check_shards(const RunConfig& config, const Streams& streams);
+void check_shards(const RunConfig& config, const StreamSource& streams);
 
 // The samples are those of each rank in its first epoch; 0: that has not ended.
-void add_streamed_facts(const Plan& plan, const Streams& streams,
+void add_streamed_facts(const Plan& plan, const StreamSource& streams,
                         const std::vector<std::int64_t>& samples, RunRecord& record);
 
 }  // namespace loaderscope::native

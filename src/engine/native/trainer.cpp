@@ -115,7 +115,7 @@ Batch* Trainer::take() {
     if (received == nullptr) return nullptr;
     const std::int64_t number = received->events.batch;
     if (received->events.samples == 0) {
-      loader_.came_back_empty(*received);
+      loader_.on_empty_batch(*received);
       received = nullptr;
     }
     batch = plan_.in_order ? in_turn(received, number) : received;

@@ -4,7 +4,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/shortage.h"
+#include "base/exhaustion.h"
 #include "loaderscope/errors.h"
 #include "record/interval_meter.h"
 
@@ -29,7 +29,7 @@ Worker::Worker(const Job& job, RankShare& share, std::int32_t index)
 }
 
 void demand_run_queue(const RunQueueMeter& meter) {
-  const std::string remedy = shortage_remedy(meter.why_not());
+  const std::string remedy = exhaustion_hint(meter.why_not());
   if (remedy.empty()) return;
   throw RunError("a thread: " + std::generic_category().message(meter.why_not()) +
                  " for /proc/thread-self/schedstat, without which contention would count as "
@@ -90,7 +90,7 @@ void Worker::work_on_samples() {
 // batch, so that none waits for it where others rest. False once the queue is closed.
 bool Worker::claim() {
   const std::int64_t share = (plan_.config.loader.batch_size - 1) / plan_.workers + 1;
-  const auto most = std::clamp<std::int64_t>(maker_->looks_ahead(), 1, share);
+  const auto most = std::clamp<std::int64_t>(maker_->readahead_limit(), 1, share);
   const std::size_t before = claimed_.size();
   while (std::ssize(claimed_) < most) {
     const auto task =
@@ -98,7 +98,7 @@ bool Worker::claim() {
     if (!task) break;
     claimed_.push_back(*task);
   }
-  if (maker_->looks_ahead() > 0 && claimed_.size() > before) {
+  if (maker_->readahead_limit() > 0 && claimed_.size() > before) {
     expected_.clear();
     for (const SampleQueue::Task& task : claimed_)
       expected_.push_back(task.batch->samples[static_cast<std::size_t>(task.position)]);
@@ -124,7 +124,7 @@ void Worker::turn_to(Batch& batch, Nanos rest_begin, bool rested) {
 
 // The samples of the batch, and the first ones of the next.
 void Worker::expect_batches(const Batch& batch) {
-  const int most = maker_->looks_ahead();
+  const int most = maker_->readahead_limit();
   if (most == 0) return;
   expected_.assign(batch.samples.begin(), batch.samples.end());
   if (const auto next = queues_.tasks.front()) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/shortage.h"
+#include "base/exhaustion.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::native {

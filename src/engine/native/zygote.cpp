@@ -17,7 +17,7 @@
 #include <string>
 #include <type_traits>
 
-#include "base/process_end.h"
+#include "base/exit_status.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::native {
@@ -182,7 +182,7 @@ std::optional<std::string> Zygote::death() {
   if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
   if (!status_) return std::nullopt;
   return "the process that forks the workers (pid " + std::to_string(pid_) + ") " +
-         spell_end(*status_);
+         describe_exit(*status_);
 }
 
 }  // namespace loaderscope::native

@@ -13,7 +13,7 @@ std::size_t place_of(Stage stage) {
 
 Nanos scaled(Nanos ns, double factor) {
   const double value = static_cast<double>(ns) * factor;
-  return std::llround(std::min(value, static_cast<double>(kLongestCost)));
+  return std::llround(std::min(value, static_cast<double>(kMaxCost)));
 }
 
 StageTime scaled(StageTime time, double factor) {
@@ -23,7 +23,7 @@ StageTime scaled(StageTime time, double factor) {
 }
 
 Nanos rounded(double ns) {
-  return std::llround(std::clamp(ns, 0.0, static_cast<double>(kLongestCost)));
+  return std::llround(std::clamp(ns, 0.0, static_cast<double>(kMaxCost)));
 }
 
 // Mean over the time on cores.

@@ -128,7 +128,7 @@ StageTime StagePlan::time(const Execution& execution) const {
                                          : fitted_->of_other(stage_, execution, seed_);
   if (!injections_.empty()) {
     Nanos& part = kind_ == CostKind::cpu ? time.cpu : time.waits;
-    part = std::min(part + injected(execution), kLongestCost);
+    part = std::min(part + injected(execution), kMaxCost);
   }
   return time;
 }
@@ -144,7 +144,7 @@ Nanos StagePlan::draw(const Execution& execution) const {
   } else if (cost_) {
     ns = cost_->draw(uniform_draw(seed_, execution.epoch, execution.draw, stage_), execution.bytes);
   }
-  return injections_.empty() ? ns : std::min(ns + injected(execution), kLongestCost);
+  return injections_.empty() ? ns : std::min(ns + injected(execution), kMaxCost);
 }
 
 Nanos StagePlan::injected(const Execution& execution) const {
@@ -159,13 +159,13 @@ Nanos StagePlan::injected(const Execution& execution) const {
                                                    salt) >= injection->probability) {
       continue;
     }
-    ns = std::min(ns + injection->extra, kLongestCost);
+    ns = std::min(ns + injection->extra, kMaxCost);
   }
   return ns;
 }
 
 Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knockouts& left_out,
-           const JobPart& part)
+           const LocalRanks& part)
     : config(given),
       fitted(fitted_costs),
       knockouts(left_out),
@@ -250,7 +250,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
   }
 }
 
-FoldOptions Plan::fold_options(FactObserver* observer) const {
+FoldOptions Plan::fold_options(EventObserver* observer) const {
   FoldOptions options;
   options.ranks = ranks;
   options.workers = workers;
@@ -312,7 +312,7 @@ Nanos Plan::compute_time(const Execution& execution) const {
       constant
           ? static_cast<double>(config.mean_compute_time())
           : declared.quantile(uniform_draw(seed, execution.epoch, execution.draw, Stage::compute));
-  return std::llround(std::min(ns, static_cast<double>(kLongestCost))) + compute.draw(execution);
+  return std::llround(std::min(ns, static_cast<double>(kMaxCost))) + compute.draw(execution);
 }
 
 Nanos Plan::launches_on(const Execution& execution) const {

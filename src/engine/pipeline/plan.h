@@ -46,7 +46,7 @@ class StagePlan {
 // `config` and `fitted` must outlive the plan.
 struct Plan {
   explicit Plan(const RunConfig& config, const FittedCosts* fitted = nullptr,
-                const Knockouts& knockouts = {}, const JobPart& part = {});
+                const Knockouts& knockouts = {}, const LocalRanks& part = {});
 
   const RunConfig& config;
   const FittedCosts* fitted;  // null: every cost is declared
@@ -131,7 +131,7 @@ struct Plan {
 
   // Batch tasks are delivered in bursts of so many steps.
   std::int64_t burst() const { return sample_tasks || made_by_trainer ? 1 : workers; }
-  FoldOptions fold_options(FactObserver* observer) const;
+  FoldOptions fold_options(EventObserver* observer) const;
   // What a worker, or with -1 somebody else, does to a batch as a whole.
   Execution execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
                       std::int64_t batch_of_epoch) const;

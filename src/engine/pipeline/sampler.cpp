@@ -11,7 +11,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::uint32_t kSalt = 98;  // of the draws from the buffer
-constexpr std::int64_t kMostBuffered = std::int64_t{1} << 32;
+constexpr std::int64_t kMaxBuffered = std::int64_t{1} << 32;
 
 std::int64_t samples_of_rank(const SamplerOptions& options) {
   const std::int64_t whole = options.samples / options.ranks;
@@ -33,7 +33,7 @@ Sampler::Sampler(const SamplerOptions& options)
   if (buffered_ && options.samples == 0) {
     throw UsageError("--shuffle-buffer: the data set is endless; give --samples, or leave it out");
   }
-  if (buffered_ && options.samples > kMostBuffered) {
+  if (buffered_ && options.samples > kMaxBuffered) {
     throw UsageError("--shuffle-buffer: " + std::to_string(options.samples) +
                      " samples are more than the 2^32 whose order is kept in memory; leave it out "
                      "for a full shuffle, which takes none");

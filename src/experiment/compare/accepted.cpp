@@ -14,7 +14,7 @@
 namespace loaderscope::compare {
 namespace {
 
-constexpr double kMostPercent = 1000;
+constexpr double kMaxPercent = 1000;
 
 // All that can be worse.
 std::vector<std::string> known_names() {
@@ -48,7 +48,7 @@ bool take_until(std::string_view& text, std::string_view mark, std::string& part
 double parse_percent(std::string_view text) {
   if (!text.ends_with('%')) throw ValueError("expected a percentage");
   const double percent = parse_real(trimmed(text.substr(0, text.size() - 1)));
-  if (!(percent > 0 && percent <= kMostPercent)) throw ValueError("expected 0 to 1000 %");
+  if (!(percent > 0 && percent <= kMaxPercent)) throw ValueError("expected 0 to 1000 %");
   return percent / 100;
 }
 

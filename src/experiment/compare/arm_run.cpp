@@ -57,15 +57,15 @@ double spread_of_steps(const RunRecord& record) {
   return rate.mean > 0 ? (rate.high - rate.low) / 2 / kDeviations / rate.mean : 0;
 }
 
-void take_spread(const RunRecord& a, const RunRecord& b, const std::optional<KnownSpread>& known,
+void take_spread(const RunRecord& a, const RunRecord& b, const std::optional<KnownNoise>& known,
                  Comparison& comparison) {
   if (is_in_virtual_time(a)) {
     comparison.known = kSpreadOfModel;
     return;
   }
-  KnownSpread spread = known.value_or(kAssumedSpread);
-  constexpr double kMost = 10;  // as a logarithm: no change can be seen
-  const double of_steps = std::min(kMost, std::max(spread_of_steps(a), spread_of_steps(b)));
+  KnownNoise spread = known.value_or(kAssumedSpread);
+  constexpr double kMax = 10;  // as a logarithm: no change can be seen
+  const double of_steps = std::min(kMax, std::max(spread_of_steps(a), spread_of_steps(b)));
   if (of_steps > spread.rate) {
     comparison.notes.push_back(fmt::format(
         "the steps within a run differ more than runs of the same code: by {} of the rate",
@@ -78,7 +78,7 @@ void take_spread(const RunRecord& a, const RunRecord& b, const std::optional<Kno
 }  // namespace
 
 Comparison of_results(const RunRecord& a, const RunRecord& b,
-                      const std::optional<KnownSpread>& known) {
+                      const std::optional<KnownNoise>& known) {
   const Comparability comparability = comparability_of(a, b);
   if (!comparability.forbids.empty()) {
     throw RunError(fmt::format("not comparable: {}; measure both alike, or compare flags and refs",

@@ -10,21 +10,21 @@
 
 namespace loaderscope::compare {
 
-enum class Side : std::uint8_t { good, bad, unknown };
+enum class CommitState : std::uint8_t { good, bad, unknown };
 
 // What is left of commits 0 .. n - 1 in the order of time, of which the last is bad: the first bad
 // one is in (good, bad]. good = -1: none of them is known to be good.
-struct Suspects {
+struct SuspectRange {
   std::int64_t good = -1, bad = 0;
 
   bool is_one() const { return bad == good + 1; }
 };
 // Looks at one in the middle, and ends where a look says nothing.
-Suspects bisect(std::int64_t commits, const std::function<Side(std::int64_t)>& look);
+SuspectRange bisect(std::int64_t commits, const std::function<CommitState(std::int64_t)>& look);
 
 // Nearer to the good end or to the bad one, of which `whole` is the difference that is searched:
 // where chance does not leave both open.
-Side side_of(const Judgement& of_commit, const Difference& whole);
+CommitState side_of(const ComparisonResult& of_commit, const Difference& whole);
 
 // How many looks it takes at most.
 std::int64_t looks_for(std::int64_t commits);

@@ -55,12 +55,12 @@ inline void give_share(Options& options, double share) {
 }
 
 // How far runs of the same code differ from process to process, as deviations of logarithms.
-struct KnownSpread {
+struct KnownNoise {
   double rate = 0, cpu = 0;
   std::int64_t jobs = 0;  // that showed it; 0: none did, and it is assumed
 };
-inline constexpr KnownSpread kSpreadOfModel{.rate = 1e-9, .cpu = 1e-9, .jobs = 0};
-inline constexpr KnownSpread kAssumedSpread{.rate = 0.05, .cpu = 0.05, .jobs = 0};
+inline constexpr KnownNoise kSpreadOfModel{.rate = 1e-9, .cpu = 1e-9, .jobs = 0};
+inline constexpr KnownNoise kAssumedSpread{.rate = 0.05, .cpu = 0.05, .jobs = 0};
 
 struct Commit {
   std::string commit, author, subject;
@@ -98,7 +98,7 @@ struct Comparison {
   bool same_flags = true;                     // only the code differs: counts decide
   bool is_of_results = false;                 // one run of each, made apart
   std::vector<std::string> changed_settings;  // of those: "num-workers 0 -> 2"
-  std::optional<KnownSpread> known;           // what those are judged by
+  std::optional<KnownNoise> known;            // what those are judged by
   std::vector<ArmRun> runs;                   // in the order in which they were made
   std::vector<Accepted> accepted;             // slowdowns that fail nothing
   std::string today;                          // "2026-11-23": what was accepted until when
@@ -149,7 +149,7 @@ struct Matters {
   bool gpu_waits() const { return margin_b < 0; }
 };
 
-struct Judgement {
+struct ComparisonResult {
   Outcome verdict = Outcome::cannot_tell;
   std::vector<Difference> differences;  // what most decides first
   std::vector<CountChange> counts;
@@ -181,13 +181,13 @@ ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block)
 // Of two results that were measured apart. `known` is how far runs of one arm differ; nothing:
 // kAssumedSpread. Their settings may differ. Throws RunError where they cannot be compared.
 Comparison of_results(const RunRecord& a, const RunRecord& b,
-                      const std::optional<KnownSpread>& known);
+                      const std::optional<KnownNoise>& known);
 
 // Of the comparison of an anchor with B. Throws RunError where CPU time was not measured.
 Anchor anchor_of(const Comparison& since, double limit);
 
 // Pure: of what was measured, as far as it goes.
-Judgement judge(const Comparison& comparison);
+ComparisonResult judge(const Comparison& comparison);
 
 // One run of an arm, in a fresh process.
 struct RunLength {
@@ -214,7 +214,7 @@ struct Context {
 // Throws UsageError where the budget is too short for the fewest, RunError where an arm fails.
 void run_pairs(Comparison& comparison, const Context& context);
 
-inline constexpr std::int64_t kFewestPairs = 6;
+inline constexpr std::int64_t kMinPairs = 6;
 inline constexpr std::int64_t kPairsOfBlock = 2, kRunsOfBlock = 4;
 
 }  // namespace loaderscope::compare

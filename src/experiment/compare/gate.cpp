@@ -12,7 +12,7 @@ double least_of(const Difference& one) {
   return one.more_is_worse ? one.change.low : -one.change.high;
 }
 
-std::vector<Worse> all_worse(const Comparison& comparison, const Judgement& judgement) {
+std::vector<Worse> all_worse(const Comparison& comparison, const ComparisonResult& judgement) {
   std::vector<Worse> all;
   for (const Difference& one : judgement.differences) {
     if (one.verdict == Outcome::worse) all.push_back({one.name, least_of(one)});
@@ -26,14 +26,14 @@ std::vector<Worse> all_worse(const Comparison& comparison, const Judgement& judg
 }
 
 // Memory has its own switch, whatever else is asked for.
-void apply_memory(const Comparison& comparison, const Judgement& judgement, Worse& one) {
+void apply_memory(const Comparison& comparison, const ComparisonResult& judgement, Worse& one) {
   const Difference* memory = judgement.more_memory();
   if (memory == nullptr || one.name != memory->name || comparison.options.more_memory_fails) return;
   one.fails = false;
   one.why = "more memory fails nothing without --more-memory fail";
 }
 
-bool gpu_has_time(const Comparison& comparison, const Judgement& judgement) {
+bool gpu_has_time(const Comparison& comparison, const ComparisonResult& judgement) {
   return comparison.options.only_if_it_matters && judgement.matters &&
          !judgement.matters->gpu_waits();
 }
@@ -41,7 +41,7 @@ bool gpu_has_time(const Comparison& comparison, const Judgement& judgement) {
 // What somebody accepted, of what is worse in one comparison.
 class Acceptance {
  public:
-  Acceptance(const Comparison& comparison, const Judgement& judgement)
+  Acceptance(const Comparison& comparison, const ComparisonResult& judgement)
       : comparison_(comparison), judgement_(judgement) {}
 
   // Returns whether anything was accepted.
@@ -127,13 +127,13 @@ class Acceptance {
   }
 
   const Comparison& comparison_;
-  const Judgement& judgement_;
+  const ComparisonResult& judgement_;
   double accepted_time_ = 0;  // of stages, in seconds per sample
   bool accepts_ = false;
 };
 
 // Of what was measured since the anchor; nothing is accepted there but a higher limit.
-GateAnswer gate_of_anchor(const Comparison& comparison, const Judgement& judgement) {
+GateAnswer gate_of_anchor(const Comparison& comparison, const ComparisonResult& judgement) {
   GateAnswer answer;
   const std::optional<Anchor>& anchor = comparison.anchor;
   const bool open = judgement.verdict == Outcome::cannot_tell || (anchor && anchor->cannot_tell());
@@ -150,7 +150,7 @@ const Worse* GateAnswer::find(std::string_view name) const {
   return found == worse.end() ? nullptr : &*found;
 }
 
-GateAnswer gate_of(const Comparison& comparison, const Judgement& judgement) {
+GateAnswer gate_of(const Comparison& comparison, const ComparisonResult& judgement) {
   GateAnswer answer = gate_of_anchor(comparison, judgement);
   const Difference* memory = judgement.more_memory();
   if (judgement.verdict == Outcome::worse)

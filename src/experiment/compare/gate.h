@@ -33,6 +33,6 @@ struct GateAnswer {
 
 // By what the options ask for, and what was accepted: a line is of what it names, of the wait for a
 // stage that it names, and of the totals as far as the accepted stages explain them.
-GateAnswer gate_of(const Comparison& comparison, const Judgement& judgement);
+GateAnswer gate_of(const Comparison& comparison, const ComparisonResult& judgement);
 
 }  // namespace loaderscope::compare

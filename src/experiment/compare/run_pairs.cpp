@@ -13,19 +13,19 @@
 namespace loaderscope::compare {
 namespace {
 
-constexpr Nanos kShortestWindow = 3 * kSecond / 10, kLongestWindow = 5 * kSecond;
-constexpr std::int64_t kUsualPairs = 12, kMostPairs = 80;
+constexpr Nanos kShortestWindow = 3 * kSecond / 10, kMaxWindow = 5 * kSecond;
+constexpr std::int64_t kUsualPairs = 12, kMaxPairs = 80;
 // What differs from process to process, and from second to second, more pairs make less of and
 // longer windows do not: a window takes this many times its start at most, unless there are enough.
-constexpr std::int64_t kMostOfStart = 2;
+constexpr std::int64_t kMaxOfStart = 2;
 // Where there is no time for the usual number, a window is half its start as long as these fit: a
 // shorter one measures less than the starts cost.
 constexpr std::int64_t kFewPairs = 8, kWorth = 2;
 // Of a start, most of which is imports: what is saved where two have it at the same time.
 constexpr Nanos kSavedOfStart = 4;
 // While one is measured the other waits; for longer it would be taken for one that hangs.
-constexpr Nanos kMostWaiting = 60 * kSecond;
-constexpr std::int64_t kLeastOfStart = 5;  // of a run: a window is no less of its start
+constexpr Nanos kMaxWaiting = 60 * kSecond;
+constexpr std::int64_t kMinOfStart = 5;  // of a run: a window is no less of its start
 using TwoArms = std::array<std::int64_t, 2>;
 constexpr std::array<TwoArms, kPairsOfBlock> kOrder = {{{0, 1}, {1, 0}}};
 
@@ -39,7 +39,7 @@ std::string too_short(const Options& options, Nanos needed, Nanos run) {
       options.share < 1 ? ": " + spell_duration(options.budget) + " of it are" : "";
   return fmt::format(
       "--budget {}: is too short{} for {} pairs of runs of {} each; give --budget {}",
-      of_all(options.budget, kMillisecond), part, kFewestPairs, show_duration(run),
+      of_all(options.budget, kMillisecond), part, kMinPairs, show_duration(run),
       of_all(needed + kSecond, kSecond));
 }
 
@@ -127,15 +127,15 @@ class PairRunner {
   }
 
   bool starts_beside() const {
-    return pilot_.may_wait && pilot_.window < kMostWaiting && context_.run_two;
+    return pilot_.may_wait && pilot_.window < kMaxWaiting && context_.run_two;
   }
 
   // Fixed by how long runs take, never by what they measure.
   RunLength plan() {
     RunLength length;
     length.warmup = context_.has_length ? 0 : pilot_.warmup;
-    const Nanos least = std::max(
-        {kShortestWindow, pilot_.fewest_steps * pilot_.step, pilot_.start / kLeastOfStart});
+    const Nanos least =
+        std::max({kShortestWindow, pilot_.fewest_steps * pilot_.step, pilot_.start / kMinOfStart});
     const Nanos saved = starts_beside() ? pilot_.start / kSavedOfStart : 0;
     const Nanos start = pilot_.start - saved + length.warmup * pilot_.step;
     const Nanos left = comparison_.options.budget - comparison_.spent;
@@ -145,9 +145,9 @@ class PairRunner {
     };
     const Nanos worth_a_start = std::min(start / kWorth, window_for(kFewPairs));
     const Nanos enough =
-        std::max(window_for(kMostPairs),
-                 std::min(kMostOfStart * start, std::max(worth_a_start, window_for(kUsualPairs))));
-    Nanos window = std::clamp(enough, least, std::max(least, kLongestWindow));
+        std::max(window_for(kMaxPairs),
+                 std::min(kMaxOfStart * start, std::max(worth_a_start, window_for(kUsualPairs))));
+    Nanos window = std::clamp(enough, least, std::max(least, kMaxWindow));
     if (context_.has_length) window = pilot_.window;
     if (pilot_.is_exact) window = 0;
     comparison_.planned_pairs = kPairsOfBlock * blocks(left, start + window);
@@ -166,12 +166,12 @@ class PairRunner {
     if (comparison_.options.pairs > 0)
       return (comparison_.options.pairs + kPairsOfBlock - 1) / kPairsOfBlock;
     const std::int64_t fit = left / (kRunsOfBlock * std::max<Nanos>(1, run));
-    const std::int64_t fewest = kFewestPairs / kPairsOfBlock;
+    const std::int64_t fewest = kMinPairs / kPairsOfBlock;
     if (fit < fewest) {
       const Nanos needed = comparison_.spent + fewest * kRunsOfBlock * run;
       throw UsageError(too_short(comparison_.options, needed, run));
     }
-    return std::min(fit, kMostPairs / kPairsOfBlock);
+    return std::min(fit, kMaxPairs / kPairsOfBlock);
   }
 
   bool measure(const TwoArms& arms, std::int64_t block, RunLength length) {

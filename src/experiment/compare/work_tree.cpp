@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/process_end.h"
+#include "base/exit_status.h"
 #include "loaderscope/errors.h"
 #include "machine/tool_run.h"
 
@@ -169,7 +169,7 @@ void WorkTree::build(const std::string& command, const std::function<bool()>& st
   if (built.is_fine()) return;
   const std::string said = shown_text(built.last_line());
   throw RunError("--build at " + shown_text(ref_) + " (" + commit_ + "): " +
-                 spell_end(built.status) + (said.empty() ? ", and said nothing" : ": " + said) +
+                 describe_exit(built.status) + (said.empty() ? ", and said nothing" : ": " + said) +
                  "; try it in a work tree of that commit");
 }
 

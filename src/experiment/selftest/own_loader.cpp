@@ -15,7 +15,7 @@ constexpr std::string_view kTrainer =
     "compute = 100us\nin-flight = 1\ncopy = sync\nwarmup = 4\nsteps = 8\n";
 constexpr std::string_view kSmallBatches = "batch-size = 4\n";
 constexpr std::string_view kOneWorkerAhead = "num-workers = 1\nprefetch-factor = 1\n";
-constexpr Nanos kLeastDelay = 40 * kMillisecond;  // of a step
+constexpr Nanos kMinDelay = 40 * kMillisecond;  // of a step
 
 constexpr std::array<Stage, 9> kSeen = {Stage::read,      Stage::read_decompress, Stage::decode,
                                         Stage::augment,   Stage::opaque,          Stage::collate,
@@ -64,7 +64,7 @@ void add_delays(OwnLoader& own, const RunConfig& settings, const RankRecord& ran
                 const MachineLimits& limits) {
   const std::int64_t batch = std::max<std::int64_t>(1, rank.samples / rank.steps());
   // What a step takes varies with its length.
-  const Nanos per_step = std::max(kLeastDelay, rank.window() / rank.steps());
+  const Nanos per_step = std::max(kMinDelay, rank.window() / rank.steps());
   const auto add = [&](Stage stage) {
     own.trial.delays.push_back(delay_of(stage, settings, per_step, batch, limits));
   };

@@ -6,11 +6,11 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr Nanos kLong = 2 * kMillisecond;
-constexpr std::int64_t kTimesLonger = 5;   // than the stage usually takes
-constexpr std::int64_t kFewestKnown = 16;  // calls, before it is known what is usual
+constexpr std::int64_t kTimesLonger = 5;  // than the stage usually takes
+constexpr std::int64_t kMinKnown = 16;    // calls, before it is known what is usual
 
 bool is_of_making(const Span& span) {
-  return span.batch >= 0 && span.stage != Stage::idle && !brings_up(span.stage);
+  return span.batch >= 0 && span.stage != Stage::idle && !is_startup(span.stage);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ std::optional<Span> FirstCalls::take_start_of(std::int32_t worker, Span& span) {
   }
   its_calls->second[span.stage] = true;
   const Nanos excess = length - usual.mean();
-  if (usual.count < kFewestKnown || excess < kLong || length < kTimesLonger * usual.mean())
+  if (usual.count < kMinKnown || excess < kLong || length < kTimesLonger * usual.mean())
     return std::nullopt;
   const double part = static_cast<double>(excess) / static_cast<double>(length);
   Span start = span;

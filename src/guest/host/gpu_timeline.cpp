@@ -6,8 +6,8 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr std::size_t kMostStretches = std::size_t{1}
-                                       << 20;  // of one step; they are put together beyond
+constexpr std::size_t kMaxStretches = std::size_t{1}
+                                      << 20;  // of one step; they are put together beyond
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void GpuTimeline::copy(Nanos begin, Nanos end, Bytes bytes) {
 }
 
 void GpuTimeline::add(Stretches& stretches, Nanos begin, Nanos end) {
-  if (stretches.size() >= kMostStretches) {
+  if (stretches.size() >= kMaxStretches) {
     const Nanos last = stretches.back().end;
     stretches = {{last - covered(stretches), last}};
   }

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Short enough for the address of a socket.
-constexpr std::size_t kLongestFolder = 70;
+constexpr std::size_t kMaxFolder = 70;
 
 const std::string kName = "loaderscope-run-";
 // Below it.
@@ -34,7 +34,7 @@ bool may_be_run_from(const std::string& place) {
 std::string place_of_folders() {
   const char* given = std::getenv("TMPDIR");
   std::string first = given != nullptr && *given != '\0' ? given : "/tmp";
-  if (first.size() + kName.size() > kLongestFolder) first = "/tmp";
+  if (first.size() + kName.size() > kMaxFolder) first = "/tmp";
   for (const std::string& place : {first, std::string("/tmp"), std::string("/var/tmp")}) {
     if (may_be_run_from(place)) return place;
   }
@@ -74,12 +74,12 @@ int GuestFiles::pythons_seen() const {
   return seen;
 }
 
-std::vector<Unmeasured> GuestFiles::unmeasured() const {
-  std::vector<Unmeasured> all;
+std::vector<UnmeasuredProcess> GuestFiles::unmeasured() const {
+  std::vector<UnmeasuredProcess> all;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder() + kUnmeasured, ignored)) {
     const std::string name = entry.path().filename().string();
-    Unmeasured one;
+    UnmeasuredProcess one;
     one.process = static_cast<pid_t>(std::atol(name.c_str()));
     one.is_worker = name.ends_with("worker");
     one.reason = shown_text(fs::read_symlink(entry.path(), ignored).string());

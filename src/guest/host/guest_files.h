@@ -19,7 +19,7 @@ namespace loaderscope::guest {
 std::span<const EmbeddedFile> embedded_files();  // made by src/embed.cmake
 
 // What the Python side of a run has to know. `replay` may be null.
-std::string settings_json(const RunConfig& config, const ReplayTurns* replay);
+std::string settings_json(const RunConfig& config, const ReplaySchedule* replay);
 
 // What --bind means on this machine. Throws RunError where it cannot be.
 std::vector<std::string> notes_on_binding(const RunConfig& config);
@@ -35,7 +35,7 @@ class GuestFiles {
   std::string socket_path() const { return folder() + "/host"; }
   // How many Python programs have been started with the package on their path.
   int pythons_seen() const;
-  std::vector<Unmeasured> unmeasured() const;
+  std::vector<UnmeasuredProcess> unmeasured() const;
 
  private:
   void write(const std::string& name, std::string_view content) const;

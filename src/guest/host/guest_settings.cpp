@@ -103,7 +103,7 @@ json trainer(const RunConfig& c) {
           {"products", c.trainer.compute.value.gemm}};
 }
 
-json replay_turns(const ReplayTurns* turns) {
+json replay_turns(const ReplaySchedule* turns) {
   if (turns == nullptr) return nullptr;
   return {{"lead", turns->lead}, {"loader", turns->loader()}, {"replay", turns->replay()}};
 }
@@ -127,7 +127,7 @@ std::vector<std::string> notes_on_binding(const RunConfig& config) {
   return describe_binding(binding_of(config), config.loader.bind.value);
 }
 
-std::string settings_json(const RunConfig& config, const ReplayTurns* replay) {
+std::string settings_json(const RunConfig& config, const ReplaySchedule* replay) {
   return json{
       {"inject", injections(config)},   {"seed", config.measure.seed.value},
       {"trainer", trainer(config)},     {"batch_function", config.program.batch_function.value},

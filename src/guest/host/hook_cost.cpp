@@ -10,7 +10,7 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kMostSettling = 20 * kSecond;
+constexpr Nanos kMaxSettling = 20 * kSecond;
 // Of a window: what is spent behind it, and within it, where half of it is not timed.
 constexpr Nanos kBehind = 5, kWithin = 20;
 constexpr Nanos kLater = 4;  // times as late, and as long
@@ -76,10 +76,10 @@ std::optional<HookCost::Share> HookCost::share() const {
 }
 
 // False where more time would pass until batches are of the new turn than can be waited.
-bool HookSeries::begin(const Seen& seen, Nanos length) {
+bool HookCostSchedule::begin(const Seen& seen, Nanos length) {
   const Nanos step = seen.steps > 0 ? seen.window / seen.steps : 0;
   const auto settling = static_cast<Nanos>(HookCost::kTurns) * seen.ahead * step;
-  if (settling > kMostSettling) {
+  if (settling > kMaxSettling) {
     why_not_ = "its steps take too long for turns";
     return false;
   }
@@ -89,7 +89,7 @@ bool HookSeries::begin(const Seen& seen, Nanos length) {
   return true;
 }
 
-bool HookSeries::behind_window(const Seen& seen) {
+bool HookCostSchedule::behind_window(const Seen& seen) {
   if (!why_not_.empty()) return true;
   if (!series_ && !begin(seen, seen.window / kBehind)) return true;
   series_->look(seen.clock, seen.taken);
@@ -97,7 +97,7 @@ bool HookSeries::behind_window(const Seen& seen) {
   return series_->over();
 }
 
-void HookSeries::meanwhile(const Seen& seen) {
+void HookCostSchedule::meanwhile(const Seen& seen) {
   if (!why_not_.empty()) return;
   within_ = true;
   if (!series_) {
@@ -112,7 +112,7 @@ void HookSeries::meanwhile(const Seen& seen) {
 }
 
 // The cost of timing the stages, as a sentence.
-std::string HookSeries::about_timing(RunRecord& record, const OwnCost& own) const {
+std::string HookCostSchedule::about_timing(RunRecord& record, const OwnCost& own) const {
   const auto share = done_ ? done_->share() : std::nullopt;
   if (!share) {
     const std::string ended =
@@ -143,7 +143,7 @@ std::string HookSeries::about_timing(RunRecord& record, const OwnCost& own) cons
          (within_ ? "; what was not timed is opaque" : "");
 }
 
-void HookSeries::say(RunRecord& record, const OwnCost& own) const {
+void HookCostSchedule::say(RunRecord& record, const OwnCost& own) const {
   const std::string all_else = about_all_else(record, own);
   const std::string timing = about_timing(record, own);
   if (is_large(own)) {

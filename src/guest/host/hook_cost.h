@@ -49,10 +49,10 @@ class HookCost {
 
 // When a job is timed by turns: behind a window that has an end, else now and then while the job
 // runs.
-class HookSeries {
+class HookCostSchedule {
  public:
   // `why_not`: why it is not to be measured; "" where it is.
-  explicit HookSeries(std::string why_not) : why_not_(std::move(why_not)) {}
+  explicit HookCostSchedule(std::string why_not) : why_not_(std::move(why_not)) {}
 
   struct Seen {
     Nanos window = 0;        // that is over

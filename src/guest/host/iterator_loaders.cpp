@@ -6,8 +6,8 @@
 namespace loaderscope::guest {
 
 IteratorLoaders::Facts IteratorLoaders::shared(const LoaderFacts& loader) {
-  constexpr std::size_t kMostLoaders = 1024;
-  if (last_facts_.size() >= kMostLoaders && !last_facts_.contains(loader.number))
+  constexpr std::size_t kMaxLoaders = 1024;
+  if (last_facts_.size() >= kMaxLoaders && !last_facts_.contains(loader.number))
     last_facts_.clear();
   Facts& last = last_facts_[loader.number];
   if (last == nullptr || *last != loader) last = std::make_shared<const LoaderFacts>(loader);
@@ -37,10 +37,10 @@ void IteratorLoaders::put(std::int32_t iterator, const Facts& facts) {
 }
 
 void IteratorLoaders::forget() {
-  constexpr std::ptrdiff_t kMost = std::ptrdiff_t{1} << 16;
-  if (std::ssize(from_) < kMost) return;
-  const auto first = std::next(from_.begin(), kMost / 4);
-  const auto last = std::next(first, kMost / 2);
+  constexpr std::ptrdiff_t kMax = std::ptrdiff_t{1} << 16;
+  if (std::ssize(from_) < kMax) return;
+  const auto first = std::next(from_.begin(), kMax / 4);
+  const auto last = std::next(first, kMax / 2);
   const std::int32_t begin = first->first;
   forgotten_before_ = last->first;
   from_.erase(first, last);

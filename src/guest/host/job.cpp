@@ -10,7 +10,7 @@
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "guest/host/job_record.h"
-#include "record/broken_off.h"
+#include "record/partial_run.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -102,7 +102,7 @@ RunRecord Job::run() {
   }
   end_or_leave_the_rest();
   measure();
-  if (!child_.has_offspring()) consumption_.job_ended();
+  if (!child_.has_descendants()) consumption_.job_ended();
   const std::string failure = check_end();
   if (failure.empty()) return record();
   if (training_.first_measured() == nullptr) throw RunError(failure);
@@ -110,7 +110,7 @@ RunRecord Job::run() {
   const bool has_steps = std::any_of(measured.ranks.begin(), measured.ranks.end(),
                                      [](const RankRecord& rank) { return rank.steps() > 0; });
   if (!has_steps) throw RunError(failure);
-  throw BrokenOff(RunError(failure), std::move(measured));
+  throw PartialRunError(RunError(failure), std::move(measured));
 }
 
 // Whatever fails of what we do, the program does not end with it.
@@ -126,8 +126,9 @@ void Job::measure() {
 }
 
 void Job::look() {
-  host_.look(
-      [this](Member& member, const std::string& message) { messages_.hear(member, message); });
+  host_.look([this](GuestProcess& member, const std::string& message) {
+    messages_.hear(member, message);
+  });
   read_pages();
   training_.advance(false);
   const std::vector<JobProcess> processes = running();
@@ -136,7 +137,7 @@ void Job::look() {
     watch_.look(processes);
     memory_.look(processes, false);
   }
-  host_.let_go([this](const Member& member) {
+  host_.let_go([this](const GuestProcess& member) {
     return member.page() == nullptr ||
            (member.is_read_to_end && training_.of(member).let_go(*member.page()));
   });
@@ -152,7 +153,7 @@ void Job::read_pages() {
     const bool ended = member->ended();  // before its page is read: what it wrote last is read too
     const Writer writer = member->is_worker ? Writer{member->worker, member->iterator} : Writer{};
     if (!member->is_distrusted() && !training_.of(*member).read(*member->page(), writer)) {
-      member->distrust();
+      member->mark_corrupt();
       messages_.note(
           fmt::format("process {} has written over the memory that it shares with "
                       "loaderscope: what it did from then on is not known",
@@ -227,12 +228,12 @@ RunRecord Job::record() {
   training_.advance(true);
   record.metrics = consumption_.metrics(training_.window_end());
   record.details = consumption_.other_programs();
-  put_histories(record, training_.by_rank(), started_);
+  add_ranks(record, training_.by_rank(), started_);
   hooks_.say(record, own_cost_);
-  say_which_loader(record, training_);
+  note_measured_loader(record, training_);
   say_changes(record);
   say_unmeasured(record);
-  put_beside_account(record, training_.first_measured(), messages_, watch_, memory_);
+  add_metrics(record, training_.first_measured(), messages_, watch_, memory_);
   return record;
 }
 

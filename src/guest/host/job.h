@@ -6,24 +6,24 @@
 #include <string>
 #include <vector>
 
-#include "engine/pipeline/progress_beat.h"
-#include "guest/host/consumption.h"
+#include "engine/pipeline/progress_throttle.h"
 #include "guest/host/epoch_lengths.h"
 #include "guest/host/guest_files.h"
+#include "guest/host/guest_server.h"
 #include "guest/host/hang_watch.h"
 #include "guest/host/hook_cost.h"
-#include "guest/host/host.h"
 #include "guest/host/job_memory.h"
 #include "guest/host/left_segments.h"
 #include "guest/host/messages.h"
+#include "guest/host/no_loader_warning.h"
 #include "guest/host/own_cost.h"
 #include "guest/host/process_watch.h"
 #include "guest/host/program_output.h"
+#include "guest/host/resource_usage.h"
 #include "guest/host/second_signal.h"
 #include "guest/host/training_processes.h"
-#include "guest/host/unseen.h"
 #include "loaderscope/engine.h"
-#include "machine/child.h"
+#include "machine/child_process.h"
 
 namespace loaderscope::guest {
 
@@ -44,7 +44,7 @@ class Job {
   void notice_stop(Nanos& last_pass);
   void read_pages();
   std::vector<JobProcess> running() const;  // that have joined
-  bool is_orphan(const Member& member) const;
+  bool is_orphan(const GuestProcess& member) const;
   bool has_more_to_say(Nanos since_end) const;
   void watch_consumption();
   void look_for_end_of_window();
@@ -64,7 +64,7 @@ class Job {
   void check_taken() const;
   std::string program() const;
   std::string with_batch_function(const std::string& place) const;  // a command
-  std::vector<Unmeasured> unmeasured() const;
+  std::vector<UnmeasuredProcess> unmeasured() const;
   void say_unmeasured(RunRecord& record) const;
   void say_changes(RunRecord& record) const;
   RunRecord record();
@@ -73,9 +73,9 @@ class Job {
   const EngineContext& context_;
   const std::vector<std::string>& command_;
   GuestFiles files_;
-  Host host_;
+  GuestServer host_;
   ProgramOutput output_;
-  Child child_;
+  ChildProcess child_;
   Nanos started_;
   Nanos resumed_at_ = 0;  // after we were stopped last, as by Ctrl-Z; 0: never
   LeftSegments segments_;
@@ -84,17 +84,17 @@ class Job {
   ProcessWatch watch_;
   JobMemory memory_;
   Messages messages_;
-  Consumption consumption_;
+  ResourceUsage consumption_;
   std::int64_t windows_begun_anew_ = 0;
   double filled_ = 0;  // of what a process writes into, the fullest at the last look
-  HookSeries hooks_;
+  HookCostSchedule hooks_;
   OwnCost own_cost_;
   HangWatch hangs_;
   EpochLengths lengths_;
   std::string hang_;  // what was said of one last; "": nothing was
-  Unseen unseen_;
-  ProgressBeat progress_beat_;
-  AccountSoFar account_;                       // as it was last shown
+  NoLoaderWarning unseen_;
+  ProgressThrottle progress_beat_;
+  RunningAccount account_;                     // as it was last shown
   std::optional<SecondSignal> second_signal_;  // once the user has asked to stop
   std::string broke_off_;                      // why measuring did; "": it did not
   bool complete_ = false;

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/process_end.h"
+#include "base/exit_status.h"
 #include "guest/host/job.h"
 #include "loaderscope/errors.h"
 
@@ -28,13 +28,13 @@ std::string Job::check_end() const {
   if (!messages_.refusal().empty()) throw RunError(messages_.refusal());
   if (!broke_off_.empty()) {
     throw RunError(fmt::format("{}: {}; measuring had broken off before: {}", program(),
-                               spell_end(*status_), broke_off_));
+                               describe_exit(*status_), broke_off_));
   }
   if (second_signal_) return "";
   const std::string missing = messages_.injected().missing(false);
   if (complete_ && !missing.empty()) throw RunError(missing);
   if (complete_) return "";
-  const std::string end = spell_end(*status_);
+  const std::string end = describe_exit(*status_);
   if (!messages_.failure().empty() && !is_success(*status_)) {
     return fmt::format("{}: {}: {}; its traceback is above", program(), end, messages_.failure());
   }
@@ -60,7 +60,7 @@ void Job::check_taken() const {
   }
   if (training_.first_measured() != nullptr) return;
   std::string unseen = messages_.not_looked_into();
-  for (const Unmeasured& one : unmeasured()) {
+  for (const UnmeasuredProcess& one : unmeasured()) {
     if (unseen.empty()) unseen = one.reason;
   }
   const std::string& named = config_.program.batch_function.value;
@@ -80,10 +80,11 @@ void Job::check_taken() const {
 }
 
 // As they say themselves, and as the host knows. A process that joined later was measured.
-std::vector<Unmeasured> Job::unmeasured() const {
-  std::vector<Unmeasured> all = files_.unmeasured();
+std::vector<UnmeasuredProcess> Job::unmeasured() const {
+  std::vector<UnmeasuredProcess> all = files_.unmeasured();
   all.insert(all.end(), host_.turned_away().begin(), host_.turned_away().end());
-  std::erase_if(all, [this](const Unmeasured& one) { return processes_.count(one.process) > 0; });
+  std::erase_if(all,
+                [this](const UnmeasuredProcess& one) { return processes_.count(one.process) > 0; });
   return all;
 }
 
@@ -91,7 +92,7 @@ std::vector<Unmeasured> Job::unmeasured() const {
 void Job::say_unmeasured(RunRecord& record) const {
   std::int64_t workers = 0;
   std::string reason;
-  for (const Unmeasured& one : unmeasured()) {
+  for (const UnmeasuredProcess& one : unmeasured()) {
     if (!one.is_worker) continue;
     ++workers;
     reason = one.reason;

@@ -17,7 +17,7 @@ namespace loaderscope::guest {
 class JobMemory {
  public:
   JobMemory() = default;
-  explicit JobMemory(LookPace pace) : pace_(pace) {}
+  explicit JobMemory(SamplingPace pace) : pace_(pace) {}
 
   // `is_last`: the window has ended, and what they hold now counts in any case.
   void look(const std::vector<JobProcess>& processes, bool is_last);
@@ -31,7 +31,7 @@ class JobMemory {
   std::vector<Metric> metrics(double batches, double window_s) const;
 
  private:
-  LookPace pace_{kSecond / 2, 200};
+  SamplingPace pace_{kSecond / 2, 200};
   Bytes resident_ = 0, shared_ = 0;
   double private_of_workers_ = 0;
   std::set<pid_t> trainers_, workers_;  // at the last look

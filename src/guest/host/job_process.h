@@ -20,17 +20,17 @@ struct JobProcess {
 inline std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
 
 // A process that could not report what it does, and why.
-struct Unmeasured {
+struct UnmeasuredProcess {
   pid_t process = 0;
   bool is_worker = false;
   std::string reason;
 };
 
 // Looking costs the job time.
-class LookPace {
+class SamplingPace {
  public:
   // Looks at most once per `every`. One of `parts` parts of the time goes into looking.
-  LookPace(Nanos every, Nanos parts) : every_(every), parts_(parts) {}
+  SamplingPace(Nanos every, Nanos parts) : every_(every), parts_(parts) {}
   bool is_due(Nanos now) const {
     return !has_looked() || now - last_ >= std::max(every_, parts_ * cost_);
   }

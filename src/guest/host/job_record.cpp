@@ -98,11 +98,11 @@ void say_rank_waits(RunRecord& record) {
   record.notes.push_back(
       "the ranks end their steps together: what a rank waited in them for the last one to begin is "
       "no compute, but what that one waited for" +
-      words_of_unbooked(record.ranks));
+      describe_unbooked_waits(record.ranks));
 }
 
 // Of the first rank, whose first batch is spoken of.
-void say_thrown_away(RunRecord& record, const LoaderHistory::ThrownAway& skip) {
+void say_thrown_away(RunRecord& record, const LoaderHistory::SkippedPrefix& skip) {
   if (skip.batches == 0) return;
   for (const auto& word : Words<Cause>::table())
     if (const Nanos part = skip.first[word.value]; part > 0)
@@ -159,10 +159,11 @@ ProgramFacts program_of(const LoaderHistory* measured, const Messages& messages)
 
 }  // namespace
 
-void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started) {
+void add_ranks(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started) {
   for (LoaderHistory* history : histories) {
     if (record.ranks.empty()) {
-      put_loader(record.config, history->loader(), static_cast<std::int64_t>(histories.size()));
+      apply_loader_settings(record.config, history->loader(),
+                            static_cast<std::int64_t>(histories.size()));
       record.before_first_ask.emplace_back("script", history->first_ask() - started);
       say_thrown_away(record, history->thrown_away());
     }
@@ -172,12 +173,12 @@ void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histori
   say_rank_waits(record);
   say_loaders_work(record, histories);
   if (!record.ranks.empty())
-    put_measured(record.config, record.ranks.front(), histories.front()->loader());
+    apply_measured_settings(record.config, record.ranks.front(), histories.front()->loader());
   say_gpu(record, histories);
 }
 
-void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
-                        const ProcessWatch& watch, const JobMemory& memory) {
+void add_metrics(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
+                 const ProcessWatch& watch, const JobMemory& memory) {
   record.program = program_of(measured, messages);
   DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));

@@ -15,19 +15,19 @@ namespace loaderscope::guest {
 
 // Of a job that has ended and was started at `started`: its ranks, the settings in force, and what
 // its GPUs did. `histories` are by rank, and have folded all that they know; they are used up.
-void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started);
+void add_ranks(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started);
 
 // A note on the loader that is measured; nothing where none is.
-void say_which_loader(RunRecord& record, const TrainingProcesses& training);
+void note_measured_loader(RunRecord& record, const TrainingProcesses& training);
 
 // What is known of the job beside the times of its batches. The ranks are in the record by now.
-void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
-                        const ProcessWatch& watch, const JobMemory& memory);
+void add_metrics(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
+                 const ProcessWatch& watch, const JobMemory& memory);
 
 // The settings of the loader that are in force.
-void put_loader(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks);
+void apply_loader_settings(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks);
 // What the program's data and training turned out to be, as the settings that they would be.
-void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader);
+void apply_measured_settings(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader);
 
 // Brings one's rows behind the others.
 template <typename Rows>

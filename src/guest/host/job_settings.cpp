@@ -7,7 +7,7 @@
 
 namespace loaderscope::guest {
 
-void put_loader(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks) {
+void apply_loader_settings(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks) {
   const bool has_workers = loader.num_workers > 0;
   config.loader.executor.value = loader.is_opaque ? Executor::opaque
                                  : has_workers    ? Executor::processes
@@ -27,7 +27,7 @@ void put_loader(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks
   config.trainer.ranks.value = ranks;
 }
 
-void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader) {
+void apply_measured_settings(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader) {
   if (rank.samples > 0 && rank.steps() > 0) {
     const double per_batch = static_cast<double>(rank.samples) / static_cast<double>(rank.steps());
     // Where an epoch's last batch is a short one, the others have more samples than the mean.

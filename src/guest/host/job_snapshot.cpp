@@ -9,7 +9,7 @@ namespace {
 
 using Trainer = TrainingProcesses::Trainer;
 
-constexpr std::size_t kMostProcesses = 512;  // of one kind that are looked at
+constexpr std::size_t kMaxProcesses = 512;  // of one kind that are looked at
 
 const Doing* doing_of(const JobView& job, pid_t process) {
   for (const auto& member : job.members) {
@@ -24,7 +24,7 @@ std::map<std::int32_t, pid_t> workers_of(const JobView& job, const Trainer& trai
   const std::int32_t iterator = trainer.process->movement().current().iterator;
   const auto add = [&](const Hello& who) {
     const bool is_its = who.is_worker && who.trainer == trainer.pid && who.iterator == iterator;
-    if (is_its && workers.size() < kMostProcesses) workers[who.worker] = who.pid;
+    if (is_its && workers.size() < kMaxProcesses) workers[who.worker] = who.pid;
   };
   for (const auto& [pid, offer] : job.messages.stacks()) add(offer.who);
   for (const auto& member : job.members) add(*member);
@@ -116,7 +116,7 @@ hang::HangFacts take_job_snapshot(const JobView& job, const Trainer& root,
   hang::HangFacts facts;
   facts.since = now - root.process->movement().last();
   for (const Trainer& trainer : job.training.trainers()) {
-    if (facts.ranks.size() == kMostProcesses && trainer.pid != root.pid) continue;
+    if (facts.ranks.size() == kMaxProcesses && trainer.pid != root.pid) continue;
     if (trainer.pid == root.pid) facts.root = facts.ranks.size();
     facts.ranks.push_back(rank_facts(job, trainer, answers, now));
   }

@@ -18,7 +18,7 @@ namespace loaderscope::guest {
 // What is known of the job. All of it outlives this.
 struct JobView {
   const TrainingProcesses& training;
-  const std::vector<std::unique_ptr<Member>>& members;
+  const std::vector<std::unique_ptr<GuestProcess>>& members;
   const Messages& messages;
   const ProcessWatch& processes;
 };

@@ -24,7 +24,7 @@ constexpr Nanos kUntilHelpersEnd = 6 * kSecond;  // of a program that was killed
 }  // namespace
 
 // A worker that goes on, and whose trainer is gone.
-bool Job::is_orphan(const Member& member) const {
+bool Job::is_orphan(const GuestProcess& member) const {
   if (!member.is_worker || member.ended()) return false;
   const auto& members = host_.members();
   return std::none_of(members.begin(), members.end(), [&](const auto& other) {
@@ -43,7 +43,7 @@ bool Job::has_more_to_say(Nanos since_end) const {
 // What was killed because it would not end takes the rest along, and so does the user's second
 // signal.
 void Job::end_or_leave_the_rest() {
-  left_behind_ = child_.has_offspring();
+  left_behind_ = child_.has_descendants();
   const std::vector<JobProcess> still_there = running();
   segments_.look(still_there, true);
   trains_on_ = std::any_of(still_there.begin(), still_there.end(),
@@ -52,14 +52,14 @@ void Job::end_or_leave_the_rest() {
     child_.end_all();
   } else {
     for (const auto& member : host_.members()) {
-      if (is_orphan(*member)) child_.end_offspring(member->pid);
+      if (is_orphan(*member)) child_.kill_descendants(member->pid);
     }
     // Helpers, such as those that keep the workers' shared memory, end behind them.
     const bool killed = status_ && WIFSIGNALED(*status_);
-    child_.await_offspring(killed ? kUntilHelpersEnd : kLastWords);
+    child_.wait_for_descendants(killed ? kUntilHelpersEnd : kLastWords);
     child_.let_offspring_go();
   }
-  if (!child_.has_offspring()) segments_.remove_of(processes_);
+  if (!child_.has_descendants()) segments_.remove_of(processes_);
 }
 
 void Job::look_for_signals() {

@@ -39,7 +39,7 @@ class LeftSegments {
   std::filesystem::path root_;
   bool is_first_namespace_;
   std::time_t began_;                               // of the clock that files have
-  LookPace pace_{10 * kSecond, 200};                // all mappings of all processes are read
+  SamplingPace pace_{10 * kSecond, 200};            // all mappings of all processes are read
   std::set<std::pair<std::string, ino_t>> mapped_;  // names and inodes
 };
 

@@ -14,8 +14,8 @@ LoaderHistory::LoaderHistory(const RunConfig& given, const LoaderFacts& loader)
       first_workers_(loader.num_workers),
       window_(std::in_place, given, loader) {}
 
-bool LoaderHistory::take_fact(const Fact& fact, const LoaderFacts& loader) {
-  if (fact.kind == FactKind::epoch) {
+bool LoaderHistory::take_fact(const GuestEvent& fact, const LoaderFacts& loader) {
+  if (fact.kind == GuestEventKind::epoch) {
     begin_epoch(fact, loader);
     return true;
   }
@@ -25,38 +25,38 @@ bool LoaderHistory::take_fact(const Fact& fact, const LoaderFacts& loader) {
   return true;
 }
 
-void LoaderHistory::take_fact(const Fact& fact, Epoch& epoch) {
+void LoaderHistory::take_fact(const GuestEvent& fact, Epoch& epoch) {
   take_of_loader(fact, epoch);
   send_stats_.take(fact);
-  if (fact.batch >= 0 && fact.kind != FactKind::replayed) take_of_batch(fact, epoch);
+  if (fact.batch >= 0 && fact.kind != GuestEventKind::replayed) take_of_batch(fact, epoch);
 }
 
-void LoaderHistory::take_of_loader(const Fact& fact, Epoch& epoch) {
+void LoaderHistory::take_of_loader(const GuestEvent& fact, Epoch& epoch) {
   switch (fact.kind) {
-    case FactKind::ask:
+    case GuestEventKind::ask:
       asked_ = fact.begin;
       time_.asked(fact.count, fact.begin);
       break;
-    case FactKind::ended:
+    case GuestEventKind::ended:
       stopped_for_ = fact.end - fact.begin;
       time_.ended(fact.begin, fact.end);
       break;
-    case FactKind::replayed:
+    case GuestEventKind::replayed:
       replayed(fact, epoch);
       break;
-    case FactKind::started:
+    case GuestEventKind::started:
       started(fact, epoch);
       break;
-    case FactKind::chosen:
+    case GuestEventKind::chosen:
       chosen(fact);
       break;
-    case FactKind::wrapped:
+    case GuestEventKind::wrapped:
       wrapped(fact.end - fact.begin);
       break;
-    case FactKind::trained:
+    case GuestEventKind::trained:
       trained(fact);
       break;
-    case FactKind::moved:
+    case GuestEventKind::moved:
       if (fact.batch < 0) moved(taken_last_.value_or(-1), fact.end - fact.begin);
       break;
     default:
@@ -64,17 +64,17 @@ void LoaderHistory::take_of_loader(const Fact& fact, Epoch& epoch) {
   }
 }
 
-void LoaderHistory::take_of_batch(const Fact& fact, Epoch& epoch) {
+void LoaderHistory::take_of_batch(const GuestEvent& fact, Epoch& epoch) {
   const std::optional<std::int64_t> batch = epoch.numbers.of(fact.batch, batches_);
   if (!batch || !may_know(*batch)) return;
   switch (fact.kind) {
-    case FactKind::dispatched:
+    case GuestEventKind::dispatched:
       dispatched(fact, *batch, epoch);
       break;
-    case FactKind::take:
+    case GuestEventKind::take:
       taken(fact, *batch, epoch);
       break;
-    case FactKind::moved:
+    case GuestEventKind::moved:
       moved(*batch, fact.end - fact.begin);
       break;
     default:
@@ -120,7 +120,7 @@ bool LoaderHistory::take_span(std::int32_t worker, const Span& span) {
 }
 
 // Of what its thread waited for a core, as much as it was not on one.
-Interval LoaderHistory::interval_of(const Fact& fact) {
+Interval LoaderHistory::interval_of(const GuestEvent& fact) {
   const Nanos off_cpu = std::max<Nanos>(fact.end - fact.begin - fact.cpu, 0);
   return {fact.begin, fact.end, fact.cpu, std::clamp<Nanos>(fact.queued, 0, off_cpu)};
 }

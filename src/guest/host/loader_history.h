@@ -12,9 +12,9 @@
 #include "guest/host/batch_numbers.h"
 #include "guest/host/gpu_timeline.h"
 #include "guest/host/loop_time.h"
-#include "guest/host/measured_window.h"
+#include "guest/host/resume_skip_detector.h"
 #include "guest/host/send_stats.h"
-#include "guest/host/skipped_batches.h"
+#include "guest/host/window_recorder.h"
 #include "guest/protocol/loader_facts.h"
 #include "guest/protocol/page.h"
 #include "settings/resolve_guest.h"
@@ -33,7 +33,7 @@ class LoaderHistory {
   void gpu_did(const GpuRecord& record);
   // Facts and spans of this loader's iterators. False: what they need has not come yet. `loader`:
   // as it was when the fact's iterator was made; a program may change its settings in between.
-  bool take_fact(const Fact& fact, const LoaderFacts& loader);
+  bool take_fact(const GuestEvent& fact, const LoaderFacts& loader);
   bool take_span(std::int32_t worker, const Span& span);
   // The program waited for a batch of the loader of that number, which is another one: where that
   // was within a step of this one, the step did not compute meanwhile.
@@ -54,20 +54,20 @@ class LoaderHistory {
   const SendStats& send_stats() const { return send_stats_; }
   // Batches thrown away before the program began to train, which is when its window begins anew;
   // what its first batch took until then, and the others behind it.
-  struct ThrownAway {
+  struct SkippedPrefix {
     std::int64_t batches = 0;  // 0: none
     PerCause<Nanos> first{};
     Nanos others = 0;
   };
-  const ThrownAway& thrown_away() const { return thrown_away_; }
+  const SkippedPrefix& thrown_away() const { return thrown_away_; }
   // Of a device of ours: `count` is the step.
-  void of_device(const Fact& fact);
+  void of_device(const GuestEvent& fact);
   // Folds the steps that are known. `no_more`: what is missing will not come.
   void advance(bool no_more);
 
   const LoaderFacts& loader() const { return loader_; }  // as it was last
   std::int64_t first_workers() const { return first_workers_; }
-  const MeasuredWindow& window() const { return *window_; }
+  const WindowRecorder& window() const { return *window_; }
   std::int64_t taken() const { return steps_; }  // batches, also outside the window
   // Batches that came behind another one of their epoch, and when the last did on a clock that
   // stands still between epochs.
@@ -117,24 +117,24 @@ class LoaderHistory {
   };
 
   bool trains_itself() const { return loaderscope::trains_itself(given_); }
-  static Interval interval_of(const Fact& fact);
-  void begin_epoch(const Fact& fact, const LoaderFacts& loader);
+  static Interval interval_of(const GuestEvent& fact);
+  void begin_epoch(const GuestEvent& fact, const LoaderFacts& loader);
   void forget_cut_short();
   void forget_long_over();
-  void take_fact(const Fact& fact, Epoch& epoch);
-  void take_of_loader(const Fact& fact, Epoch& epoch);
-  void take_of_batch(const Fact& fact, Epoch& epoch);
-  void started(const Fact& fact, Epoch& epoch);
-  void dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch);
-  void taken(const Fact& fact, std::int64_t batch, Epoch& epoch);
-  void replayed(const Fact& fact, Epoch& epoch);
-  void trained(const Fact& fact);
-  void begin_window_anew(const SkippedBatches::Skip& skip);
+  void take_fact(const GuestEvent& fact, Epoch& epoch);
+  void take_of_loader(const GuestEvent& fact, Epoch& epoch);
+  void take_of_batch(const GuestEvent& fact, Epoch& epoch);
+  void started(const GuestEvent& fact, Epoch& epoch);
+  void dispatched(const GuestEvent& fact, std::int64_t batch, Epoch& epoch);
+  void taken(const GuestEvent& fact, std::int64_t batch, Epoch& epoch);
+  void replayed(const GuestEvent& fact, Epoch& epoch);
+  void trained(const GuestEvent& fact);
+  void begin_window_anew(const ResumeSkipDetector::Skip& skip);
   bool may_be_skipping() const;
-  void chosen(const Fact& fact);
+  void chosen(const GuestEvent& fact);
   void wrapped(Nanos length);
-  Nanos answered(const Fact& fact);
-  static Nanos kept_from_sending(const Fact& sent, const Batch& batch);
+  Nanos answered(const GuestEvent& fact);
+  static Nanos kept_from_sending(const GuestEvent& sent, const Batch& batch);
   void put_choice(StepEvents& events) const;
   void close_step(Nanos compute_end);
   void end_open_step();
@@ -142,7 +142,7 @@ class LoaderHistory {
   void complete_on_device(std::int64_t before);
   bool may_know(std::int64_t batch) const;
   Batch& known(std::int64_t batch, const Epoch& epoch);
-  void of_batch(const Fact& fact, Batch& batch, std::int64_t number);
+  void of_batch(const GuestEvent& fact, Batch& batch, std::int64_t number);
   void moved(std::int64_t batch, Nanos length);
   bool all_known(const Batch& batch) const;
   bool gpu_known(const Batch& batch) const;
@@ -154,7 +154,7 @@ class LoaderHistory {
   const RunConfig& given_;
   LoaderFacts loader_;
   std::int64_t first_workers_;
-  std::optional<MeasuredWindow> window_;  // always there
+  std::optional<WindowRecorder> window_;  // always there
 
   std::map<EpochName, Epoch> epochs_;
   std::map<std::int32_t, Span> starts_;  // of workers that have not come up yet
@@ -180,8 +180,8 @@ class LoaderHistory {
   Nanos choosing_ = 0, wrapped_ = 0;
   Answers answers_;
   SendStats send_stats_;
-  SkippedBatches skipped_;
-  ThrownAway thrown_away_;
+  ResumeSkipDetector skipped_;
+  SkippedPrefix thrown_away_;
   bool optimizer_waits_ = false;  // there is one, that has made no step
   bool trained_ = false;
   std::int64_t chosen_ = 0;

@@ -10,7 +10,7 @@ namespace loaderscope::guest {
 
 // What the script did between two epochs is its own, as what it does between two batches is; what
 // the iterator took to end is booked as if it had ended when the next one begins.
-void LoaderHistory::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
+void LoaderHistory::begin_epoch(const GuestEvent& fact, const LoaderFacts& loader) {
   if (open_) {
     const Nanos take = batches_known_[*open_].given;
     close_step(std::max(take, fact.begin - stopped_for_.value_or(0)));
@@ -45,9 +45,9 @@ void LoaderHistory::forget_cut_short() {
 
 // Nothing more is told of epochs that many others have come behind.
 void LoaderHistory::forget_long_over() {
-  constexpr std::size_t kMostEpochs = 4096;
+  constexpr std::size_t kMaxEpochs = 4096;
   constexpr std::int32_t kLongOver = 1024;  // epochs
-  if (epochs_.size() < kMostEpochs) return;
+  if (epochs_.size() < kMaxEpochs) return;
   std::set<const Epoch*> needed;
   for (const auto& [number, batch] : batches_known_) needed.insert(batch.epoch);
   std::erase_if(epochs_, [&](const auto& one) {
@@ -57,7 +57,7 @@ void LoaderHistory::forget_long_over() {
 
 // One worker after another: what is between two of them belongs to the later one, and the end of
 // those of the epoch before to the first.
-void LoaderHistory::started(const Fact& fact, Epoch& epoch) {
+void LoaderHistory::started(const GuestEvent& fact, Epoch& epoch) {
   Span span;
   span.begin = std::min(epoch.busy_since, fact.begin);
   span.end = epoch.busy_since = fact.end;

@@ -49,19 +49,19 @@ void LoaderHistory::close_step(Nanos compute_end) {
 
 // The program may throw batches away, and not train yet: how long a window is given for that.
 bool LoaderHistory::may_be_skipping() const {
-  constexpr Nanos kLongest = 60 * kSecond;
+  constexpr Nanos kMaxLength = 60 * kSecond;
   return optimizer_waits_ && !trained_ && skipped_.all_at_once() &&
-         last_taken_ - first_ask_ < kLongest;
+         last_taken_ - first_ask_ < kMaxLength;
 }
 
 // Once.
-void LoaderHistory::trained(const Fact& fact) {
+void LoaderHistory::trained(const GuestEvent& fact) {
   if (std::exchange(trained_, true) || !open_) return;
-  const SkippedBatches::Skip skip = skipped_.before(fact.begin - batches_known_[*open_].given);
+  const ResumeSkipDetector::Skip skip = skipped_.before(fact.begin - batches_known_[*open_].given);
   if (skip.batches > 0) begin_window_anew(skip);
 }
 
-void LoaderHistory::begin_window_anew(const SkippedBatches::Skip& skip) {
+void LoaderHistory::begin_window_anew(const ResumeSkipDetector::Skip& skip) {
   thrown_away_.batches = skip.batches;
   thrown_away_.others = skip.until - first_ask_;
   RankRecord before = window_->finish();
@@ -95,14 +95,14 @@ void LoaderHistory::complete(std::int64_t number) {
 // A loader around the DataLoader may take several batches before it gives one, and give what is
 // left when there is none to take. What is computed between two takes is one step, that of the
 // batch taken last: for it the computing waited.
-void LoaderHistory::of_device(const Fact& fact) {
+void LoaderHistory::of_device(const GuestEvent& fact) {
   complete_on_device(fact.count);
   const auto found = on_device_.find(fact.count);
   if (found == on_device_.end()) return;
   StepEvents& events = batches_known_[found->second].events;
-  Interval& whole = fact.kind == FactKind::copied ? events.copy : events.compute;
+  Interval& whole = fact.kind == GuestEventKind::copied ? events.copy : events.compute;
   whole = {fact.begin - whole.wall(), fact.end, 0, 0};
-  if (fact.kind == FactKind::copied) return;
+  if (fact.kind == GuestEventKind::copied) return;
   if (events.copy.ran() && events.copy.end > whole.begin)
     events.copy = {whole.begin - events.copy.wall(), whole.begin, 0, 0};
   computed_before_ = fact.count + 1;
@@ -181,7 +181,7 @@ LoaderHistory::Size LoaderHistory::usual_size() const {
 }
 
 void LoaderHistory::remember_size(Batch& batch) {
-  constexpr std::size_t kMost = 64;  // more are never kept
+  constexpr std::size_t kMax = 64;  // more are never kept
   StepEvents& events = batch.events;
   if (!batch.finished) {
     events.samples = usual_size().samples;
@@ -192,7 +192,7 @@ void LoaderHistory::remember_size(Batch& batch) {
     sized_ += batch.finished;
     sized_samples_ += batch.finished ? events.samples : 0;
     sized_bytes_ += batch.finished ? static_cast<double>(events.delivered_bytes) : 0;
-    if (first_sizes_.size() < kMost)
+    if (first_sizes_.size() < kMax)
       first_sizes_.push_back({events.samples, events.delivered_bytes});
   } else if (index < first_sizes_.size()) {
     events.samples = first_sizes_[index].samples;

@@ -5,7 +5,7 @@
 
 namespace loaderscope::guest {
 
-void LoaderHistory::chosen(const Fact& fact) {
+void LoaderHistory::chosen(const GuestEvent& fact) {
   choice_ = interval_of(fact);
   choosing_ += fact.end - fact.begin;
   ++chosen_;
@@ -26,7 +26,7 @@ void LoaderHistory::put_choice(StepEvents& events) const {
   }
 }
 
-void LoaderHistory::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
+void LoaderHistory::taken(const GuestEvent& fact, std::int64_t batch, Epoch& epoch) {
   if (open_) close_step(asked_);
   // A batch that is taken for another one is none whose making is known.
   if (batches_known_[batch].events.take != 0) batch = batches_++;
@@ -65,7 +65,7 @@ void LoaderHistory::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
 }
 
 // None of the loader's work is in it, and none of its numbers are its own.
-void LoaderHistory::replayed(const Fact& fact, Epoch& epoch) {
+void LoaderHistory::replayed(const GuestEvent& fact, Epoch& epoch) {
   const std::int64_t number = -++replays_;
   Batch& again = batches_known_[number];
   again.begun = again.finished = again.sent = again.received = true;

@@ -19,10 +19,10 @@ bool waits_in(std::string_view syscall, const InterpreterState& state) {
 }
 
 void LockWatch::know(pid_t process, const InterpreterState& state) {
-  constexpr std::size_t kMost = 4096;
-  if (states_.size() >= kMost)
+  constexpr std::size_t kMax = 4096;
+  if (states_.size() >= kMax)
     std::erase_if(states_, [](const auto& one) { return ::kill(one.first, 0) != 0; });
-  if (states_.size() < kMost) states_[process] = state;
+  if (states_.size() < kMax) states_[process] = state;
 }
 
 bool LockWatch::waits_now(pid_t process) const {

@@ -19,11 +19,11 @@ namespace {
 using nlohmann::json;
 
 constexpr Range kAnyId = {0, std::numeric_limits<std::int32_t>::max()};
-constexpr Range kIterators = {-1, kMostIterators - 1};
-constexpr Range kWorkers = {0, kMostWorkers - 1};
+constexpr Range kIterators = {-1, kMaxIterators - 1};
+constexpr Range kWorkers = {0, kMaxWorkers - 1};
 constexpr Range kBatches = {0, std::int64_t{1} << 28};  // at once: in a queue, or samples in one
 constexpr Range kSamples = {0, std::int64_t{1} << 40};  // of a data set
-constexpr std::size_t kMostNames = 256;                 // in a data set
+constexpr std::size_t kMaxNames = 256;                  // in a data set
 
 std::int32_t iterator_in(const json& message, std::int32_t otherwise) {
   return static_cast<std::int32_t>(number_in(message, "iterator", kIterators, otherwise));
@@ -43,10 +43,10 @@ std::string last_line(std::string text) {
 }
 
 std::vector<std::string> names_in(const json& message, const char* of) {
-  constexpr std::size_t kMost = 16;
+  constexpr std::size_t kMax = 16;
   std::vector<std::string> names;
   for (const json& name : message.value(of, json::array()))
-    if (names.size() < kMost) names.push_back(bounded_text(name.get<std::string>()));
+    if (names.size() < kMax) names.push_back(bounded_text(name.get<std::string>()));
   return names;
 }
 
@@ -86,7 +86,7 @@ LoaderFacts parse_loader_facts(const json& message) {
   const auto name = [&](const char* of) { return bounded_text(message.at(of).get<std::string>()); };
   LoaderFacts facts;
   facts.number = static_cast<std::int32_t>(count("loader", kAnyId));
-  facts.num_workers = count("num_workers", {0, kMostWorkers});
+  facts.num_workers = count("num_workers", {0, kMaxWorkers});
   facts.prefetch_factor = count("prefetch_factor", kBatches);
   facts.batch_size = count("batch_size", kBatches);
   facts.samples = count("samples", kSamples);
@@ -109,15 +109,13 @@ LoaderFacts parse_loader_facts(const json& message) {
 }
 
 Degradation parse_degradation(const json& message) {
-  return {text_in(message, "text", kLongestSentence), message.value("loader", false)};
+  return {text_in(message, "text", kMaxSentence), message.value("loader", false)};
 }
 
-std::string parse_refusal(const json& message) {
-  return text_in(message, "text", kLongestSentence);
-}
+std::string parse_refusal(const json& message) { return text_in(message, "text", kMaxSentence); }
 
 std::string parse_failure(const json& message) {
-  const std::string text = bounded_text(last_line(message.value("text", "")), kLongestSentence);
+  const std::string text = bounded_text(last_line(message.value("text", "")), kMaxSentence);
   const auto worker = message.find("worker");
   if (worker == message.end() || !worker->is_number_integer()) return text;
   return fmt::format("worker {}: {}", worker->get<std::int64_t>(), text);
@@ -153,7 +151,7 @@ void add(CounterValues& to, const CounterValues& more) {
     sum.of += value.of;
     if (row->parts == CounterParts::names && !sum.parts.empty()) continue;
     for (const auto& [name, part] : value.parts)
-      if (sum.parts.size() < kMostNames || sum.parts.contains(name)) sum.parts[name] += part;
+      if (sum.parts.size() < kMaxNames || sum.parts.contains(name)) sum.parts[name] += part;
   }
 }
 
@@ -172,7 +170,7 @@ CounterValues parse_counters(const json& message) {
     value.of = number(reported.at(1));
     if (row->parts == CounterParts::none || reported.size() < 3) continue;
     for (const auto& [part, of_part] : reported.at(2).get_ref<const json::object_t&>()) {
-      if (value.parts.size() < kMostNames && number(of_part) > 0)
+      if (value.parts.size() < kMaxNames && number(of_part) > 0)
         value.parts[bounded_text(part)] += number(of_part);
     }
   }
@@ -180,7 +178,7 @@ CounterValues parse_counters(const json& message) {
 }
 
 MakerMessage parse_maker(const json& message) {
-  return {text_in(message, "place", kLongestSentence), message.value("measured", false)};
+  return {text_in(message, "place", kMaxSentence), message.value("measured", false)};
 }
 
 OrderMessage parse_order(const json& message) {
@@ -193,7 +191,7 @@ StreamMessage parse_stream(const json& message) {
 
 StreamEndMessage parse_stream_end(const json& message) {
   return {epoch_in(message), worker_in(message), clamped_in(message, "samples", kSamples, 0),
-          clamped_in(message, "workers", {0, kMostWorkers}, 1),
+          clamped_in(message, "workers", {0, kMaxWorkers}, 1),
           clamped_in(message, "declared", kSamples, 0)};
 }
 
@@ -203,7 +201,7 @@ DrawsMessage parse_draws(const json& message) {
     if (message.contains(generator)) told.hashes[generator] = text_in(message, generator);
   }
   for (const auto& own : message.value("own", std::vector<std::string>{})) {
-    if (told.own.size() < kMostNames) told.own.push_back(bounded_text(own));
+    if (told.own.size() < kMaxNames) told.own.push_back(bounded_text(own));
   }
   return told;
 }
@@ -212,7 +210,7 @@ SettingsMessage parse_settings(const json& message) {
   SettingsMessage told{epoch_in(message), std::nullopt, {}};
   if (message.contains("worker")) told.worker = worker_in(message);
   for (const auto& [name, value] : message.value("values", DatasetSettings{})) {
-    if (told.values.size() < kMostNames) told.values[bounded_text(name)] = bounded_text(value);
+    if (told.values.size() < kMaxNames) told.values[bounded_text(name)] = bounded_text(value);
   }
   return told;
 }

@@ -11,8 +11,8 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr std::size_t kMostNotes = 64;     // of different ones
-constexpr std::size_t kMostOffers = 1024;  // of processes, of which most have ended
+constexpr std::size_t kMaxNotes = 64;     // of different ones
+constexpr std::size_t kMaxOffers = 1024;  // of processes, of which most have ended
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Messages::Messages(const RunConfig& config, TrainingProcesses& training, Process
 
 template <auto parse, auto act>
 constexpr Messages::Handler Messages::handler(MessageKind kind) {
-  return {kind, [](Messages& messages, const Member& member, const nlohmann::json& message) {
+  return {kind, [](Messages& messages, const GuestProcess& member, const nlohmann::json& message) {
             (messages.*act)(member, parse(message));
           }};
 }
@@ -54,7 +54,7 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
   return found == kHandlers.end() ? nullptr : &*found;
 }
 
-void Messages::hear(const Member& member, const std::string& text) {
+void Messages::hear(const GuestProcess& member, const std::string& text) {
   try {
     const nlohmann::json message = parse_message(text);
     const Handler* handler = handler_of(message.value("what", ""));
@@ -66,50 +66,50 @@ void Messages::hear(const Member& member, const std::string& text) {
   }
 }
 
-void Messages::meet_loader(const Member& member, const LoaderMessage& told) {
+void Messages::meet_loader(const GuestProcess& member, const LoaderMessage& told) {
   training_.of(member).add_iterator(told.iterator, told.loader);
   const bool every_epoch_differs = told.loader.shuffle || told.loader.iterable;
   checks_of(member, told.iterator).know({member.pid, member.rank, every_epoch_differs});
   counters_.name_code(told.code);
 }
 
-void Messages::degrade(const Member&, const Degradation& told) {
+void Messages::degrade(const GuestProcess&, const Degradation& told) {
   note(told.text);
   if (told.of_loader && not_looked_into_.empty()) not_looked_into_ = told.text;
 }
 
 // The first one counts.
-void Messages::fail(const Member&, const std::string& sentence) {
+void Messages::fail(const GuestProcess&, const std::string& sentence) {
   if (failure_.empty()) failure_ = sentence;
 }
 
-void Messages::watch_threads(const Member& member, const ThreadsMessage& told) {
+void Messages::watch_threads(const GuestProcess& member, const ThreadsMessage& told) {
   watch_.hear({member.pid, member.is_worker}, told);
 }
 
-void Messages::offer_stacks(const Member& member, const StacksMessage& how) {
-  if (stacks_.size() >= kMostOffers) {
+void Messages::offer_stacks(const GuestProcess& member, const StacksMessage& how) {
+  if (stacks_.size() >= kMaxOffers) {
     std::erase_if(stacks_, [](const auto& one) { return !is_running(one.second.who.id()); });
   }
-  if (stacks_.size() < kMostOffers) stacks_[member.pid] = {member, how};
+  if (stacks_.size() < kMaxOffers) stacks_[member.pid] = {member, how};
 }
 
-void Messages::find_maker(const Member&, const MakerMessage& told) {
+void Messages::find_maker(const GuestProcess&, const MakerMessage& told) {
   if (!maker_) maker_ = told;
 }
 
 template <class Told>
-void Messages::check_data(const Member& member, const Told& told) {
+void Messages::check_data(const GuestProcess& member, const Told& told) {
   checks_of(member, told.epoch.iterator).hear(member.training_process(), told);
 }
 
 void Messages::note(const std::string& whole) {
-  const std::string text = bounded_text(whole, kLongestSentence);
-  if (notes_.size() < kMostNotes && std::find(notes_.begin(), notes_.end(), text) == notes_.end())
+  const std::string text = bounded_text(whole, kMaxSentence);
+  if (notes_.size() < kMaxNotes && std::find(notes_.begin(), notes_.end(), text) == notes_.end())
     notes_.push_back(text);
 }
 
-DataChecks& Messages::checks_of(const Member& member, std::int32_t iterator) {
+DataChecks& Messages::checks_of(const GuestProcess& member, std::int32_t iterator) {
   return checks_[training_.of(member).loader_of(iterator)];
 }
 

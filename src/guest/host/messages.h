@@ -32,7 +32,7 @@ class Messages {
   // All outlive this.
   Messages(const RunConfig& config, TrainingProcesses& training, ProcessWatch& watch);
 
-  void hear(const Member& member, const std::string& text);
+  void hear(const GuestProcess& member, const std::string& text);
   void note(const std::string& whole);  // cut where it is long
 
   const std::string& failure() const { return failure_; }  // what the loader threw; "": nothing
@@ -54,29 +54,31 @@ class Messages {
   // How one kind is understood, and what is done then.
   struct Handler {
     MessageKind kind;
-    void (*handle)(Messages& messages, const Member& member, const nlohmann::json& message);
+    void (*handle)(Messages& messages, const GuestProcess& member, const nlohmann::json& message);
   };
   template <auto parse, auto act>
   static constexpr Handler handler(MessageKind kind);
   static const Handler* handler_of(std::string_view what);  // null: of no kind that we know
 
-  void meet_loader(const Member& member, const LoaderMessage& told);
-  void degrade(const Member& member, const Degradation& told);
-  void refuse(const Member&, const std::string& sentence) { refusal_ = sentence; }
-  void fail(const Member& member, const std::string& sentence);
-  void inject(const Member&, const std::size_t& number) { injected_.executed(number); }
-  void use_gpu(const Member&, const NoContent&) { uses_gpu_ = true; }
-  void watch_gpu(const Member& member, const NoContent&) { training_.of(member).watch_gpu(); }
-  void watch_no_gpu(const Member& member, const NoContent&) { training_.of(member).watch_no_gpu(); }
-  void watch_threads(const Member& member, const ThreadsMessage& told);
-  void offer_stacks(const Member& member, const StacksMessage& how);
-  void count(const Member& member, const CounterValues& values) {
+  void meet_loader(const GuestProcess& member, const LoaderMessage& told);
+  void degrade(const GuestProcess& member, const Degradation& told);
+  void refuse(const GuestProcess&, const std::string& sentence) { refusal_ = sentence; }
+  void fail(const GuestProcess& member, const std::string& sentence);
+  void inject(const GuestProcess&, const std::size_t& number) { injected_.executed(number); }
+  void use_gpu(const GuestProcess&, const NoContent&) { uses_gpu_ = true; }
+  void watch_gpu(const GuestProcess& member, const NoContent&) { training_.of(member).watch_gpu(); }
+  void watch_no_gpu(const GuestProcess& member, const NoContent&) {
+    training_.of(member).watch_no_gpu();
+  }
+  void watch_threads(const GuestProcess& member, const ThreadsMessage& told);
+  void offer_stacks(const GuestProcess& member, const StacksMessage& how);
+  void count(const GuestProcess& member, const CounterValues& values) {
     counters_.put(member.id(), member.is_worker, values);
   }
-  void find_maker(const Member&, const MakerMessage& told);
+  void find_maker(const GuestProcess&, const MakerMessage& told);
   template <class Told>
-  void check_data(const Member& member, const Told& told);
-  DataChecks& checks_of(const Member& member, std::int32_t iterator);
+  void check_data(const GuestProcess& member, const Told& told);
+  DataChecks& checks_of(const GuestProcess& member, std::int32_t iterator);
 
   TrainingProcesses& training_;
   ProcessWatch& watch_;

@@ -7,7 +7,7 @@
 namespace loaderscope::guest {
 
 // A page is also memory of the program: what it says is no more than the time that has passed.
-void OwnCost::look(Member& member, Nanos at, bool counts) {
+void OwnCost::look(GuestProcess& member, Nanos at, bool counts) {
   if (member.page() == nullptr) return;
   const Nanos own = member.page()->own.load(std::memory_order_relaxed);
   const auto before = static_cast<std::uint64_t>(std::exchange(member.own_seen, own));

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "guest/host/member.h"
+#include "guest/host/guest_process.h"
 
 namespace loaderscope::guest {
 
@@ -13,7 +13,7 @@ class OwnCost {
   // A window begins: what was known before is of no account.
   void begin() { trainers_ = workers_ = {}, begun_ = true; }
   // To be called often, for each member. `counts`: the window is not over.
-  void look(Member& member, Nanos at, bool counts);
+  void look(GuestProcess& member, Nanos at, bool counts);
 
   // Of the time of the trainers, and of their workers while they live; nothing where there was no
   // window or there are no workers.

@@ -17,7 +17,7 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr std::size_t kLocksAtOnce = 8;  // processes whose locks one call looks at
-constexpr std::size_t kMostPools = 16;   // of threads, that libraries have
+constexpr std::size_t kMaxPools = 16;    // of threads, that libraries have
 
 // Of a folder that may be gone at any time.
 std::vector<std::filesystem::path> entries_of(const std::string& folder) {
@@ -35,7 +35,7 @@ void ProcessWatch::hear(const JobProcess& process, const ThreadsMessage& told) {
   locks_.know(process.pid, told.interpreter);
   if (!process.is_worker) return;
   for (const auto& [library, threads] : told.pools) {
-    if (pools_.size() >= kMostPools && !pools_.contains(library)) continue;
+    if (pools_.size() >= kMaxPools && !pools_.contains(library)) continue;
     pools_[library] = std::max(pools_[library], threads);
   }
 }
@@ -73,8 +73,8 @@ void ProcessWatch::WorkersTime::add(const ThreadTime& time) {
 
 // Of a job of hours thousands of workers have come and gone.
 void ProcessWatch::fold_threads_of_ended() {
-  constexpr std::size_t kMostThreads = 4096;
-  if (times_.size() < kMostThreads) return;
+  constexpr std::size_t kMaxThreads = 4096;
+  if (times_.size() < kMaxThreads) return;
   std::erase_if(times_, [&](const auto& one) {
     const auto& [worker, thread] = one.first;
     const bool is_over = !is_running({worker, thread.pid == worker ? thread.started : 0});

@@ -50,8 +50,8 @@ class ProcessWatch {
 
   LockWatch locks_;
   std::size_t turn_ = 0;
-  LookPace locks_pace_{20 * kMillisecond, 200};
-  LookPace pace_{kSecond / 2, 200};
+  SamplingPace locks_pace_{20 * kMillisecond, 200};
+  SamplingPace pace_{kSecond / 2, 200};
   std::int64_t looks_ = 0;                                   // within the window
   std::int64_t worker_looks_ = 0;                            // of them, that saw a worker run
   std::map<std::pair<pid_t, ProcessId>, ThreadTime> times_;  // by worker and its thread

@@ -5,17 +5,17 @@
 
 #include <algorithm>
 
-#include "base/own_line.h"
 #include "base/printable.h"
+#include "base/terminal_line.h"
 
 namespace loaderscope::guest {
 namespace {
 
-constexpr off_t kMostShown = 16 * 1024;  // of the end, in bytes
+constexpr off_t kMaxShown = 16 * 1024;  // of the end, in bytes
 
 std::string end_of(int descriptor) {
   const off_t size = std::max<off_t>(0, ::lseek(descriptor, 0, SEEK_END));
-  const off_t begin = std::max<off_t>(0, size - kMostShown);
+  const off_t begin = std::max<off_t>(0, size - kMaxShown);
   std::string text(static_cast<std::size_t>(size - begin), '\0');
   const ssize_t got = ::pread(descriptor, text.data(), text.size(), begin);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));
@@ -41,8 +41,7 @@ ProgramOutput::~ProgramOutput() {
 }
 
 void ProgramOutput::say(const std::string& sentence) const {
-  const std::string line =
-      begin_of_own_line(descriptor_) + "loaderscope: " + printable(sentence) + "\n";
+  const std::string line = line_start(descriptor_) + "loaderscope: " + printable(sentence) + "\n";
   if (::write(descriptor_, line.data(), line.size()) < 0) return;  // nobody reads it
 }
 

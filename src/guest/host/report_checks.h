@@ -8,7 +8,7 @@ namespace loaderscope::guest {
 
 // `now`: nothing is reported before it has happened. How much a batch or a sample holds is said by
 // the program's own objects, which may say anything: these numbers are brought into range.
-bool is_possible(Fact& fact, Nanos now);
+bool is_possible(GuestEvent& fact, Nanos now);
 bool is_possible(ThreadLog::Entry& entry, Nanos now);
 bool is_possible(GpuRecord& record, Nanos now);
 

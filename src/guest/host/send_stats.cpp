@@ -10,11 +10,12 @@ void SendStats::Part::add(const Part& other) {
   spent_s += other.spent_s;
 }
 
-void SendStats::take(const Fact& fact) {
+void SendStats::take(const GuestEvent& fact) {
   const double bytes = static_cast<double>(fact.bytes), spent_s = seconds(fact.end - fact.begin);
-  if (fact.kind == FactKind::sent) sending_s_ += spent_s;
-  if (fact.kind == FactKind::pickled) pickled_.add({1, bytes, spent_s});
-  if (fact.kind == FactKind::shared) shared_.add({static_cast<double>(fact.count), bytes, spent_s});
+  if (fact.kind == GuestEventKind::sent) sending_s_ += spent_s;
+  if (fact.kind == GuestEventKind::pickled) pickled_.add({1, bytes, spent_s});
+  if (fact.kind == GuestEventKind::shared)
+    shared_.add({static_cast<double>(fact.count), bytes, spent_s});
 }
 
 void SendStats::add(const SendStats& other) {

@@ -10,7 +10,7 @@ namespace loaderscope::guest {
 
 class SendStats {
  public:
-  void take(const Fact& fact);  // of whatever kind
+  void take(const GuestEvent& fact);  // of whatever kind
   void add(const SendStats& other);
   // Bytes per batch, and shares of the time to send it.
   std::vector<Metric> metrics() const;

@@ -12,7 +12,7 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr long kMostRead = 256 * 1024;  // bytes of an answer
+constexpr long kMaxRead = 256 * 1024;  // bytes of an answer
 
 // What it has open there, where that is still what it has offered.
 Fd memory_of(pid_t process, const StacksMessage& offer) {
@@ -52,7 +52,7 @@ std::vector<hang::PythonThread> StackRequest::answer_of(pid_t process) const {
   const auto asked = asked_.find(process);
   if (asked == asked_.end()) return {};
   const auto& [memory, before] = asked->second;
-  const long size = std::clamp<long>(::lseek(memory, 0, SEEK_END) - before, 0, kMostRead);
+  const long size = std::clamp<long>(::lseek(memory, 0, SEEK_END) - before, 0, kMaxRead);
   std::string text(static_cast<std::size_t>(size), '\0');
   const ssize_t got = ::pread(memory, text.data(), text.size(), before);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));

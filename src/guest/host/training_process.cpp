@@ -7,10 +7,10 @@ namespace loaderscope::guest {
 namespace {
 
 // Of one process. A program that makes ever new ones is not followed further.
-constexpr std::size_t kMostLoaders = 16;
+constexpr std::size_t kMaxLoaders = 16;
 // What is kept while something before it has not come: far more than comes in a look.
-constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
-constexpr std::size_t kMostGpuRecords = std::size_t{1} << 20;
+constexpr std::size_t kMaxWaiting = std::size_t{1} << 16;
+constexpr std::size_t kMaxGpuRecords = std::size_t{1} << 20;
 
 // Whether `later` is the one to measure, rather than `earlier`.
 bool goes_before(const LoaderHistory& later, const LoaderHistory& earlier) {
@@ -42,14 +42,14 @@ bool TrainingProcess::read(Page& page, const Writer& writer) {
   Process& process = processes_.try_emplace(&page, page).first->second;
   process.writer = writer;
   PageRings& rings = process.rings;
-  bool believed = take_believed(rings.facts, [&](const Fact& fact) {
+  bool believed = take_believed(rings.facts, [&](const GuestEvent& fact) {
     movement_.note(fact);
     process.facts.push_back(fact);
   });
   believed &= take_believed(
       rings.spans, [&](const ThreadLog::Entry& entry) { process.spans.push_back(entry.span); });
   if (!watches_gpu_) return believed;
-  if (gpu_records_.size() > kMostGpuRecords) gpu_records_.clear();  // of before the first loader
+  if (gpu_records_.size() > kMaxGpuRecords) gpu_records_.clear();  // of before the first loader
   return take_believed(rings.gpu,
                        [&](const GpuRecord& record) { gpu_records_.push_back(record); }) &&
          believed;
@@ -100,19 +100,19 @@ template <class Report, class Taker>
 void TrainingProcess::take_in_order(std::deque<Report>& reports, const Taker& take) {
   while (!reports.empty()) {
     const bool taken = take(reports.front());
-    if (!taken && reports.size() <= kMostWaiting) return;
+    if (!taken && reports.size() <= kMaxWaiting) return;
     left_out_ += !taken;
     reports.pop_front();
   }
 }
 
 void TrainingProcess::take_facts(Process& process) {
-  take_in_order(process.facts, [&](const Fact& fact) { return take_fact(fact); });
+  take_in_order(process.facts, [&](const GuestEvent& fact) { return take_fact(fact); });
 }
 
 // False: what it needs has not come yet.
-bool TrainingProcess::take_fact(const Fact& fact) {
-  if (fact.kind == FactKind::copied || fact.kind == FactKind::computed) {
+bool TrainingProcess::take_fact(const GuestEvent& fact) {
+  if (fact.kind == GuestEventKind::copied || fact.kind == GuestEventKind::computed) {
     of_device(fact);
     return true;
   }
@@ -128,13 +128,13 @@ bool TrainingProcess::take_fact(const Fact& fact) {
       if (&other != history) other.waited_for(loader.number, *wait);
     }
   }
-  const bool takes = fact.kind == FactKind::take || fact.kind == FactKind::replayed;
+  const bool takes = fact.kind == GuestEventKind::take || fact.kind == GuestEventKind::replayed;
   if (takes && !trains_itself(given_)) takes_.push_back({history, history->taken() - 1});
   return true;
 }
 
 // It is told by the number of the batch among all that the process has taken.
-void TrainingProcess::of_device(Fact fact) {
+void TrainingProcess::of_device(GuestEvent fact) {
   while (!takes_.empty() && takes_before_ < fact.count) {
     takes_.pop_front();
     ++takes_before_;
@@ -160,7 +160,7 @@ bool TrainingProcess::take_span(const Writer& writer, const Span& span) {
 LoaderHistory* TrainingProcess::history_of(const LoaderFacts& loader) {
   const auto found = histories_.find(loader.number);
   if (found != histories_.end()) return &found->second;
-  if (histories_.size() == kMostLoaders) return nullptr;
+  if (histories_.size() == kMaxLoaders) return nullptr;
   LoaderHistory& history = histories_.try_emplace(loader.number, given_, loader).first->second;
   if (watches_gpu_) history.watch_gpu();
   return &history;

@@ -58,7 +58,7 @@ class TrainingProcess {
     explicit Process(Page& page) : rings(page) {}
 
     PageRings rings;
-    std::deque<Fact> facts;
+    std::deque<GuestEvent> facts;
     std::deque<Span> spans;
     Writer writer;
   };
@@ -70,11 +70,11 @@ class TrainingProcess {
   };
 
   void take_gpu_records();
-  void of_device(Fact fact);
+  void of_device(GuestEvent fact);
   template <class Report, class Taker>
   void take_in_order(std::deque<Report>& reports, const Taker& take);
   void take_facts(Process& process);
-  bool take_fact(const Fact& fact);
+  bool take_fact(const GuestEvent& fact);
   void take_spans(Process& process);
   bool take_span(const Writer& writer, const Span& span);
   LoaderHistory* history_of(const LoaderFacts& loader);  // null: too many of them

@@ -7,7 +7,7 @@
 
 namespace loaderscope::guest {
 
-TrainingProcess& TrainingProcesses::of(const Member& member) {
+TrainingProcess& TrainingProcesses::of(const GuestProcess& member) {
   const Key key = key_of(member);
   const auto [found, is_new] = processes_.try_emplace(key, given_);
   ProcessOfRank& one = found->second;
@@ -23,7 +23,7 @@ void TrainingProcesses::advance(bool no_more) {
   for (auto& [key, one] : processes_) one.process.advance(no_more);
 }
 
-void TrainingProcesses::ended(const Member& member) {
+void TrainingProcesses::ended(const GuestProcess& member) {
   const auto found = processes_.find(key_of(member));
   if (found != processes_.end()) found->second.ended = true;
 }
@@ -121,8 +121,8 @@ Nanos TrainingProcesses::window_end() const {
   return end;
 }
 
-HookSeries::Seen TrainingProcesses::seen() const {
-  HookSeries::Seen seen;
+HookCostSchedule::Seen TrainingProcesses::seen() const {
+  HookCostSchedule::Seen seen;
   for (const LoaderHistory* history : measured()) {
     seen.window = std::max(seen.window, history->window().length());
     seen.steps = std::max(seen.steps, history->window().steps());
@@ -134,7 +134,7 @@ HookSeries::Seen TrainingProcesses::seen() const {
   return seen;
 }
 
-Progress TrainingProcesses::progress(AccountSoFar& account) const {
+Progress TrainingProcesses::progress(RunningAccount& account) const {
   const auto histories = measured();
   Progress progress;
   account = {};

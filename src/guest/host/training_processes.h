@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "guest/host/guest_process.h"
 #include "guest/host/hook_cost.h"
-#include "guest/host/member.h"
 #include "guest/host/training_process.h"
 #include "loaderscope/engine.h"
-#include "record/account_so_far.h"
+#include "record/running_account.h"
 
 namespace loaderscope::guest {
 
@@ -22,9 +22,9 @@ class TrainingProcesses {
   explicit TrainingProcesses(const RunConfig& given) : given_(given) {}
 
   // The one that `member` is or works for.
-  TrainingProcess& of(const Member& member);
+  TrainingProcess& of(const GuestProcess& member);
   void advance(bool no_more);
-  void ended(const Member& member);
+  void ended(const GuestProcess& member);
 
   // The measured loaders of those that have one, by the rank of the process.
   std::vector<LoaderHistory*> by_rank();
@@ -39,8 +39,8 @@ class TrainingProcesses {
   bool in_window() const;
   bool windows_ended() const;
   Nanos window_end() const;  // as far as it is known
-  HookSeries::Seen seen() const;
-  Progress progress(AccountSoFar& account) const;  // which it fills and points at
+  HookCostSchedule::Seen seen() const;
+  Progress progress(RunningAccount& account) const;  // which it fills and points at
   struct Trainer {
     pid_t pid;
     std::int32_t rank;
@@ -68,7 +68,9 @@ class TrainingProcesses {
   const RunConfig& given_;
   // A process that runs another program is another one: its loaders have nothing in common.
   using Key = std::pair<pid_t, std::int64_t>;
-  static Key key_of(const Member& member) { return {member.training_process(), member.program}; }
+  static Key key_of(const GuestProcess& member) {
+    return {member.training_process(), member.program};
+  }
   std::map<Key, ProcessOfRank> processes_;
 };
 

@@ -61,7 +61,7 @@ void name_others(RunRecord& record, const LoaderHistory& measured,
 
 }  // namespace
 
-void say_which_loader(RunRecord& record, const TrainingProcesses& training) {
+void note_measured_loader(RunRecord& record, const TrainingProcesses& training) {
   const LoaderHistory* history = training.first_measured();
   if (history == nullptr) return;
   const LoaderFacts& loader = history->loader();

@@ -11,7 +11,7 @@
 #include "device/devices.h"
 #include "guest/library/gpu_activity.h"
 #include "guest/library/library_threads.h"
-#include "guest/library/opened.h"
+#include "guest/library/open_counter.h"
 #include "guest/library/this_thread.h"
 #include "nvtx/ranges.h"
 
@@ -53,7 +53,7 @@ std::int64_t lsg_object_size(std::int64_t address) {
 
 void lsg_begin_work(std::int32_t iterator, std::int32_t generation, std::int64_t batch,
                     int is_timed) {
-  opened::count(opened::What::batches);
+  open_counter::count(open_counter::What::batches);
   if (StageStack* stack = made_stack())
     stack->begin_work(packed_batch(iterator, generation, batch), is_timed != 0);
 }
@@ -128,8 +128,8 @@ void lsg_device_wait(std::int64_t step) { device->wait_computed(step); }
 void lsg_device_collect(void) {
   PageRings* rings = membership().rings();
   if (rings == nullptr) return;
-  const auto report = [rings](FactKind kind, const Interval& interval) {
-    Fact fact;
+  const auto report = [rings](GuestEventKind kind, const Interval& interval) {
+    GuestEvent fact;
     fact.kind = kind;
     fact.begin = interval.begin;
     fact.end = interval.end;
@@ -137,8 +137,8 @@ void lsg_device_collect(void) {
     rings->facts.push(fact);
   };
   while (const auto times = device->collect()) {
-    if (times->copy.ran()) report(FactKind::copied, times->copy);
-    report(FactKind::computed, times->compute);
+    if (times->copy.ran()) report(GuestEventKind::copied, times->copy);
+    report(GuestEventKind::computed, times->compute);
     taken_by_step.pop_front();
   }
 }

@@ -49,7 +49,7 @@ LOADERSCOPE_API std::int64_t lsg_end_work(int goes_on_elsewhere);
 LOADERSCOPE_API void lsg_start_up(std::int64_t begin, std::int64_t end);
 LOADERSCOPE_API void lsg_rest(std::int64_t begin, std::int64_t end);
 
-// `kind` is a FactKind.
+// `kind` is a GuestEventKind.
 LOADERSCOPE_API void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation,
                               std::int32_t worker, std::int64_t batch, std::int64_t begin,
                               std::int64_t end, std::int64_t cpu, std::int64_t count,
@@ -82,7 +82,7 @@ LOADERSCOPE_API std::int64_t lsg_library_threads(int what);
 // it asks for a batch, which ends its step, when; 0: the host wants it to end, and nothing is told.
 LOADERSCOPE_API std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation);
 // It was given the batch, which begins a step: how long after it `asked`. `count` is that of
-// FactKind::take.
+// GuestEventKind::take.
 LOADERSCOPE_API std::int64_t lsg_take(std::int32_t iterator, std::int32_t generation,
                                       std::int64_t batch, std::int64_t count, std::int64_t asked);
 // Our own code has run since then. What it takes to come there and back, which it does not see, is
@@ -97,9 +97,9 @@ LOADERSCOPE_API std::int64_t lsg_choosing(void);
 // makes the batch next.
 LOADERSCOPE_API void lsg_chosen(std::int32_t iterator, std::int32_t generation, std::int64_t begin,
                                 int is_own);
-// By the thread that makes it, in front of `lsg_begin_work`, which it calls: FactKind::begun, and
-// with `is_own` the dispatching: then it begins once the sampler has chosen, or now. `is_whole`:
-// its samples are not told apart. Whether stages are timed.
+// By the thread that makes it, in front of `lsg_begin_work`, which it calls: GuestEventKind::begun,
+// and with `is_own` the dispatching: then it begins once the sampler has chosen, or now.
+// `is_whole`: its samples are not told apart. Whether stages are timed.
 LOADERSCOPE_API int lsg_begin_batch(std::int32_t iterator, std::int32_t generation,
                                     std::int32_t worker, std::int64_t batch,
                                     std::int64_t rested_since, std::int64_t begun, int is_own,

@@ -26,14 +26,14 @@ struct Receipt {
 };
 thread_local Receipt receipt;
 
-void push(Fact fact) {
+void push(GuestEvent fact) {
   PageRings* rings = membership().rings();
   if (rings == nullptr) return;
   fact.cpu = std::max<Nanos>(fact.cpu, 0);  // a thread may seem to have kept a core that was stolen
   rings->facts.push(fact);
 }
 
-void tell(Fact fact) {
+void tell(GuestEvent fact) {
   if (membership().rings() == nullptr) return;
   if (tells_delay(fact.kind)) fact.queued = delay_of_thread();
   push(fact);
@@ -45,7 +45,7 @@ void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int
               std::int64_t batch, std::int64_t begin, std::int64_t end, std::int64_t cpu,
               std::int64_t count, std::int64_t bytes) {
   tell({begin, end, cpu, 0, batch, count, bytes, iterator, generation, worker,
-        static_cast<FactKind>(kind)});
+        static_cast<GuestEventKind>(kind)});
 }
 
 std::int64_t lsg_begin_receiving(int is_clocked) {
@@ -72,7 +72,7 @@ void lsg_received(std::int32_t iterator, std::int32_t generation, std::int64_t b
         .count = by_pin_thread,
         .iterator = iterator,
         .generation = generation,
-        .kind = FactKind::received});
+        .kind = GuestEventKind::received});
 }
 
 void lsg_took(std::int64_t begin) { membership().took(monotonic_now() - begin + kThereAndBack); }
@@ -84,7 +84,7 @@ std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation) {
         .count = number_of_thread(),
         .iterator = iterator,
         .generation = generation,
-        .kind = FactKind::ask});
+        .kind = GuestEventKind::ask});
   lsg_step(0);
   return now;
 }
@@ -97,7 +97,7 @@ std::int64_t lsg_take(std::int32_t iterator, std::int32_t generation, std::int64
         .count = count,
         .iterator = iterator,
         .generation = generation,
-        .kind = FactKind::take});
+        .kind = GuestEventKind::take});
   lsg_step(1);
   membership().took(2 * kOfCall);
   return now - asked;
@@ -118,7 +118,7 @@ void lsg_chosen(std::int32_t iterator, std::int32_t generation, std::int64_t beg
         .cpu = cpu,
         .iterator = iterator,
         .generation = generation,
-        .kind = FactKind::chosen});
+        .kind = GuestEventKind::chosen});
   choice.ended = is_own != 0 ? at.at : 0;
   if (is_own != 0) lsg_rest(at.at, at.at);
   membership().took(2 * kOfCall);
@@ -132,18 +132,18 @@ int lsg_begin_batch(std::int32_t iterator, std::int32_t generation, std::int32_t
     const Nanos chosen = std::exchange(choice.ended, 0);
     rested_since = begun = chosen != 0 ? chosen : monotonic_now();
   }
-  Fact fact = {.begin = begun,
-               .batch = batch,
-               .iterator = iterator,
-               .generation = generation,
-               .worker = worker,
-               .kind = FactKind::dispatched};
+  GuestEvent fact = {.begin = begun,
+                     .batch = batch,
+                     .iterator = iterator,
+                     .generation = generation,
+                     .worker = worker,
+                     .kind = GuestEventKind::dispatched};
   if (is_own != 0) tell(fact);
   lsg_begin_work(iterator, generation, batch, is_timed ? 1 : 0);
   if (!is_timed || is_whole != 0) lsg_sample(StageStack::kWholeBatch);
   fact.begin = rested_since;
   fact.end = begun;
-  fact.kind = FactKind::begun;
+  fact.kind = GuestEventKind::begun;
   tell(fact);
   library_threads::begin();
   membership().took(kOfCall);

@@ -11,7 +11,7 @@ namespace loaderscope::guest::python {
 namespace finished_batch {
 namespace {
 
-constexpr Size kMostParts = 16;  // of a batch that is sized here: walks.FEW
+constexpr Size kMaxParts = 16;  // of a batch that is sized here: walks.FEW
 constexpr Bytes kUnknown = -1, kRaised = -2;
 
 // kUnknown: it has no bytes of its own. kRaised: with an exception that no one may swallow.
@@ -44,7 +44,7 @@ Bytes bytes_of_held(Object* part) {
 // `part_at`: null behind the last part, with an exception raised.
 template <class PartAt>
 Bytes sum_of_parts(Size count, const PartAt& part_at) {
-  if (count > kMostParts) return kUnknown;
+  if (count > kMaxParts) return kUnknown;
   Bytes sum = 0;
   for (Size index = 0; index < count; ++index) {
     Object* part = part_at(index);
@@ -77,7 +77,7 @@ Bytes bytes_of(Object* batch) {
 }
 
 // (iterator, generation, worker, batch, goes_on_elsewhere, samples, data). When the work ended;
-// less than 0: the bytes are unknown, and FactKind::finished must be told by the caller.
+// less than 0: the bytes are unknown, and GuestEventKind::finished must be told by the caller.
 Object* finish(Object*, Object* const* given, Size count) {
   constexpr Size kNumbers = 6;
   if (count != kNumbers + 1) return refuse("finish takes 7 arguments");
@@ -89,7 +89,7 @@ Object* finish(Object*, Object* const* given, Size count) {
   const Bytes bytes = bytes_of(given[kNumbers]);
   if (bytes == kRaised) return nullptr;
   if (bytes == kUnknown) return api().PyLong_FromLongLong(-at);
-  lsg_fact(static_cast<int>(FactKind::finished), static_cast<std::int32_t>(numbers[0]),
+  lsg_fact(static_cast<int>(GuestEventKind::finished), static_cast<std::int32_t>(numbers[0]),
            static_cast<std::int32_t>(numbers[1]), static_cast<std::int32_t>(numbers[2]), numbers[3],
            at, 0, 0, numbers[5], bytes);
   lsg_took(at);

@@ -21,8 +21,8 @@ namespace {
 
 // Small: a buffer is handed over once all that is in it has ended.
 constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
-constexpr std::size_t kAlignment = 8;      // that CUPTI asks for
-constexpr std::size_t kMostRecords = 256;  // of a buffer
+constexpr std::size_t kAlignment = 8;     // that CUPTI asks for
+constexpr std::size_t kMaxRecords = 256;  // of a buffer
 constexpr std::chrono::milliseconds kFlushEvery(100);
 
 constexpr const char* kGiven = "LOADERSCOPE_CUPTI";  // environment variable: a path, or kOff
@@ -111,7 +111,7 @@ void take_record(const CUpti_Activity& record) {
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
   *size = *buffer != nullptr ? kBufferBytes : 0;
-  *most_records = kMostRecords;
+  *most_records = kMaxRecords;
   const std::lock_guard lock(buffers->mutex);
   if (*buffer != nullptr) buffers->given.insert(*buffer);
 }

@@ -20,7 +20,7 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr int kPatience = 5;  // ms for a host that has not yet taken in what was said
-constexpr std::size_t kMostUnsent = std::size_t{4} << 20;  // bytes
+constexpr std::size_t kMaxUnsent = std::size_t{4} << 20;  // bytes
 
 // The socket, or -errno: EAGAIN if too many processes wait to be taken in.
 int connect_to(const char* path) {
@@ -110,7 +110,7 @@ void Membership::say(const char* message) {
   unsent_.emplace_back(message);
   unsent_bytes_ += unsent_.back().size();
   send_unsent();
-  if (unsent_bytes_ > kMostUnsent) ::close(std::exchange(socket_, -1));
+  if (unsent_bytes_ > kMaxUnsent) ::close(std::exchange(socket_, -1));
 }
 
 void Membership::send_unsent() {

@@ -18,9 +18,9 @@
 namespace loaderscope::guest::operators {
 namespace {
 
-constexpr std::size_t kMostRuns = 4096;   // that are kept until they are asked for
-constexpr std::size_t kMostNames = 1024;  // of operators
-constexpr int kDeepest = 32;              // ranges of a thread, one within the other
+constexpr std::size_t kMaxRuns = 4096;   // that are kept until they are asked for
+constexpr std::size_t kMaxNames = 1024;  // of operators
+constexpr int kMaxDepth = 32;            // ranges of a thread, one within the other
 
 struct Run {
   Nanos begin = 0, end = 0, cpu = 0;  // `cpu` until it has ended: the process's at its begin
@@ -61,7 +61,7 @@ std::string_view operator_in(std::string_view range) {
 
 void keep(State& all, const Run& run) {
   all.ended.push_back(run);
-  if (all.ended.size() > kMostRuns) all.ended.pop_front();
+  if (all.ended.size() > kMaxRuns) all.ended.pop_front();
 }
 
 struct Ranges {
@@ -72,7 +72,7 @@ thread_local Ranges ranges;
 
 void begin_range(const char* text) {
   const int depth = ranges.depth++;
-  if (ranges.of_operator >= 0 || depth >= kDeepest) return;
+  if (ranges.of_operator >= 0 || depth >= kMaxDepth) return;
   const std::string_view name = operator_in(text);
   if (name.empty()) return;
   State& all = *state();
@@ -124,7 +124,7 @@ bool is_ours(void* function) {
 void name(const std::string& name, Stage stage) {
   State& all = *state();
   const std::lock_guard lock(all.mutex);
-  if (all.stages.size() < kMostNames) all.stages[name] = stage;
+  if (all.stages.size() < kMaxNames) all.stages[name] = stage;
   any_known = true;
 }
 

@@ -103,7 +103,7 @@ std::string protocol() {
   all.add("roles", roles());
   all.add("stages", stages());
   all.add("samples", samples());
-  all.add("longest_message", static_cast<std::int64_t>(kLongestMessage));
+  all.add("longest_message", static_cast<std::int64_t>(kMaxMessage));
   return all.object();
 }
 

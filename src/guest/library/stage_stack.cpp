@@ -30,7 +30,7 @@ void StageStack::end_span() {
   scope_.reset();
   if (!operators::known() || stages_.back() != Stage::opaque) return;
   if (const Span* span = writer_.last())
-    writer_.divide_last(operators::between(span->begin, span->end));
+    writer_.split_last_span(operators::between(span->begin, span->end));
 }
 
 void StageStack::begin_work(std::int64_t batch, bool is_timed) {

@@ -8,9 +8,9 @@
 #include "base/thread_meter.h"
 #include "guest/library/gpu_activity.h"
 #include "guest/library/library_threads.h"
-#include "guest/library/looks.h"
-#include "guest/library/opened.h"
+#include "guest/library/open_counter.h"
 #include "guest/library/operators.h"
+#include "guest/library/stack_sampler.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -62,8 +62,8 @@ void forget_parent() {
   own_cpu = {};
   own_number = 0;
   library_threads::forget();
-  looks::forget();
-  opened::forget();
+  stack_sampler::forget();
+  open_counter::forget();
   operators::forget();
   gpu_activity::forget();
   membership().leave();

@@ -11,11 +11,11 @@
 
 namespace loaderscope::guest {
 
-inline constexpr std::size_t kLongestName = 160;      // bytes
-inline constexpr std::size_t kLongestSentence = 500;  // likewise
+inline constexpr std::size_t kMaxName = 160;      // bytes
+inline constexpr std::size_t kMaxSentence = 500;  // likewise
 
 // Without the secrets of URLs. Cut between two characters of UTF-8, with dots in place of the rest.
-inline std::string bounded_text(const std::string& whole, std::size_t longest = kLongestName) {
+inline std::string bounded_text(const std::string& whole, std::size_t longest = kMaxName) {
   std::string text = without_secrets(whole);
   constexpr std::string_view kDots = "...";
   if (text.size() <= longest) return text;
@@ -31,7 +31,7 @@ nlohmann::json parse_message(const std::string& text);
 
 // What `message` says of `name`: "" where it says nothing.
 std::string text_in(const nlohmann::json& message, const char* name,
-                    std::size_t longest = kLongestName);
+                    std::size_t longest = kMaxName);
 
 struct Range {
   std::int64_t least, most;

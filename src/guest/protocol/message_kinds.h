@@ -25,6 +25,6 @@ inline constexpr std::array kMessageNames = {
 // The "role" of a process.
 inline constexpr std::string_view kTrainerRole = "trainer", kWorkerRole = "worker";
 
-inline constexpr std::size_t kLongestMessage = 200'000;  // bytes; a socket takes little more
+inline constexpr std::size_t kMaxMessage = 200'000;  // bytes; a socket takes little more
 
 }  // namespace loaderscope::guest

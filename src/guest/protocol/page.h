@@ -14,7 +14,7 @@
 
 namespace loaderscope::guest {
 
-enum class FactKind : std::uint8_t {
+enum class GuestEventKind : std::uint8_t {
   none,
 #define FACT_KIND(name) name,
 #include "guest/protocol/fact_kinds.def"
@@ -29,7 +29,7 @@ inline constexpr std::array kFactNames = {
 #undef FACT_KIND
 };
 
-struct Fact {
+struct GuestEvent {
   Nanos begin = 0;
   Nanos end = 0;
   Nanos cpu = 0;
@@ -40,19 +40,20 @@ struct Fact {
   std::int32_t iterator = 0;    // of the process that trains, from 0
   std::int32_t generation = 0;  // how often the iterator was begun again
   std::int32_t worker = 0;
-  FactKind kind = FactKind::epoch;
+  GuestEventKind kind = GuestEventKind::epoch;
 };
-static_assert(sizeof(Fact) == 72 && std::is_trivially_copyable_v<Fact>);
+static_assert(sizeof(GuestEvent) == 72 && std::is_trivially_copyable_v<GuestEvent>);
 
 // Facts of threads that write no spans, which tell their delays on their own.
-inline bool tells_delay(FactKind kind) {
-  return kind == FactKind::ask || kind == FactKind::take || kind == FactKind::received ||
-         kind == FactKind::pinned || kind == FactKind::sent || kind == FactKind::chosen;
+inline bool tells_delay(GuestEventKind kind) {
+  return kind == GuestEventKind::ask || kind == GuestEventKind::take ||
+         kind == GuestEventKind::received || kind == GuestEventKind::pinned ||
+         kind == GuestEventKind::sent || kind == GuestEventKind::chosen;
 }
 
 // More of them are not told apart: what is kept for each is bounded.
-inline constexpr std::int32_t kMostWorkers = 1 << 14;  // of one loader
-inline constexpr std::int32_t kMostIterators = std::numeric_limits<std::int32_t>::max();
+inline constexpr std::int32_t kMaxWorkers = 1 << 14;  // of one loader
+inline constexpr std::int32_t kMaxIterators = std::numeric_limits<std::int32_t>::max();
 
 // What the GPU of the process did.
 struct GpuRecord {
@@ -123,7 +124,7 @@ struct alignas(64) Page {
  private:
   friend struct PageRings;
   static std::size_t facts_at() { return sizeof(Page); }
-  static std::size_t spans_at() { return facts_at() + SharedRing<Fact>::bytes_for(kFacts); }
+  static std::size_t spans_at() { return facts_at() + SharedRing<GuestEvent>::bytes_for(kFacts); }
   static std::size_t gpu_at() { return spans_at() + ThreadLog::Ring::bytes_for(kSpans); }
   void* at(std::size_t offset) { return reinterpret_cast<std::byte*>(this) + offset; }
 };
@@ -142,7 +143,7 @@ struct PageRings {
   double filled() const { return std::max(facts.filled(), spans.filled()); }
 
   Doing& doing;
-  SharedRing<Fact> facts;
+  SharedRing<GuestEvent> facts;
   ThreadLog::Ring spans;
   SharedRing<GpuRecord> gpu;
 };

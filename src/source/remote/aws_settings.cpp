@@ -10,7 +10,7 @@ namespace {
 
 using Variable = std::function<const char*(const char*)>;
 
-constexpr std::size_t kMostProfiles = 1 << 20;  // bytes of a file that are looked at
+constexpr std::size_t kMaxProfiles = 1 << 20;  // bytes of a file that are looked at
 
 std::string trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
@@ -24,7 +24,7 @@ std::map<std::string, std::string> section_of(const std::string& path, const std
   std::ifstream file(path);
   bool is_it = false;
   std::size_t bytes = 0;
-  for (std::string line; std::getline(file, line) && bytes < kMostProfiles;) {
+  for (std::string line; std::getline(file, line) && bytes < kMaxProfiles;) {
     bytes += line.size() + 1;
     const std::string text = trimmed(line);
     if (text.starts_with('#') || text.starts_with(';')) continue;

@@ -95,7 +95,7 @@ bool FetchCalls::refuse(Fetch& fetch, Why kind, std::string why) {
 
 // Whether these are the bytes that were asked for, before memory is taken for them.
 bool FetchCalls::begin(Fetch& fetch) {
-  const Answer& answer = fetch.answer_;
+  const HttpResponse& answer = fetch.answer_;
   const bool whole = fetch.length_ == Extent::kToEnd;
   if (!whole && answer.status == 200)
     return refuse(fetch, Why::unsupported,
@@ -118,7 +118,7 @@ bool FetchCalls::begin(Fetch& fetch) {
 }
 
 bool FetchCalls::is_range_asked_for(const Fetch& fetch) {
-  const Answer& answer = fetch.answer_;
+  const HttpResponse& answer = fetch.answer_;
   return answer.range_begin == fetch.begin_ && answer.range_end &&
          *answer.range_end <= fetch.begin_ + fetch.length_;
 }

@@ -11,7 +11,7 @@
 
 namespace loaderscope::source {
 
-inline constexpr long kMostRedirects = 5;
+inline constexpr long kMaxRedirects = 5;
 
 struct FetchCalls {
   static std::size_t header(char* line, std::size_t size, std::size_t count, void* user);

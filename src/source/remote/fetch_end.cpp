@@ -58,8 +58,8 @@ std::optional<Trouble> Fetcher::trouble_of(const Fetch& fetch, CURLcode result) 
   if (result == CURLE_TOO_MANY_REDIRECTS)
     return Trouble{Kind::unreadable, fmt::format("the server leads on more than {} times to "
                                                  "another place",
-                                                 kMostRedirects)};
-  const Answer& answer = fetch.answer_;
+                                                 kMaxRedirects)};
+  const HttpResponse& answer = fetch.answer_;
   if (result == CURLE_PARTIAL_FILE || (result == CURLE_OK && answer.status / 100 == 2 &&
                                        answer.length.value_or(0) > std::ssize(fetch.bytes())))
     return Trouble{

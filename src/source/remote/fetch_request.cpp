@@ -52,7 +52,7 @@ void Fetcher::set_up(Fetch& fetch, const Location& location) {
   set(easy, CURLOPT_REDIR_PROTOCOLS_STR, url.starts_with("https") ? "https" : "http,https");
   // What a store of objects signs is for one place.
   set(easy, CURLOPT_FOLLOWLOCATION, location.is_s3 ? 0L : 1L);
-  set(easy, CURLOPT_MAXREDIRS, kMostRedirects);
+  set(easy, CURLOPT_MAXREDIRS, kMaxRedirects);
   if (!location.is_s3) set(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
   if (const char* file = authorities(location.is_s3)) set(easy, CURLOPT_CAINFO, file);
   set(easy, CURLOPT_USERAGENT, "loaderscope");

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = SampleError::Kind;
 
-constexpr int kLongestWaitMs = 200;  // until the stop signal is looked at
+constexpr int kMaxWaitMs = 200;      // until the stop signal is looked at
 constexpr Nanos kNotAway = 500'000;  // from a wait to the look at what came
 constexpr Nanos kNobodyLooked = 1'000'000'000;
 
@@ -129,7 +129,7 @@ void Fetcher::begin_those_due() {
 }
 
 int Fetcher::milliseconds_to_wait() const {
-  Nanos wait = Nanos{kLongestWaitMs} * 1'000'000;
+  Nanos wait = Nanos{kMaxWaitMs} * 1'000'000;
   const Nanos now = monotonic_now();
   for (const Fetch* fetch : waiting_) wait = std::min(wait, fetch->not_before_ - now);
   return static_cast<int>(std::max<Nanos>(0, (wait + 999'999) / 1'000'000));

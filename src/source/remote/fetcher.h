@@ -15,9 +15,9 @@
 #include "loaderscope/source.h"
 #include "source/options.h"
 #include "source/readers.h"
-#include "source/remote/answer.h"
+#include "source/remote/http_response.h"
 #include "source/remote/location.h"
-#include "source/remote/patience.h"
+#include "source/remote/retry_policy.h"
 
 namespace loaderscope::source {
 
@@ -44,7 +44,7 @@ class Fetch {
   bool idle() const { return state_ == State::idle; }
   const std::optional<SampleError>& error() const { return error_; }  // of one that is done
   std::span<const std::byte> bytes() const { return room_.first(got_); }
-  const Answer& answer() const { return answer_; }
+  const HttpResponse& answer() const { return answer_; }
   bool was_kept() const { return was_kept_; }
   // Bytes that were there already: it is done.
   std::span<std::byte> take_kept(std::size_t bytes);
@@ -70,7 +70,7 @@ class Fetch {
   SampleBuffer buffer_;
   std::span<std::byte> room_;
   std::size_t got_ = 0;
-  Answer answer_;
+  HttpResponse answer_;
   std::optional<SampleError> error_, refusal_;  // refusal: of this try, in the midst of it
   int tries_ = 0;
   std::optional<std::int64_t>
@@ -118,7 +118,7 @@ class Fetcher {
 
   const AccessOptions& options_;
   const ReadCounts& counts_;
-  Patience patience_;
+  RetryPolicy patience_;
   CURLM* multi_;
   std::vector<Fetch*> waiting_, under_way_;
   Nanos busy_since_ = 0, looked_ = 0;

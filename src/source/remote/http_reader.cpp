@@ -12,8 +12,8 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr Bytes kMostGap = Bytes{16} << 10;   // between two samples of one request
-constexpr Bytes kMostPiece = Bytes{8} << 20;  // of several samples
+constexpr Bytes kMaxGap = Bytes{16} << 10;   // between two samples of one request
+constexpr Bytes kMaxPiece = Bytes{8} << 20;  // of several samples
 
 // Samples that come with one request.
 struct Piece {
@@ -61,7 +61,7 @@ class HttpReader final : public SampleReader {
     }
   }
 
-  int looks_ahead() const override { return 2 * access_.queue_depth(); }
+  int readahead_limit() const override { return 2 * access_.queue_depth(); }
 
   std::span<const std::byte> read(std::int64_t sample) override {
     if (in_hand_ != nullptr && !in_hand_->is_wanted()) free(*in_hand_);
@@ -138,7 +138,7 @@ class HttpReader final : public SampleReader {
       const Extent next = access_.extents().extent(sample);
       const Bytes gap = next.offset - (last.offset + last.length);
       if (last.length == Extent::kToEnd || next.length <= 0 || next.object != last.object ||
-          gap < 0 || gap > kMostGap || next.offset + next.length - first.offset > kMostPiece ||
+          gap < 0 || gap > kMaxGap || next.offset + next.length - first.offset > kMaxPiece ||
           piece_has(sample))
         return;
       piece.parts.push_back({sample, next});
@@ -155,7 +155,7 @@ class HttpReader final : public SampleReader {
     const Extent& first = piece.parts.front().extent;
     const Extent& last = piece.parts.back().extent;
     access_.extents().path_of(first.object, path_);
-    piece.stamp = access_.extents().stamp_of(first.object);
+    piece.stamp = access_.extents().version_stamp(first.object);
     const bool whole = first.length == Extent::kToEnd;
     piece.fetch.aim(path_, first.offset,
                     whole ? Extent::kToEnd : last.offset + last.length - first.offset);
@@ -195,7 +195,7 @@ class HttpReader final : public SampleReader {
       held += piece->bytes_held(largest_);
     }
     const bool is_full = under_way >= access_.queue_depth() || used + 1 >= pieces_.size();
-    return is_full || held >= kMostReadAhead ? nullptr : room;
+    return is_full || held >= kMaxReadAhead ? nullptr : room;
   }
 
   RangeKey key_of(const Piece& piece, const Extent& extent) {

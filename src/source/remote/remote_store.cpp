@@ -17,9 +17,9 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::size_t kMostListed = std::size_t{50} << 20;  // names of one folder
+constexpr std::size_t kMaxListed = std::size_t{50} << 20;  // names of one folder
 
-class Manners {
+class ServerLimits {
  public:
   AccessOptions get() const {
     const std::lock_guard lock(mutex_);
@@ -36,8 +36,8 @@ class Manners {
   AccessOptions options_;
 };
 
-Manners& manners() {
-  static Manners all;
+ServerLimits& manners() {
+  static ServerLimits all;
   return all;
 }
 
@@ -113,7 +113,7 @@ class Lister {
       if (part.continuation == continuation && !continuation.empty())
         throw ValueError("the server lists the same names again and again");
       continuation = part.continuation;
-      if (names >= kMostListed && !continuation.empty())
+      if (names >= kMaxListed && !continuation.empty())
         throw ValueError(
             "holds more than 50 MiB of names, more than are listed; name a folder within it, or "
             "pack its images into shards");
@@ -199,7 +199,7 @@ class RemoteStore final : public ObjectStore {
     fetch.aim(path, 0, 1);
     fetcher.start(fetch);
     fetcher.wait(fetch);
-    const Answer& answer = fetch.answer();
+    const HttpResponse& answer = fetch.answer();
     const bool is_empty = answer.status == 416 && answer.object_bytes == Bytes{0};
     if (answer.status / 100 == 2 || is_empty) {
       const Bytes size = answer.object_bytes.value_or(answer.length.value_or(0));

@@ -9,7 +9,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::size_t kLongestText = 4096;  // a key has 1024 bytes at most
+constexpr std::size_t kMaxText = 4096;  // a key has 1024 bytes at most
 
 class Parser {
  public:
@@ -37,18 +37,18 @@ class Parser {
     parser.path_ += '/';
     parser.path_ += element;
     parser.text_.clear();
-    if (parser.path_.size() > kLongestText) {
+    if (parser.path_.size() > kMaxText) {
       parser.too_long_ = true;
-      parser.path_.resize(kLongestText);
+      parser.path_.resize(kMaxText);
     }
   }
 
   static void text(void* user, const char* bytes, int size) {
     Parser& parser = self(user);
     parser.text_.append(bytes, static_cast<std::size_t>(size));
-    if (parser.text_.size() > kLongestText) {
+    if (parser.text_.size() > kMaxText) {
       parser.too_long_ = true;
-      parser.text_.resize(kLongestText);
+      parser.text_.resize(kMaxText);
     }
   }
 

@@ -13,7 +13,7 @@ WholeObject::WholeObject(const std::string& path, const AccessOptions& options,
     : path_(path),
       options_(options),
       fetcher_(options, counts),
-      most_(std::clamp(options.queue_depth, 1, kMostAhead)) {
+      most_(std::clamp(options.queue_depth, 1, kMaxAhead)) {
   counts.count_opened();
   if (options.kept) look();
   piece_at(0);
@@ -30,7 +30,7 @@ void WholeObject::look() {
 }
 
 void WholeObject::know(const Fetch& first) {
-  const Answer& answer = first.answer();
+  const HttpResponse& answer = first.answer();
   if (answer.status == 416 && answer.object_bytes == Bytes{0})
     throw SampleError(SampleError::Kind::truncated, "is empty");
   if (first.error()) throw SampleError(*first.error());

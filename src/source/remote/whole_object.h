@@ -14,7 +14,7 @@ namespace loaderscope::source {
 class WholeObject final : public WholeShard {
  public:
   static constexpr Bytes kPiece = Bytes{8} << 20;
-  static constexpr int kMostAhead = 4;  // pieces, that a reader holds
+  static constexpr int kMaxAhead = 4;  // pieces, that a reader holds
 
   // What is given by reference outlives it. Throws SampleError where it cannot be had.
   WholeObject(const std::string& path, const AccessOptions& options, const ReadCounts& counts);

@@ -116,9 +116,9 @@ std::string duration_line(double seconds) {
 
 // The folder often enough that no window ends an epoch.
 std::string data_lines(const std::string& folder, double seconds) {
-  constexpr double kMostPerSecond = 4000;
+  constexpr double kMaxPerSecond = 4000;
   std::string lines;
-  for (double listed = 0; listed < (seconds + 1) * kMostPerSecond; listed += 2000)
+  for (double listed = 0; listed < (seconds + 1) * kMaxPerSecond; listed += 2000)
     lines += "data = " + folder + "\n";
   return lines;
 }

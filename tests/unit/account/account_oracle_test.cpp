@@ -86,7 +86,7 @@ class RandomFacts {
 
   // In the order that the folder asks for, with spans up to `ahead` of the step that needs them.
   // `told`: which rank the others wait for, before their steps come, and any rank first.
-  void report_to(Folder& folder, bool told = false) {
+  void set_listener(Folder& folder, bool told = false) {
     for (std::int32_t r = 0; r < options_.ranks; ++r)
       folder.first_ask(r, ranks_[index(r)].first_ask);
     for (std::size_t k = 0; k < kSteps; ++k) {
@@ -244,7 +244,7 @@ TEST(AccountOracle, AgreesOnRandomFacts) {
     FoldOptions options = random.options();
     options.observer = &facts;
     Folder folder(options);
-    random.report_to(folder, i % 2 == 0);
+    random.set_listener(folder, i % 2 == 0);
     const std::vector<RankRecord> ranks = folder.finish();
     const auto expected = recompute_account(facts, options.in_order, options.sync_ranks);
     ASSERT_EQ(differences(ranks, expected), "") << "seed " << seed;
@@ -264,7 +264,7 @@ TEST(AccountOracle, ClosesWhateverTheDevicesClockSays) {
     RandomFacts random(static_cast<std::uint64_t>(i));
     random.use_wrong_device_clock();
     Folder folder(random.options());
-    random.report_to(folder);
+    random.set_listener(folder);
     for (const RankRecord& rank : folder.finish()) {
       Nanos end = rank.first_ask;
       for (const StepRow& row : rows_of(rank)) {

@@ -14,7 +14,7 @@
 namespace loaderscope {
 
 // Keeps every fact of a run.
-class FactKeeper : public FactObserver {
+class FactKeeper : public EventObserver {
  public:
   struct Rank {
     Nanos first_ask = 0;

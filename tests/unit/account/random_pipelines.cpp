@@ -276,7 +276,7 @@ RunConfig slowed_down(RunConfig config, std::int64_t factor) {
   return config;
 }
 
-RunRecord run_pipeline(const RunConfig& config, FactObserver* observer) {
+RunRecord run_pipeline(const RunConfig& config, EventObserver* observer) {
   EngineContext context;
   context.observer = observer;
   return run_model(config, context);

@@ -72,7 +72,7 @@ Pipeline pipeline_of(std::vector<std::pair<std::string, std::string>> settings);
 RunConfig slowed_down(RunConfig config, std::int64_t factor);
 
 // Runs the model.
-RunRecord run_pipeline(const RunConfig& config, FactObserver* observer = nullptr);
+RunRecord run_pipeline(const RunConfig& config, EventObserver* observer = nullptr);
 
 std::vector<StepRow> rows_of(const RankRecord& rank);  // warm-up included
 

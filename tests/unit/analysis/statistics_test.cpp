@@ -86,7 +86,7 @@ TEST(Bootstrap, OfNothingIsNothing) {
 
 TEST(StepSeries, AddsManyStepsUpInCells) {
   StepSeries series(1'000'000);
-  EXPECT_LE(std::ssize(series.cells()), StepSeries::kMostCells);
+  EXPECT_LE(std::ssize(series.cells()), StepSeries::kMaxCells);
   series.add(999'999, step(3, 1));
   series.add(999'998, step(4, 1));
   EXPECT_EQ(series.cells().back().time, 7);

@@ -1,5 +1,5 @@
 // A thread that waits, or that another one takes turns with, has left its core.
-#include "base/core_stay.h"
+#include "base/reschedule_detector.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -20,7 +20,7 @@ using test::kNoStop;
 class CoreStayTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!CoreStay::known()) GTEST_SKIP() << "neither the kernel nor the C library tells";
+    if (!RescheduleDetector::known()) GTEST_SKIP() << "neither the kernel nor the C library tells";
   }
 };
 
@@ -42,20 +42,20 @@ TEST(CoreStayCheck, RejectsAKernelThatKeepsTheSequenceThroughASleep) {
 }
 
 TEST_F(CoreStayTest, EndsWithASleep) {
-  const std::uint64_t first = CoreStay::number();
+  const std::uint64_t first = RescheduleDetector::number();
   sleep_until(monotonic_now() + 2 * kMillisecond);
-  const std::uint64_t second = CoreStay::number();
+  const std::uint64_t second = RescheduleDetector::number();
   EXPECT_NE(second, first);
   sleep_until(monotonic_now() + 2 * kMillisecond);
-  EXPECT_NE(CoreStay::number(), second);
+  EXPECT_NE(RescheduleDetector::number(), second);
 }
 
 TEST_F(CoreStayTest, LastsWhileAThreadOnlyComputes) {
   int unbroken = 0;
   for (int i = 0; i < 1000; ++i) {
-    const std::uint64_t stay = CoreStay::number();
+    const std::uint64_t stay = RescheduleDetector::number();
     burn_cpu(2 * kMicrosecond, kNoStop);
-    unbroken += CoreStay::number() == stay ? 1 : 0;
+    unbroken += RescheduleDetector::number() == stay ? 1 : 0;
   }
   EXPECT_GT(unbroken, 500);
 }
@@ -81,11 +81,11 @@ TEST_F(CoreStayTest, EndsWhenAnotherThreadTakesTheCore) {
     use_one_core();
     RunQueueMeter meter;
     for (int i = 0; i < 100; ++i) {
-      const std::uint64_t stay = CoreStay::number();
+      const std::uint64_t stay = RescheduleDetector::number();
       meter.read();
       burn_cpu(kMillisecond, kNoStop);
       const Nanos delay = meter.read();
-      if (CoreStay::number() == stay) {
+      if (RescheduleDetector::number() == stay) {
         off_core_unseen += delay;
       } else {
         ++broken;
@@ -99,13 +99,13 @@ TEST_F(CoreStayTest, EndsWhenAnotherThreadTakesTheCore) {
 }
 
 TEST_F(CoreStayTest, IsOfEachThreadAlone) {
-  const std::uint64_t stay = CoreStay::number();
+  const std::uint64_t stay = RescheduleDetector::number();
   std::thread([] {
-    CoreStay::number();
+    RescheduleDetector::number();
     sleep_until(monotonic_now() + 2 * kMillisecond);
-    CoreStay::number();
+    RescheduleDetector::number();
   }).join();
-  EXPECT_LE(CoreStay::number(), stay + 1);  // it waited for the other one
+  EXPECT_LE(RescheduleDetector::number(), stay + 1);  // it waited for the other one
 }
 
 // Two meters of one thread: what the one finds out the other one is not kept from.

@@ -26,9 +26,9 @@ TEST(ForeignJson, ReadsWhatOtherParsersRead) {
 }
 
 TEST(ForeignJson, LimitsTheDepth) {
-  EXPECT_TRUE(parse_foreign_json<json>(nested(kDeepestJson)).is_array());
+  EXPECT_TRUE(parse_foreign_json<json>(nested(kMaxDepthOfJson)).is_array());
   for (const std::string& text :
-       {nested(kDeepestJson + 1), nested(400'000), std::string(400'000, '[')})
+       {nested(kMaxDepthOfJson + 1), nested(400'000), std::string(400'000, '[')})
     EXPECT_THROW(parse_foreign_json<json>(text), ValueError);
   std::string objects;
   for (int i = 0; i < 400'000; ++i) objects += "{\"a\":";

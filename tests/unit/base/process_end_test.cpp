@@ -1,5 +1,5 @@
 // How the end of a process reads.
-#include "base/process_end.h"
+#include "base/exit_status.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -30,17 +30,17 @@ int killed_by(int signal) {
 }
 
 TEST(ProcessEnd, HasTheExitCode) {
-  EXPECT_EQ(spell_end(status_after([] { ::_exit(3); })), "ended with exit code 3");
-  EXPECT_EQ(spell_end(status_after([] {})), "ended with exit code 0");
+  EXPECT_EQ(describe_exit(status_after([] { ::_exit(3); })), "ended with exit code 3");
+  EXPECT_EQ(describe_exit(status_after([] {})), "ended with exit code 0");
 }
 
 TEST(ProcessEnd, HasTheSignalByNumberAndName) {
-  EXPECT_EQ(spell_end(killed_by(SIGKILL)), "was killed by signal 9 (SIGKILL)");
-  EXPECT_EQ(spell_end(killed_by(SIGTERM)), "was killed by signal 15 (SIGTERM)");
+  EXPECT_EQ(describe_exit(killed_by(SIGKILL)), "was killed by signal 9 (SIGKILL)");
+  EXPECT_EQ(describe_exit(killed_by(SIGTERM)), "was killed by signal 15 (SIGTERM)");
 }
 
 TEST(ProcessEnd, HasOnlyTheNumberOfASignalWithoutAName) {
-  EXPECT_EQ(spell_end(killed_by(SIGRTMIN + 1)),
+  EXPECT_EQ(describe_exit(killed_by(SIGRTMIN + 1)),
             "was killed by signal " + std::to_string(SIGRTMIN + 1));
 }
 

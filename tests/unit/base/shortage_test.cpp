@@ -1,4 +1,4 @@
-#include "base/shortage.h"
+#include "base/exhaustion.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,14 +12,14 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Shortage, SaysWhatToRaise) {
-  EXPECT_THAT(shortage_remedy(EMFILE), HasSubstr("ulimit -n"));
-  EXPECT_THAT(shortage_remedy(ENFILE), HasSubstr("fs.file-max"));
-  EXPECT_THAT(shortage_remedy(EAGAIN), HasSubstr("ulimit -u"));
-  EXPECT_THAT(shortage_remedy(ENOMEM), HasSubstr("ulimit -v"));
+  EXPECT_THAT(exhaustion_hint(EMFILE), HasSubstr("ulimit -n"));
+  EXPECT_THAT(exhaustion_hint(ENFILE), HasSubstr("fs.file-max"));
+  EXPECT_THAT(exhaustion_hint(EAGAIN), HasSubstr("ulimit -u"));
+  EXPECT_THAT(exhaustion_hint(ENOMEM), HasSubstr("ulimit -v"));
 }
 
 TEST(Shortage, OtherErrorsAreNone) {
-  for (const int error : {ENOENT, EACCES, EIO, EINVAL, 0}) EXPECT_EQ(shortage_remedy(error), "");
+  for (const int error : {ENOENT, EACCES, EIO, EINVAL, 0}) EXPECT_EQ(exhaustion_hint(error), "");
 }
 
 TEST(Shortage, IsASentenceOfWhatTheLibraryThrows) {

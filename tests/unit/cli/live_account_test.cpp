@@ -24,7 +24,7 @@ StepRow row_from(Nanos begin) {
 }
 
 TEST(LiveAccount, SaysHowBusyTheDeviceIsAndWhatStandsReady) {
-  BookedSoFar booked;
+  RunningAccountObserver booked;
   EXPECT_TRUE(live_lines(booked.account(), 100).empty());
   for (int step = 0; step < 10; ++step) booked.booked(0, row_from(step * 100 * kMillisecond));
   const std::vector<std::string> lines = live_lines(booked.account(), 100);
@@ -36,7 +36,7 @@ TEST(LiveAccount, SaysHowBusyTheDeviceIsAndWhatStandsReady) {
 
 // The ranks' queues stand beside each other: the mean is of one.
 TEST(LiveAccount, SeveralRanksHaveAQueueEach) {
-  BookedSoFar booked;
+  RunningAccountObserver booked;
   for (int rank = 0; rank < 2; ++rank) booked.booked(rank, row_from(0));
   EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("160 samples/s"));
   EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("0.4 queued"));
@@ -44,7 +44,7 @@ TEST(LiveAccount, SeveralRanksHaveAQueueEach) {
 
 // As while a program compiled its model.
 TEST(LiveAccount, WhatStoodReadyBeforeTheWindowIsNotCounted) {
-  BookedSoFar booked;
+  RunningAccountObserver booked;
   StepRow row = row_from(0);
   row.deliverable = row.take - 50 * kSecond;
   booked.booked(0, row);
@@ -53,10 +53,10 @@ TEST(LiveAccount, WhatStoodReadyBeforeTheWindowIsNotCounted) {
 
 // Processes of a program are folded apart.
 TEST(LiveAccount, OfRanksThatAreFoldedApartTheSumIsTheSame) {
-  BookedSoFar one, other;
+  RunningAccountObserver one, other;
   one.booked(0, row_from(0));
   other.booked(0, row_from(0));
-  AccountSoFar both;
+  RunningAccount both;
   both.add(one.account());
   both.add(other.account());
   EXPECT_THAT(live_lines(both, 100)[0], HasSubstr("160 samples/s"));

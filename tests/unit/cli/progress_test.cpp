@@ -54,7 +54,7 @@ StepRow booked_step(Nanos decode, Nanos compute) {
 }
 
 TEST(LiveAccount, SaysHowBusyAndWhatIsWaitedForAtEightyColumns) {
-  BookedSoFar booked;
+  RunningAccountObserver booked;
   EXPECT_TRUE(live_lines(booked.account(), 80).empty());
   StepRow warm_up = booked_step(kSecond, kSecond);
   warm_up.warmup = true;

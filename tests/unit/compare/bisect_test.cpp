@@ -9,9 +9,9 @@ TEST(Bisect, FindsTheFirstBadOneOfAnyNumber) {
   for (std::int64_t commits = 1; commits <= 40; ++commits) {
     for (std::int64_t first = 0; first < commits; ++first) {
       std::int64_t looks = 0;
-      const Suspects found = bisect(commits, [&](std::int64_t i) {
+      const SuspectRange found = bisect(commits, [&](std::int64_t i) {
         ++looks;
-        return i < first ? Side::good : Side::bad;
+        return i < first ? CommitState::good : CommitState::bad;
       });
       EXPECT_TRUE(found.is_one());
       EXPECT_EQ(found.bad, first);
@@ -21,31 +21,31 @@ TEST(Bisect, FindsTheFirstBadOneOfAnyNumber) {
 }
 
 TEST(Bisect, EndsWhereALookSaysNothing) {
-  const Suspects left =
-      bisect(16, [](std::int64_t i) { return i == 7 ? Side::good : Side::unknown; });
+  const SuspectRange left =
+      bisect(16, [](std::int64_t i) { return i == 7 ? CommitState::good : CommitState::unknown; });
   EXPECT_EQ(left.good, 7);
   EXPECT_EQ(left.bad, 15);
   EXPECT_FALSE(left.is_one());
 }
 
-Judgement with(double mean, double half_width) {
+ComparisonResult with(double mean, double half_width) {
   Difference one;
   one.name = "decode";
   one.change = {mean, mean - half_width, mean + half_width};
-  Judgement judgement;
+  ComparisonResult judgement;
   judgement.differences.push_back(one);
   return judgement;
 }
 
 TEST(Bisect, TheNearerEndIsTheSide) {
   const Difference slower = with(0.10, 0.01).differences.front();
-  EXPECT_EQ(side_of(with(0.09, 0.02), slower), Side::bad);
-  EXPECT_EQ(side_of(with(0.01, 0.02), slower), Side::good);
-  EXPECT_EQ(side_of(with(0.05, 0.02), slower), Side::unknown);
-  EXPECT_EQ(side_of({}, slower), Side::unknown);
+  EXPECT_EQ(side_of(with(0.09, 0.02), slower), CommitState::bad);
+  EXPECT_EQ(side_of(with(0.01, 0.02), slower), CommitState::good);
+  EXPECT_EQ(side_of(with(0.05, 0.02), slower), CommitState::unknown);
+  EXPECT_EQ(side_of({}, slower), CommitState::unknown);
   const Difference fewer = with(-0.10, 0.01).differences.front();  // of a rate
-  EXPECT_EQ(side_of(with(-0.09, 0.02), fewer), Side::bad);
-  EXPECT_EQ(side_of(with(0.01, 0.02), fewer), Side::good);
+  EXPECT_EQ(side_of(with(-0.09, 0.02), fewer), CommitState::bad);
+  EXPECT_EQ(side_of(with(0.01, 0.02), fewer), CommitState::good);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 #include "loaderscope/errors.h"
 #include "report/compare_text.h"
+#include "report/detect_kind.h"
 #include "report/kinds.h"
-#include "report/recognise.h"
 #include "report/results.h"
 #include "report/saved.h"
 #include "report/schemas.h"
@@ -100,7 +100,7 @@ TEST(ComparisonMarkdown, IsNoLongerThanACommentMayBe) {
   comparison.arms[1].what = std::string(100'000, '`');
   comparison.reproduce = "``` </details> " + std::string(50'000, '`');
   const std::string text = form(comparison, "markdown");
-  EXPECT_LE(text.size(), kLongestComment);
+  EXPECT_LE(text.size(), kMaxComment);
   EXPECT_THAT(text, StartsWith(std::string(kCommentMarker)));
   EXPECT_THAT(text, HasSubstr("What is longer than a comment stands in the JSON.\n"));
 }

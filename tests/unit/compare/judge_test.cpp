@@ -7,7 +7,7 @@
 #include <random>
 
 #include "experiment/compare/compare.h"
-#include "experiment/compare/exact.h"
+#include "experiment/compare/exact_counts.h"
 
 namespace loaderscope::compare {
 namespace {
@@ -72,33 +72,34 @@ class Jobs {
 };
 
 // The share of the jobs of which it is true.
-double share_of_jobs(const World& world, const std::function<bool(const Judgement&)>& is_true) {
+double share_of_jobs(const World& world,
+                     const std::function<bool(const ComparisonResult&)>& is_true) {
   Jobs jobs(world);
   int count = 0;
   for (int i = 0; i < kJobs; ++i) count += is_true(judge(jobs.next())) ? 1 : 0;
   return static_cast<double>(count) / kJobs;
 }
 
-bool alarms(const Judgement& judgement) {
+bool alarms(const ComparisonResult& judgement) {
   return judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
 }
 
 // Of 10,000 jobs at 1 % there may be 1.3 % by chance (three standard deviations).
-constexpr double kMostAlarms = 0.013;
+constexpr double kMaxAlarms = 0.013;
 
 TEST(JudgedJobs, ArmsThatAreAlikeRaiseNoAlarmWhateverTheSpread) {
   for (const double spread : {0.01, 0.05, 0.3})
-    EXPECT_LE(share_of_jobs({.spread = spread}, alarms), kMostAlarms) << spread;
+    EXPECT_LE(share_of_jobs({.spread = spread}, alarms), kMaxAlarms) << spread;
 }
 
 TEST(JudgedJobs, NorWhereTheMachineGetsSlower) {
-  EXPECT_LE(share_of_jobs({.drift = 0.3}, alarms), kMostAlarms);
-  EXPECT_LE(share_of_jobs({.walk = 0.03}, alarms), kMostAlarms);
-  EXPECT_LE(share_of_jobs({.drift = 0.3, .blocks = 3}, alarms), kMostAlarms);
+  EXPECT_LE(share_of_jobs({.drift = 0.3}, alarms), kMaxAlarms);
+  EXPECT_LE(share_of_jobs({.walk = 0.03}, alarms), kMaxAlarms);
+  EXPECT_LE(share_of_jobs({.drift = 0.3, .blocks = 3}, alarms), kMaxAlarms);
 }
 
 TEST(JudgedJobs, FivePercentOfDecodeAreFoundAndNamed) {
-  const auto named = [](const Judgement& judgement) {
+  const auto named = [](const ComparisonResult& judgement) {
     return judgement.verdict == Outcome::worse && judgement.blamed() != nullptr &&
            judgement.blamed()->name == "decode";
   };
@@ -107,7 +108,7 @@ TEST(JudgedJobs, FivePercentOfDecodeAreFoundAndNamed) {
 }
 
 TEST(JudgedJobs, WhatIsSlowerByFivePercentIsNotTheSame) {
-  const auto same = [](const Judgement& judgement) {
+  const auto same = [](const ComparisonResult& judgement) {
     return judgement.find("decode")->verdict == Outcome::same;
   };
   for (const double spread : {0.01, 0.05, 0.3})
@@ -115,7 +116,7 @@ TEST(JudgedJobs, WhatIsSlowerByFivePercentIsNotTheSame) {
 }
 
 TEST(JudgedJobs, OfQuietJobsLessThanATenthCannotBeTold) {
-  const auto open = [](const Judgement& judgement) {
+  const auto open = [](const ComparisonResult& judgement) {
     return judgement.verdict == Outcome::cannot_tell;
   };
   EXPECT_LE(share_of_jobs({}, open), 0.1);
@@ -124,14 +125,14 @@ TEST(JudgedJobs, OfQuietJobsLessThanATenthCannotBeTold) {
 Comparison noisy_job() { return Jobs({.spread = 0.05}).next(); }
 
 TEST(Judge, SaysHowManyPairsWouldDo) {
-  const Judgement judgement = judge(noisy_job());
+  const ComparisonResult judgement = judge(noisy_job());
   EXPECT_EQ(judgement.verdict, Outcome::cannot_tell);
   EXPECT_GT(judgement.more_pairs, 12);
   EXPECT_EQ(judgement.pairs, 12);
 }
 
 TEST(Judge, ComparesTheJobWithItself) {
-  const Judgement judgement = judge(noisy_job());
+  const ComparisonResult judgement = judge(noisy_job());
   ASSERT_TRUE(judgement.against_itself);
   EXPECT_EQ(judgement.pairs_of_itself, 11);  // B B of each block, and A A between two
   EXPECT_LT(judgement.against_itself->low, 0);
@@ -141,7 +142,7 @@ TEST(Judge, ComparesTheJobWithItself) {
 TEST(Judge, ARunDuringWhichOthersTookCoresIsLeftOut) {
   Comparison job = Jobs({}).next();
   job.runs[5].other_cores = 1;
-  const Judgement judgement = judge(job);
+  const ComparisonResult judgement = judge(job);
   EXPECT_EQ(judgement.disturbed, 1);
   EXPECT_EQ(judgement.pairs, 11);
 }
@@ -171,7 +172,7 @@ Comparison with_counts(double a, double b) {
 }
 
 TEST(Judge, MoreWorkIsFoundOnTheNoisiestMachine) {
-  const Judgement judgement = judge(with_counts(1, 2));
+  const ComparisonResult judgement = judge(with_counts(1, 2));
   EXPECT_EQ(judgement.verdict, Outcome::worse);
   ASSERT_EQ(judgement.counts.size(), 2U);
   EXPECT_EQ(judgement.counts[0].name, "decodes");
@@ -188,7 +189,7 @@ TEST(Judge, FlagsMayChangeTheWork) {
 TEST(Judge, ACountThatNoRunRepeatsIsNotExact) {
   Comparison job = with_counts(1, 1);
   job.runs[0].counts[0].second = 1.5;
-  const Judgement judgement = judge(job);
+  const ComparisonResult judgement = judge(job);
   EXPECT_EQ(judgement.uncounted, std::vector<std::string>{"decodes"});
 }
 
@@ -222,7 +223,7 @@ TEST(JudgedJobs, FlickeringCountsRaiseNoAlarms) {
       run.counts.resize(1);
       run.counts[0].second = std::bernoulli_distribution(chance)(random) ? 1 : 2;
     }
-    Judgement judgement;
+    ComparisonResult judgement;
     compare_counts(judgement, comparison);
     alarms += !judgement.counts.empty() && judgement.counts[0].changed();
   }
@@ -248,7 +249,7 @@ TEST(Judge, NamesTheFunctionThatChanged) {
         {"decode", run.arm == 1 ? "tile (photos.py:41)" : "tile (photos.py:31)", grown});
     run.details.push_back({"decode", "PIL.Image.convert", 1 - grown});
   }
-  const Judgement judgement = judge(job);
+  const ComparisonResult judgement = judge(job);
   ASSERT_EQ(judgement.name_changes.size(), 2U);
   EXPECT_EQ(judgement.name_changes[0].name, "tile (photos.py)");
   EXPECT_GT(judgement.name_changes[0].b, 2.5 * judgement.name_changes[0].a);
@@ -265,7 +266,7 @@ TEST(Judge, SlowerMattersWhereTheWorkersHaveNoTimeLeft) {
   Comparison job = Jobs({.decode = 1.2}).next();
   job.options.rate_needed = 1000;
   job.options.workers = 8;
-  const Judgement roomy = judge(job);
+  const ComparisonResult roomy = judge(job);
   ASSERT_TRUE(roomy.matters);
   EXPECT_FALSE(roomy.matters->gpu_waits());
   EXPECT_NEAR(roomy.matters->margin_a, 1 - 3.5 / 8, 0.02);
@@ -276,7 +277,7 @@ TEST(Judge, SlowerMattersWhereTheWorkersHaveNoTimeLeft) {
   job.options.rate_needed = 1000;
   job.workers = 8;
   job.workers_of_b = 4;
-  const Judgement fewer = judge(job);
+  const ComparisonResult fewer = judge(job);
   EXPECT_NEAR(fewer.matters->margin_a, 1 - 3.5 / 8, 0.02);
   EXPECT_NEAR(fewer.matters->margin_b, 1 - 3.9 / 4, 0.04);
   job.workers_of_b = 0;  // its trainer makes the batches

@@ -1,20 +1,20 @@
-#include "experiment/compare/reach.h"
+#include "experiment/compare/change_impact.h"
 
 #include <gtest/gtest.h>
 
 namespace loaderscope::compare {
 namespace {
 
-const Touched kLoader = read_touched("train.py\nlib/data.py\nconfig.yaml\n");
+const FileTrace kLoader = parse_file_trace("train.py\nlib/data.py\nconfig.yaml\n");
 
-std::string reach_of(char how, const std::string& path, const Touched& touched = kLoader) {
+std::string reach_of(char how, const std::string& path, const FileTrace& touched = kLoader) {
   return out_of_reach({{how, path}}, touched);
 }
 
 TEST(Reach, ReadsWhatWasTouched) {
   EXPECT_EQ(kLoader.files.size(), 3U);
   EXPECT_FALSE(kLoader.started_programs);
-  EXPECT_TRUE(read_touched("x.py\n!\n").started_programs);
+  EXPECT_TRUE(parse_file_trace("x.py\n!\n").started_programs);
 }
 
 TEST(Reach, ReadsWhatGitSays) {
@@ -44,11 +44,11 @@ TEST(Reach, WhatTheLoaderReadsOrMayReadIsWithin) {
     EXPECT_EQ(reach_of('M', path), "") << path;
   EXPECT_EQ(reach_of('A', "json.py"), "");  // takes the place of another module
   EXPECT_EQ(reach_of('D', "eval.py"), "");
-  EXPECT_EQ(reach_of('M', "README.md", read_touched("train.py\nREADME.md\n")), "");
+  EXPECT_EQ(reach_of('M', "README.md", parse_file_trace("train.py\nREADME.md\n")), "");
 }
 
 TEST(Reach, WhoStartsOtherProgramsMayReadAnything) {
-  EXPECT_EQ(reach_of('M', "README.md", read_touched("train.py\n!\n")), "");
+  EXPECT_EQ(reach_of('M', "README.md", parse_file_trace("train.py\n!\n")), "");
   EXPECT_EQ(reach_of('M', "README.md", {}), "");
 }
 

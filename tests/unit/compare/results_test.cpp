@@ -9,7 +9,7 @@
 
 #include "experiment/compare/comparability.h"
 #include "experiment/compare/compare.h"
-#include "experiment/compare/spread_history.h"
+#include "experiment/compare/noise_history.h"
 #include "loaderscope/errors.h"
 #include "report/compare_text.h"
 
@@ -165,7 +165,7 @@ TEST(Results, OfOtherSettingsTheRateAloneDecides) {
 }
 
 TEST(Results, WhatIsBeyondTheKnownSpreadIsTold) {
-  const KnownSpread known{.rate = 0.03, .cpu = 0.02, .jobs = 3};
+  const KnownNoise known{.rate = 0.03, .cpu = 0.02, .jobs = 3};
   const auto verdict_of = [&](double a, double b) {
     return judge(of_results(record(a), record(b), known)).verdict;
   };
@@ -189,7 +189,7 @@ TEST(Results, CountsOfOtherSeedsAreNotExact) {
   EXPECT_THAT(judge(of_results(record(100), other, std::nullopt)).counts, IsEmpty());
 }
 
-TEST(SpreadHistory, TheWidestOfThisMachineCounts) {
+TEST(NoiseHistory, TheWidestOfThisMachineCounts) {
   const auto spread = spread_in(
       "0.01 0.02 2 cores of Z80\n0.03 0.01 2 cores of Z80\n0.5 0.5 8 cores of Z80\nrubbish\n-1 2 2 "
       "cores of Z80\n1e99 1 2 cores of Z80\n0.1",

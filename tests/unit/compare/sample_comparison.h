@@ -49,7 +49,7 @@ inline Comparison of_two_results() {
   comparison.runs.resize(2);
   comparison.planned_pairs = 1;
   comparison.is_of_results = true;
-  comparison.known = KnownSpread{0.01, 0.02, 3};
+  comparison.known = KnownNoise{0.01, 0.02, 3};
   return comparison;
 }
 

@@ -1,4 +1,4 @@
-#include "dataset/twin.h"
+#include "dataset/synthetic_copy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

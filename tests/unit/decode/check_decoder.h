@@ -10,7 +10,6 @@
 #include <string>
 
 #include "loaderscope/decode.h"
-#include "predict/proof_runs.h"
 #include "unit/decode/made_images.h"
 
 namespace loaderscope::made {

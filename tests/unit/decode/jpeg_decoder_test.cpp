@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "decode/decoders.h"
-#include "predict/proof_runs.h"
 #include "unit/decode/check_decoder.h"
 #include "unit/decode/good_images.h"
 #include "unit/decode/made_jpeg.h"

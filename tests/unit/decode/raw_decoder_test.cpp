@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "decode/decoders.h"
-#include "predict/proof_runs.h"
 #include "unit/decode/check_decoder.h"
 #include "unit/decode/good_images.h"
 

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "decode/decoders.h"
-#include "predict/proof_runs.h"
 #include "unit/decode/check_decoder.h"
 #include "unit/decode/good_images.h"
 #include "unit/decode/made_webp.h"

@@ -31,7 +31,7 @@ class CudaSlotsTest : public testing::Test {
   }
 
   std::shared_ptr<PretendRuntime> runtime_ = std::make_shared<PretendRuntime>();
-  std::shared_ptr<Gang> gang_ = std::make_shared<Gang>(runtime_, 1, 2, false);
+  std::shared_ptr<DeviceGroup> gang_ = std::make_shared<DeviceGroup>(runtime_, 1, 2, false);
 };
 
 TEST_F(CudaSlotsTest, OfEveryModeAreUsable) {
@@ -71,7 +71,7 @@ TEST_F(CudaSlotsTest, SharedMemoryIsRegisteredWhereItLies) {
        {MemoryMode::pageable, MemoryMode::pinned_slots, MemoryMode::registered}) {
     const bool locks = mode != MemoryMode::pageable;
     const int before = runtime_->calls("register_host");
-    const auto slots = adopt_cuda_slots(gang_, 0, mode, memory.data(), 3, 5000);
+    const auto slots = wrap_cuda_slots(gang_, 0, mode, memory.data(), 3, 5000);
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(slots->slot(i), memory.data() + i * 8192);
     EXPECT_EQ(slots->locked_bytes(), locks ? 3 * 8192 : 0);
     EXPECT_EQ(runtime_->calls("register_host") - before, locks ? 1 : 0);
@@ -79,7 +79,7 @@ TEST_F(CudaSlotsTest, SharedMemoryIsRegisteredWhereItLies) {
   }
   EXPECT_EQ(runtime_->calls("unregister_host"), 2);
   runtime_->fail("register_host", 1, "cudaErrorMemoryAllocation");
-  const auto slots = adopt_cuda_slots(gang_, 0, MemoryMode::pinned_slots, memory.data(), 3, 5000);
+  const auto slots = wrap_cuda_slots(gang_, 0, MemoryMode::pinned_slots, memory.data(), 3, 5000);
   EXPECT_THAT(slots->fallback(), HasSubstr("memory = pinned-slots: "));
 }
 

@@ -194,7 +194,7 @@ TEST_F(SimDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
 }
 
 // Other processes are ready at once, and say so late.
-class LateGate : public StepGate {
+class LateGate : public StepBarrier {
  public:
   void ready(std::int64_t step, Nanos at) override { begins_.emplace_back(step, at); }
   std::optional<Nanos> begin_of(std::int64_t step) override {
@@ -217,7 +217,7 @@ TEST_F(SimDeviceTest, HowLateOtherProcessesWordCameIsTold) {
   LateGate gate;
   config_.trainer.ranks.value = 2;
   config_.trainer.sync_ranks.value = true;
-  const auto devices = make_gated_devices(config_, stop_, gate);
+  const auto devices = make_barrier_devices(config_, stop_, gate);
   std::vector<DeviceTimes> times;
   for (std::int64_t step = 0; step < 2; ++step) {
     for (const auto& device : devices) {

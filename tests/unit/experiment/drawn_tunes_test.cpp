@@ -10,7 +10,7 @@
 #include "base/mixed.h"
 #include "experiment/settings.h"
 #include "experiment/tune.h"
-#include "settings/world_changes.h"
+#include "settings/environment_changes.h"
 #include "unit/experiment/model_context.h"
 
 namespace loaderscope {

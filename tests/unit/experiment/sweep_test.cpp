@@ -311,7 +311,7 @@ Experiment formats(double cold_of_shards) {
     run.steps = 20;
     run.account.window = kSecond;
     run.bound_by = "read";
-    run.reading = CaseReading{per_sample, 5.7, 1, 1};
+    run.reading = CaseReadStats{per_sample, 5.7, 1, 1};
     one.runs = {run, run};
     experiment.cases.push_back(one);
   };

@@ -28,7 +28,7 @@ TEST(TuneForecast, GivesKnownRates) {
   const RunRecord record = seen_without_workers("cost = decode=5ms\ncompute = 10ms\n");
   const Prediction prediction = FittedModel(record).predict(kTwo);
   ASSERT_TRUE(prediction.is_known());
-  const Promise promise = promise_of(analyse(record), prediction);
+  const ScaledPrediction promise = scale_prediction(analyse(record), prediction);
   EXPECT_DOUBLE_EQ(fit_forecaster(record)(kTwo).samples_per_s, promise.rate_after);
 }
 

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "experiment/axes.h"
-#include "experiment/judgement.h"
+#include "experiment/case_statistics.h"
 #include "experiment/settings.h"
 #include "experiment/tuner_parts.h"
 #include "loaderscope/engine.h"
@@ -147,7 +147,7 @@ TEST(Tune, GoesOnPastTwiceTheCoresWhereWorkersWait) {
   const Tune found = tuned_by_default(kWaits, growing());
   ASSERT_TRUE(found.recommended);
   EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 8);
-  EXPECT_NEAR(Judgement(found.experiment.cases).rate(*found.recommended).mean, 800, 1);
+  EXPECT_NEAR(CaseStatistics(found.experiment.cases).rate(*found.recommended).mean, 800, 1);
   EXPECT_TRUE(found.proven);
   EXPECT_FALSE(found.beyond);
   EXPECT_EQ(found.limit, "compute");
@@ -193,7 +193,7 @@ TEST(Tune, GoesOnByWhatWasMeasuredWhereNoModelSays) {
       tuned_by_default(std::string(kWaits) + "\nprefetch = 2\nmemory = pageable", growing(), none);
   ASSERT_TRUE(found.recommended);
   EXPECT_GE(found.experiment.cases[*found.recommended].config.loader.num_workers, 8);
-  EXPECT_NEAR(Judgement(found.experiment.cases).rate(*found.recommended).mean, 800, 1);
+  EXPECT_NEAR(CaseStatistics(found.experiment.cases).rate(*found.recommended).mean, 800, 1);
   EXPECT_FALSE(found.beyond);
 }
 

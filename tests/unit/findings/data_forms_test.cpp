@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "predict/fitted_model.h"
 #include "unit/findings/users_code.h"
 
@@ -25,11 +25,11 @@ RunRecord reading(std::string_view source, const std::string& scenario) {
   return record;
 }
 
-using Look = std::optional<Candidate> (*)(const Facts& facts);
+using Look = std::optional<Candidate> (*)(const FindingInput& facts);
 
 std::optional<Candidate> look(Look row, const RunRecord& record) {
   const Analysis analysis = analyse(record);
-  return row(Facts(record, analysis));
+  return row(FindingInput(record, analysis));
 }
 
 TEST(DataForms, FilesThatArePackedAlreadyAreNotToBePacked) {
@@ -174,9 +174,9 @@ TEST(DataForms, OnlyProcessesAreToldOfMessages) {
   RunRecord record = reading("npy", COMPUTE "workers = 4\ncost = read=1ms:cpu");
   Analysis analysis = analyse(record);
   analysis.account.stall[Cause::transport] = analysis.account.window / 10;
-  EXPECT_FALSE(serialisation_tax(Facts(record, analysis)));
+  EXPECT_FALSE(serialisation_tax(FindingInput(record, analysis)));
   record.config.loader.executor.value = Executor::processes;
-  EXPECT_TRUE(serialisation_tax(Facts(record, analysis)));
+  EXPECT_TRUE(serialisation_tax(FindingInput(record, analysis)));
 }
 
 // What makes batches is one list: unpacking is of reading, and opaque work is work.

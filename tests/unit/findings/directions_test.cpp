@@ -244,10 +244,10 @@ TEST(Findings, WhatOnlyAnAdministratorCanDoIsNoFixWhileASettingHelps) {
   const Finding *quota = find(analysis, "cpu-quota"), *kept = find(analysis, "workers-restarted");
   ASSERT_NE(quota, nullptr) << ids_of(analysis);
   ASSERT_NE(kept, nullptr) << ids_of(analysis);
-  EXPECT_EQ(quota->mended_by, MendedBy::administrator);
+  EXPECT_EQ(quota->mended_by, FixedBy::administrator);
   EXPECT_GT(quota->regained_s, kept->regained_s);
   EXPECT_LT(kept, quota) << ids_of(analysis);
-  EXPECT_EQ(fix_of(analysis)->mended_by, MendedBy::reader);
+  EXPECT_EQ(fix_of(analysis)->mended_by, FixedBy::reader);
 }
 
 // How much faster augmenting can be is not known; that one more worker can be had is.

@@ -1,6 +1,6 @@
 // Each finding on a pipeline that has its cause, and on one that has not.
 #include "loaderscope/findings.h"
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "analysis/stragglers.h"
 #include "loaderscope/predict.h"
 #include "predict/fitted_model.h"
@@ -364,10 +364,10 @@ TEST_P(FindingCase, SpeaksOfNoGpuWhereThereIsNone) {
   if (the_case.arrange) the_case.arrange(record);
   const Analysis analysis = analyse(record);
   const FindingRow& row = find_row(the_case.id, finding_table());
-  ASSERT_TRUE(look_at(row, Facts(record, analysis)));
+  ASSERT_TRUE(look_at(row, FindingInput(record, analysis)));
   record.config.trainer.device.value = "script";
   record.program = ProgramFacts();
-  const std::optional<Candidate> seen = look_at(row, Facts(record, analysis));
+  const std::optional<Candidate> seen = look_at(row, FindingInput(record, analysis));
   EXPECT_EQ(seen.has_value(), !row.is_of_gpu);
   if (!seen) return;
   for (const std::string& text : {seen->evidence, seen->pytorch}) {
@@ -387,7 +387,7 @@ TEST_P(FindingCase, GivesBackWhatItPromises) {
     if (finding.regained_s <= 0 || !finding.has_figures()) continue;
     const FittedModel model(record);
     const bool is_of_rank = finding.id == kStragglerRank;
-    const Promise promise = promise_of(
+    const ScaledPrediction promise = scale_prediction(
         measured, is_of_rank ? model.predict_like_others(stragglers(measured.rank_accounts), 20'000)
                              : model.predict(finding.changes, 20'000));
     EXPECT_DOUBLE_EQ(promise.rate_after, finding.rate_after) << finding.id;
@@ -430,7 +430,7 @@ std::string advice_for_pieces(double pieces, double asked_s, double busy_worker_
   add_metric(record, "transport.descriptors_s", asked_s);
   add_metric(record, "transport.busy_worker_s", busy_worker_s);
   const Analysis analysis = analyse(record);
-  const std::optional<Candidate> seen = serialisation_tax(Facts(record, analysis));
+  const std::optional<Candidate> seen = serialisation_tax(FindingInput(record, analysis));
   return seen ? seen->evidence + "; " + seen->pytorch : "";
 }
 
@@ -457,7 +457,7 @@ std::string advice_for_sending(double pickled, double copied, double pickled_byt
   add_metric(record, "transport.copied_share", copied);
   add_metric(record, "transport.copied_bytes", 12'000'000);
   const Analysis analysis = analyse(record);
-  const std::optional<Candidate> seen = serialisation_tax(Facts(record, analysis));
+  const std::optional<Candidate> seen = serialisation_tax(FindingInput(record, analysis));
   return seen ? seen->evidence + "; " + seen->pytorch : "";
 }
 
@@ -500,7 +500,7 @@ TEST(Findings, NamesPersistentWorkersTogetherWithTheFirstWorkersOfShortEpochs) {
         run(COMPUTE "workers = 0\ncost = decode=2ms\nsamples = " + std::string(samples));
     record.engine = "torch";
     const Analysis analysis = analyse(record);
-    const std::optional<Candidate> seen = no_workers(Facts(record, analysis));
+    const std::optional<Candidate> seen = no_workers(FindingInput(record, analysis));
     return seen ? spell_changes(seen->direction) + "; " + seen->pytorch : "";
   };
   const std::string brief = advice_with("320"), endless = advice_with("1000000");
@@ -514,7 +514,7 @@ TEST(Findings, NamesTheTransformThatMostOfAugmentingGoesInto) {
     RunRecord record = run(COMPUTE "workers = 16\ncost = augment=40ms");
     record.details.push_back({"augment", name, 0.9});
     const Analysis analysis = analyse(record);
-    return cheaper_augment_words(Facts(record, analysis));
+    return cheaper_augment_words(FindingInput(record, analysis));
   };
   EXPECT_EQ(advice_for("Rand3DElasticd").find("Rand3DElasticd first: "), 0U);
   EXPECT_NE(advice_for("RandomResizedCrop").find("transforms.v2"), std::string::npos);
@@ -687,7 +687,7 @@ TEST(Findings, StorageLatencyNeedsReadsThatLeadAlsoBeforeWorkThatCannotBeSeenIns
     test::make_users_code(record);
     const Analysis analysis = analyse(record);
     EXPECT_GT(analysis.account.stall[Cause::opaque], analysis.account.window / 5);
-    return storage_latency(Facts(record, analysis)).has_value();
+    return storage_latency(FindingInput(record, analysis)).has_value();
   };
   EXPECT_TRUE(is_said("5ms"));
   EXPECT_FALSE(is_said("3ms"));

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "unit/findings/users_code.h"
 
 namespace loaderscope {
@@ -102,7 +102,7 @@ std::string advice_for_shards(std::int64_t workers, const Packages& data_of) {
   record.metrics.push_back({"data.shards", "1", "", 2});
   record.program = ProgramFacts{{}, data_of, false};
   const Analysis analysis = analyse(record);
-  const std::optional<Candidate> seen = too_few_shards(Facts(record, analysis));
+  const std::optional<Candidate> seen = too_few_shards(FindingInput(record, analysis));
   return seen ? seen->evidence + "; " + seen->pytorch : "";
 }
 

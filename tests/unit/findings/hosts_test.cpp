@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/host_paces.h"
+#include "analysis/host_rates.h"
 #include "loaderscope/predict.h"
 #include "unit/known_answer/known_answer.h"
 #include "unit/report/sample_record.h"
@@ -50,7 +50,7 @@ constexpr const char* kSlowDecode =
 
 TEST(HostPaces, AreTheMeansOfTheirRanks) {
   const RunRecord record = run_on_hosts(kSlowDecode);
-  const std::vector<HostPace> hosts = host_paces(record, analyse(record));
+  const std::vector<HostRate> hosts = host_rates(record, analyse(record));
   ASSERT_EQ(hosts.size(), 3u);
   EXPECT_EQ(hosts[1].name, "node1");
   EXPECT_EQ(hosts[1].first_rank, 2u);
@@ -62,14 +62,14 @@ TEST(HostPaces, AreTheMeansOfTheirRanks) {
   EXPECT_DOUBLE_EQ(hosts[1].decode_of_sample, 20e6);
   EXPECT_DOUBLE_EQ(hosts[1].own_waits(), 0.8);
   EXPECT_DOUBLE_EQ(hosts[0].own_waits(), 0);
-  EXPECT_EQ(pace_setter(hosts), 1u);
+  EXPECT_EQ(limiting_host(hosts), 1u);
 }
 
 TEST(HostPaces, OfTwoThatAreAsSlowNoneSetsThePace) {
   const std::string settings = std::string("ranks=8 ") + (kSlowDecode + sizeof("ranks=6")) +
                                " inject=decode=+10ms@rank=4 inject=decode=+10ms@rank=5";
   const RunRecord record = run_on_hosts(settings);
-  EXPECT_EQ(pace_setter(host_paces(record, analyse(record))), std::nullopt);
+  EXPECT_EQ(limiting_host(host_rates(record, analyse(record))), std::nullopt);
   EXPECT_EQ(evidence_of(record, "straggler-host"), "");
   EXPECT_THAT(evidence_of(record, "straggler-rank"),
               HasSubstr("ranks 2, 3, 4 and 5 are the stragglers"));
@@ -82,29 +82,29 @@ TEST(HostPaces, AHostWithoutAMeasuredStepIsWaitedForByNobody) {
   record.hosts[0].machine.host = "gone";
   for (int i = 0; i < 2; ++i) record.ranks.insert(record.ranks.begin(), rank_of(4, 0, usual_step));
   record.ranks[0].samples = record.ranks[1].samples = 0;
-  std::vector<HostPace> hosts = host_paces(record, analyse(record));
+  std::vector<HostRate> hosts = host_rates(record, analyse(record));
   ASSERT_EQ(hosts.size(), 4u);
   EXPECT_FALSE(hosts[0].is_measured());
   EXPECT_EQ(slowest_first(hosts).back(), 0u);
-  ASSERT_EQ(pace_setter(hosts), 2u);
+  ASSERT_EQ(limiting_host(hosts), 2u);
   constexpr const char* kCause = "decoding takes 20.00 ms a sample, on the others 10.00 ms";
-  EXPECT_THAT(local_cause(hosts, 2), HasSubstr(kCause));
+  EXPECT_THAT(host_slowness(hosts, 2), HasSubstr(kCause));
   hosts.pop_back();  // one other is left
-  ASSERT_EQ(pace_setter(hosts), 2u);
-  EXPECT_THAT(local_cause(hosts, 2), HasSubstr(kCause));
+  ASSERT_EQ(limiting_host(hosts), 2u);
+  EXPECT_THAT(host_slowness(hosts, 2), HasSubstr(kCause));
   hosts.erase(hosts.begin() + 1);
-  EXPECT_EQ(pace_setter(hosts), std::nullopt);
+  EXPECT_EQ(limiting_host(hosts), std::nullopt);
 }
 
 TEST(HostPaces, OfOneHostThereAreNone) {
-  EXPECT_TRUE(host_paces(usual_record(), analyse(usual_record())).empty());
+  EXPECT_TRUE(host_rates(usual_record(), analyse(usual_record())).empty());
 }
 
 TEST(HostPaces, HostsOfOneNameAreToldApart) {
   RunRecord record = run_on_hosts(kSlowDecode);
   record.hosts[2].machine.host = "node1";
   record.hosts[0].machine.host.reset();
-  const std::vector<HostPace> hosts = host_paces(record, analyse(record));
+  const std::vector<HostRate> hosts = host_rates(record, analyse(record));
   EXPECT_EQ(hosts[0].name, "host 0");
   EXPECT_EQ(hosts[1].name, "node1 (host 1)");
   EXPECT_EQ(hosts[2].name, "node1 (host 2)");
@@ -216,7 +216,7 @@ TEST(HostFindings, FewerCoresAreNoCauseOfWhatTakesNone) {
     for (HostRecord& host : record->hosts) host.machine.cores = 16;
   reads.hosts[1].machine.cores = decodes.hosts[1].machine.cores = 8;
   const auto place = [](const RunRecord& record) {
-    return place_of_cause(host_paces(record, analyse(record)), 1);
+    return where_to_look(host_rates(record, analyse(record)), 1);
   };
   EXPECT_THAT(evidence_of(reads, "straggler-host"),
               HasSubstr("it waits chiefly for read (80.0 %); reading takes 20.00 ms a sample, on "

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/contention.h"
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "loaderscope/predict.h"
 #include "predict/fitted_model.h"
 #include "unit/predict/seen_program.h"
@@ -36,7 +36,7 @@ RunRecord tokenizing(double threads) {
 double rate(const RunRecord& record) { return analyse(record).samples_per_s.mean; }
 
 double need_of_core(const RunRecord& record) {
-  return Facts(record, analyse(record)).need_of_core();
+  return FindingInput(record, analyse(record)).need_of_core();
 }
 
 const Finding* fix_in(Analysis& analysis, const RunRecord& record) {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "analysis/findings/facts.h"
+#include "analysis/findings/finding_input.h"
 #include "base/cpu_set.h"
 #include "dataset/make.h"
 #include "machine/cgroup.h"
@@ -21,12 +21,12 @@ namespace {
 
 bool fires(std::string_view id, const RunRecord& record) {
   const Analysis analysis = analyse(record);
-  return find_row(id, finding_table()).look(Facts(record, analysis)).has_value();
+  return find_row(id, finding_table()).look(FindingInput(record, analysis)).has_value();
 }
 
 double metric_of(const RunRecord& record, std::string_view name) {
   const Analysis analysis = analyse(record);
-  return Facts(record, analysis).metric(name);
+  return FindingInput(record, analysis).metric(name);
 }
 
 constexpr const char* kShort = "batch=2 steps=10 warmup=1 workers=1 compute=1ms cost=decode=2ms";

@@ -49,7 +49,7 @@ TEST(HookCost, IsTheShareOfTheStepRateThatIsLost) {
 
 class HookSeriesTest : public testing::Test {
  protected:
-  HookSeries::Seen seen() const {
+  HookCostSchedule::Seen seen() const {
     return {program_.now, program_.taken, program_.taken, program_.now, 2};
   }
   void run_for(Nanos length) {
@@ -66,7 +66,7 @@ class HookSeriesTest : public testing::Test {
   }
 
   Program program_{2};
-  HookSeries series_{""};
+  HookCostSchedule series_{""};
   std::int64_t untimed_ = 0;
 };
 
@@ -123,7 +123,7 @@ TEST(HookCost, IsNotKnownWherePairsDifferByMoreThanTheLeast) {
 // Two workers give their batches at once, some more or less late: a turn has as many of each, and
 // as many as are made ahead.
 TEST_F(HookSeriesTest, ATurnHasAsManyStepsOfEachWorker) {
-  HookSeries::Seen seen;
+  HookCostSchedule::Seen seen;
   seen.window = 5 * kSecond;
   seen.taken = seen.steps = 40;
   seen.ahead = 4;
@@ -140,7 +140,7 @@ TEST_F(HookSeriesTest, ATurnHasAsManyStepsOfEachWorker) {
 class OwnCostTest : public HookSeriesTest {
  protected:
   OwnCostTest() {
-    for (Member* member : {&trainer_, &worker_}) {
+    for (GuestProcess* member : {&trainer_, &worker_}) {
       EXPECT_TRUE(member->listen());  // a hello, which brings the memory of the page
       EXPECT_TRUE(member->take_page());
     }
@@ -156,7 +156,7 @@ class OwnCostTest : public HookSeriesTest {
     }
   }
 
-  Member trainer_{made_line()}, worker_{made_line()};
+  GuestProcess trainer_{made_line()}, worker_{made_line()};
   OwnCost own_;
 
  private:
@@ -212,7 +212,7 @@ TEST_F(OwnCostTest, LeadsWhereItIsLargeAlsoWhereTurnsTellNothing) {
 }
 
 TEST_F(HookSeriesTest, WhatTakesTooLongIsNotWaitedFor) {
-  HookSeries::Seen slow;
+  HookCostSchedule::Seen slow;
   slow.window = 100 * kSecond;
   slow.steps = slow.taken = 10;
   slow.ahead = 16;
@@ -221,7 +221,7 @@ TEST_F(HookSeriesTest, WhatTakesTooLongIsNotWaitedFor) {
 }
 
 TEST_F(HookSeriesTest, IsNotMeasuredWhereTheRateIsNotItsOwn) {
-  series_ = HookSeries("delays are injected");
+  series_ = HookCostSchedule("delays are injected");
   EXPECT_TRUE(series_.behind_window(seen()));
   run_for(100 * kSecond);
   EXPECT_EQ(untimed_, 0);

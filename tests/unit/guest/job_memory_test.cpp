@@ -12,7 +12,7 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr std::size_t kMuch = std::size_t{64} << 20;
-const LookPace kOnlyOnce{std::numeric_limits<Nanos>::max() / 2, 1};
+const SamplingPace kOnlyOnce{std::numeric_limits<Nanos>::max() / 2, 1};
 
 std::vector<JobProcess> self(bool is_worker = true) { return {{::getpid(), is_worker}}; }
 

@@ -6,7 +6,7 @@
 
 #include "guest/protocol/bounded.h"
 #include "loaderscope/errors.h"
-#include "record/broken_off.h"
+#include "record/partial_run.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -68,7 +68,7 @@ TEST_F(JobTest, EndsItsProgramOnceItHasItsSteps) {
 
 TEST_F(JobTest, NamesOfAnyLengthAreCut) {
   for (const std::string& note : run("names-at-length", 12).notes)
-    EXPECT_LE(note.size(), 2 * kLongestSentence);
+    EXPECT_LE(note.size(), 2 * kMaxSentence);
 }
 
 TEST_F(JobTest, AWorkerWithANumberThatNoneHasIsTurnedAway) {
@@ -101,7 +101,7 @@ TEST_F(JobTest, AProgramThatFailsBehindGoodBatchesKeepsThem) {
   try {
     run("dies", 12);
     FAIL() << "it ended well";
-  } catch (const BrokenOff& broken) {
+  } catch (const PartialRunError& broken) {
     EXPECT_THAT(broken.what(), HasSubstr("SIGKILL"));
     ASSERT_EQ(broken.record->ranks.size(), 1U);
     EXPECT_GE(broken.record->ranks.front().steps(), 5);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr Nanos kMs = kMillisecond;
 
-Fact fact(FactKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
-  Fact fact;
+GuestEvent fact(GuestEventKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
+  GuestEvent fact;
   fact.kind = kind;
   fact.batch = batch;
   fact.begin = begin;
@@ -37,49 +37,50 @@ class LoaderHistoryTest : public testing::Test {
   // One worker makes batch k in 10 ms from 10 k on; the trainer trains each for 2 ms.
   void epoch(std::int32_t iterator, Nanos begin, int batches) {
     trainer_process_.add_iterator(iterator, loader_);
-    const auto tell = [&](Page& page, Fact of_iterator) {
+    const auto tell = [&](Page& page, GuestEvent of_iterator) {
       of_iterator.iterator = iterator;
       of_iterator.generation = generation_;
       PageRings(page).facts.push(of_iterator);
     };
-    tell(*trainer_, fact(FactKind::epoch, -1, begin));
+    tell(*trainer_, fact(GuestEventKind::epoch, -1, begin));
     Nanos asked = begin;
     for (int k = 0; k < batches; ++k) {
       const Nanos from = begin + 10 * kMs * k, done = from + 10 * kMs;
-      tell(*trainer_, fact(FactKind::dispatched, k, from - rest_ + dispatched_after_));
-      Fact begun = fact(FactKind::begun, k, from - rest_, from);
+      tell(*trainer_, fact(GuestEventKind::dispatched, k, from - rest_ + dispatched_after_));
+      GuestEvent begun = fact(GuestEventKind::begun, k, from - rest_, from);
       begun.worker = by_worker_;
       tell(*worker_, begun);
       span(iterator, k, from, done);
-      Fact finished = fact(FactKind::finished, k, done);
+      GuestEvent finished = fact(GuestEventKind::finished, k, done);
       finished.count = 4;
       tell(*worker_, finished);
       const Nanos there = done + sending_;
       Nanos taken = there + waking_;
-      Fact sent = fact(FactKind::sent, k, done + kept_, there);
+      GuestEvent sent = fact(GuestEventKind::sent, k, done + kept_, there);
       sent.queued = sending_queued_;
       tell(*worker_, sent);
-      tell(*trainer_, fact(FactKind::ask, -1, asked));
+      tell(*trainer_, fact(GuestEventKind::ask, -1, asked));
       if (answering_ > 0) {
-        Fact answered = fact(FactKind::answered, k, taken, taken + answering_);
+        GuestEvent answered = fact(GuestEventKind::answered, k, taken, taken + answering_);
         answered.count = 1;
         tell(*trainer_, answered);
       }
-      tell(*trainer_, fact(FactKind::received, k, taken, taken + answering_));
+      tell(*trainer_, fact(GuestEventKind::received, k, taken, taken + answering_));
       taken += answering_;
-      if (choosing_ > 0) tell(*trainer_, fact(FactKind::chosen, -1, taken, taken + choosing_));
+      if (choosing_ > 0)
+        tell(*trainer_, fact(GuestEventKind::chosen, -1, taken, taken + choosing_));
       taken += choosing_;
-      Fact take = fact(FactKind::take, k, taken);
+      GuestEvent take = fact(GuestEventKind::take, k, taken);
       take.queued = waking_;
       take.count = gradients_;
       tell(*trainer_, take);
-      for (const Fact& moved : moved_) {
+      for (const GuestEvent& moved : moved_) {
         if (moved.batch == k) tell(*trainer_, moved);
       }
       asked = taken + 2 * kMs;
     }
-    tell(*trainer_, fact(FactKind::ask, -1, asked));
-    tell(*trainer_, fact(FactKind::ended, -1, asked, asked + kMs));
+    tell(*trainer_, fact(GuestEventKind::ask, -1, asked));
+    tell(*trainer_, fact(GuestEventKind::ended, -1, asked, asked + kMs));
   }
 
   void span(std::int32_t iterator, std::int64_t batch, Nanos begin, Nanos end) {
@@ -127,7 +128,7 @@ class LoaderHistoryTest : public testing::Test {
   Nanos sending_ = 0, sending_queued_ = 0;  // of a batch, and of it waiting for a core
   Nanos waking_ = 0;                        // the trainer waits for a core before it takes a batch
   PagePointer trainer_, worker_;
-  std::vector<Fact> moved_;  // by the program, when it has taken a batch
+  std::vector<GuestEvent> moved_;  // by the program, when it has taken a batch
   TrainingProcess trainer_process_{given_};
 };
 
@@ -294,18 +295,18 @@ TEST_F(LoaderHistoryTest, OfAnOpaqueLoaderTheWaitIsKnown) {
   loader_.is_opaque = true;
   loader_.num_workers = 2;
   trainer_process_.add_iterator(0, loader_);
-  const auto tell = [&](const Fact& told) { PageRings(*trainer_).facts.push(told); };
-  tell(fact(FactKind::epoch, -1, kSecond));
+  const auto tell = [&](const GuestEvent& told) { PageRings(*trainer_).facts.push(told); };
+  tell(fact(GuestEventKind::epoch, -1, kSecond));
   for (int k = 0; k < 5; ++k) {
     const Nanos asked = kSecond + 10 * kMs * k, taken = asked + 8 * kMs;
-    tell(fact(FactKind::ask, -1, asked));
-    tell(fact(FactKind::begun, k, asked, asked));
+    tell(fact(GuestEventKind::ask, -1, asked));
+    tell(fact(GuestEventKind::begun, k, asked, asked));
     span(*trainer_, Stage::opaque, 0, k, asked, taken);
-    tell(fact(FactKind::dispatched, k, asked));
-    tell(fact(FactKind::finished, k, taken));
-    tell(fact(FactKind::take, k, taken));
+    tell(fact(GuestEventKind::dispatched, k, asked));
+    tell(fact(GuestEventKind::finished, k, taken));
+    tell(fact(GuestEventKind::take, k, taken));
   }
-  tell(fact(FactKind::ask, -1, kSecond + 50 * kMs));
+  tell(fact(GuestEventKind::ask, -1, kSecond + 50 * kMs));
   trainer_process_.read(*trainer_, {});
   trainer_process_.advance(false);
   const RankRecord record = trainer_process_.measured()->finish();
@@ -340,7 +341,7 @@ TEST_F(LoaderHistoryTest, WhatTheTrainerTakesToStartAWorkerIsKnown) {
   up.span.stage = Stage::startup;
   PageRings(*worker_).spans.push(up);
   epoch(1, 2 * kSecond, 5);
-  Fact started = fact(FactKind::started, -1, 2 * kSecond, 2 * kSecond + 5 * kMs);
+  GuestEvent started = fact(GuestEventKind::started, -1, 2 * kSecond, 2 * kSecond + 5 * kMs);
   started.iterator = 1;
   started.cpu = 4 * kMs;
   PageRings(*trainer_).facts.push(started);
@@ -359,11 +360,11 @@ TEST_F(LoaderHistoryTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
   epoch(0, kSecond, 3);
   Nanos at = kSecond + 40 * kMs;
   for (int k = 0; k < 2; ++k) {
-    PageRings(*trainer_).facts.push(fact(FactKind::ask, -1, at));
-    PageRings(*trainer_).facts.push(fact(FactKind::replayed, k, at + kMs));
+    PageRings(*trainer_).facts.push(fact(GuestEventKind::ask, -1, at));
+    PageRings(*trainer_).facts.push(fact(GuestEventKind::replayed, k, at + kMs));
     at += 5 * kMs;
   }
-  PageRings(*trainer_).facts.push(fact(FactKind::ask, -1, at));
+  PageRings(*trainer_).facts.push(fact(GuestEventKind::ask, -1, at));
   read();
   const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 5);
@@ -385,10 +386,10 @@ TEST_F(LoaderHistoryTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
 
 TEST_F(LoaderHistoryTest, AStepWhoseEndIsNotKnownIsNone) {
   trainer_process_.add_iterator(0, loader_);
-  PageRings(*trainer_).facts.push(fact(FactKind::epoch, -1, kSecond));
-  PageRings(*trainer_).facts.push(fact(FactKind::dispatched, 0, kSecond));
-  PageRings(*trainer_).facts.push(fact(FactKind::ask, -1, kSecond));
-  PageRings(*trainer_).facts.push(fact(FactKind::take, 0, kSecond + 5 * kMs));
+  PageRings(*trainer_).facts.push(fact(GuestEventKind::epoch, -1, kSecond));
+  PageRings(*trainer_).facts.push(fact(GuestEventKind::dispatched, 0, kSecond));
+  PageRings(*trainer_).facts.push(fact(GuestEventKind::ask, -1, kSecond));
+  PageRings(*trainer_).facts.push(fact(GuestEventKind::take, 0, kSecond + 5 * kMs));
   read();
   const RankRecord record = trainer_process_.measured()->finish();
   std::vector<Nanos> computes;
@@ -400,7 +401,7 @@ TEST_F(LoaderHistoryTest, AnotherLoaderIsLeftOut) {
   LoaderFacts other = loader_;
   other.number = 1;
   trainer_process_.add_iterator(7, other);
-  Fact epoch_of_other = fact(FactKind::epoch, -1, kSecond);
+  GuestEvent epoch_of_other = fact(GuestEventKind::epoch, -1, kSecond);
   epoch_of_other.iterator = 7;
   PageRings(*trainer_).facts.push(epoch_of_other);
   epoch(0, kSecond + kMs, 4);
@@ -413,8 +414,8 @@ TEST_F(LoaderHistoryTest, AnotherLoaderIsLeftOut) {
 
 // As a framework's does, that moves it: it is no compute, and never more than there was time for.
 TEST_F(LoaderHistoryTest, WhatTheLoaderIsWrappedInTakesIsNoCompute) {
-  moved_ = {fact(FactKind::wrapped, 1, kSecond, kSecond + kMs),
-            fact(FactKind::wrapped, 2, kSecond, kSecond + 5 * kMs)};
+  moved_ = {fact(GuestEventKind::wrapped, 1, kSecond, kSecond + kMs),
+            fact(GuestEventKind::wrapped, 2, kSecond, kSecond + 5 * kMs)};
   epoch(0, kSecond, 4);
   read();
   LoaderHistory& history = *trainer_process_.measured();
@@ -427,7 +428,7 @@ TEST_F(LoaderHistoryTest, WhatTheLoaderIsWrappedInTakesIsNoCompute) {
 // What a step hung on before that is none of it: the chain of waits goes through it.
 TEST_F(LoaderHistoryTest, WhatTheLoaderIsWrappedInHidesNoWait) {
   for (int step = 1; step <= 12; ++step)
-    moved_.push_back(fact(FactKind::wrapped, step, kSecond, kSecond + kMs / 10));
+    moved_.push_back(fact(GuestEventKind::wrapped, step, kSecond, kSecond + kMs / 10));
   epoch(0, kSecond, 12);
   read();
   const RankRecord record = trainer_process_.measured()->finish();
@@ -455,7 +456,7 @@ TEST_F(LoaderHistoryTest, TheLoaderWithGradientsIsMeasured) {
 // Of one loader with 10 ms from take to ask the trainer asks another one in each step, and waits.
 class TwoLoaders : public LoaderHistoryTest {
  protected:
-  void tell(std::int32_t iterator, Fact of_iterator) {
+  void tell(std::int32_t iterator, GuestEvent of_iterator) {
     of_iterator.iterator = iterator;
     PageRings(*trainer_).facts.push(of_iterator);
   }
@@ -463,16 +464,16 @@ class TwoLoaders : public LoaderHistoryTest {
     loader_.number = number;
     loader_.num_workers = 0;
     trainer_process_.add_iterator(number, loader_);
-    tell(number, fact(FactKind::epoch, -1, at));
+    tell(number, fact(GuestEventKind::epoch, -1, at));
   }
   void wait(std::int32_t number, std::int64_t batch, Nanos asked, Nanos taken,
             std::int64_t thread = 1) {
-    Fact ask = fact(FactKind::ask, -1, asked);
+    GuestEvent ask = fact(GuestEventKind::ask, -1, asked);
     ask.count = thread;
     tell(number, ask);
-    tell(number, fact(FactKind::begun, batch, asked, asked));
-    tell(number, fact(FactKind::finished, batch, taken));
-    Fact take = fact(FactKind::take, batch, taken);
+    tell(number, fact(GuestEventKind::begun, batch, asked, asked));
+    tell(number, fact(GuestEventKind::finished, batch, taken));
+    GuestEvent take = fact(GuestEventKind::take, batch, taken);
     take.count = 1;
     tell(number, take);
   }
@@ -485,7 +486,7 @@ class TwoLoaders : public LoaderHistoryTest {
       wait(0, k, at, at + kMs);
       wait(1, k, at + kMs, at + kMs + other, thread_of_other);
     }
-    Fact ask = fact(FactKind::ask, -1, kSecond + 50 * kMs);
+    GuestEvent ask = fact(GuestEventKind::ask, -1, kSecond + 50 * kMs);
     ask.count = 1;
     tell(0, ask);
     EXPECT_TRUE(trainer_process_.read(*trainer_, {}));
@@ -532,11 +533,11 @@ TEST_F(LoaderHistoryTest, AmongEqualsTheLoaderWithFarMoreTimeIsMeasured) {
 TEST_F(LoaderHistoryTest, CopiesOfTheProgramAreNotTraining) {
   // Of batch 1, taken at 1.020 and trained until 1.022: its two halves.
   const Nanos take = kSecond + 20 * kMs;
-  moved_ = {fact(FactKind::moved, 1, take, take + kMs / 2),
-            fact(FactKind::moved, 1, take + kMs, take + kMs + kMs / 2)};
+  moved_ = {fact(GuestEventKind::moved, 1, take, take + kMs / 2),
+            fact(GuestEventKind::moved, 1, take + kMs, take + kMs + kMs / 2)};
   epoch(0, kSecond, 3);
   PageRings(*trainer_).facts.push(
-      fact(FactKind::moved, 9, take, take + kMs));  // of none that is known
+      fact(GuestEventKind::moved, 9, take, take + kMs));  // of none that is known
   read();
   std::vector<Nanos> copies, computes;
   trainer_process_.measured()->finish().rows.for_each([&](const StepRow& row) {
@@ -551,8 +552,8 @@ class TrainedByUs : public LoaderHistoryTest {
  protected:
   TrainedByUs() { given_.program.command.given = false; }
 
-  void on_device(FactKind kind, std::int64_t taken, Nanos begin, Nanos end) {
-    Fact done = fact(kind, -1, begin, end);
+  void on_device(GuestEventKind kind, std::int64_t taken, Nanos begin, Nanos end) {
+    GuestEvent done = fact(kind, -1, begin, end);
     done.count = taken;
     PageRings(*trainer_).facts.push(done);
   }
@@ -560,11 +561,11 @@ class TrainedByUs : public LoaderHistoryTest {
 
 TEST_F(TrainedByUs, ALoaderThatHoldsABatchTrainsItWhenTheNextOneWasTaken) {
   epoch(0, kSecond, 3);  // taken at 1.010, 1.020, 1.030
-  on_device(FactKind::copied, 1, kSecond + 20 * kMs, kSecond + 21 * kMs);
-  on_device(FactKind::computed, 1, kSecond + 21 * kMs, kSecond + 24 * kMs);
-  on_device(FactKind::computed, 2, kSecond + 30 * kMs, kSecond + 33 * kMs);
-  on_device(FactKind::copied, 2, kSecond + 33 * kMs, kSecond + 34 * kMs);
-  on_device(FactKind::computed, 2, kSecond + 34 * kMs, kSecond + 37 * kMs);  // the last one
+  on_device(GuestEventKind::copied, 1, kSecond + 20 * kMs, kSecond + 21 * kMs);
+  on_device(GuestEventKind::computed, 1, kSecond + 21 * kMs, kSecond + 24 * kMs);
+  on_device(GuestEventKind::computed, 2, kSecond + 30 * kMs, kSecond + 33 * kMs);
+  on_device(GuestEventKind::copied, 2, kSecond + 33 * kMs, kSecond + 34 * kMs);
+  on_device(GuestEventKind::computed, 2, kSecond + 34 * kMs, kSecond + 37 * kMs);  // the last one
   read();
   const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 3);
@@ -608,7 +609,7 @@ TEST_F(LoaderHistoryTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
   EXPECT_EQ(seen[1], (Seen{9 * kMs, 0, kMs, 3 * kMs}));
   EXPECT_EQ(seen[2], (Seen{2 * kMs, 0, 0, 0}));
   EXPECT_EQ(seen[3], (Seen{2 * kMs, 0, 0, 8 * kMs}));
-  const MeasuredWindow& window = trainer_process_.measured()->window();
+  const WindowRecorder& window = trainer_process_.measured()->window();
   EXPECT_EQ(window.steps_of_gpu(), 3);
   EXPECT_EQ(window.time_of_gpu_steps(), 32 * kMs);
   EXPECT_EQ(window.time_of_steps(), 42 * kMs);
@@ -634,10 +635,10 @@ TEST_F(LoaderHistoryTest, WorkersThatComeBetweenEpochsAreMeasuredToo) {
 // Its worker could not join: that a batch came is all that is known of it.
 TEST_F(LoaderHistoryTest, ABatchWhoseMakerIsNotSeenIsAsLargeAsTheOthers) {
   epoch(0, kSecond, 3);
-  const auto tell = [&](const Fact& told) { PageRings(*trainer_).facts.push(told); };
-  tell(fact(FactKind::ask, -1, kSecond + 40 * kMs));
-  tell(fact(FactKind::take, 3, kSecond + 50 * kMs));
-  tell(fact(FactKind::ask, -1, kSecond + 52 * kMs));
+  const auto tell = [&](const GuestEvent& told) { PageRings(*trainer_).facts.push(told); };
+  tell(fact(GuestEventKind::ask, -1, kSecond + 40 * kMs));
+  tell(fact(GuestEventKind::take, 3, kSecond + 50 * kMs));
+  tell(fact(GuestEventKind::ask, -1, kSecond + 52 * kMs));
   read();
   const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 4);
@@ -647,7 +648,7 @@ TEST_F(LoaderHistoryTest, ABatchWhoseMakerIsNotSeenIsAsLargeAsTheOthers) {
 TEST_F(LoaderHistoryTest, WhatIsWrittenOverAPageIsNotBelieved) {
   epoch(0, kSecond, 3);
   read();
-  Fact beyond = fact(FactKind::begun, 3, kSecond, kSecond);
+  GuestEvent beyond = fact(GuestEventKind::begun, 3, kSecond, kSecond);
   beyond.worker = -7;
   PageRings(*worker_).facts.push(beyond);
   EXPECT_FALSE(trainer_process_.read(*worker_, {0, 0}));
@@ -659,7 +660,7 @@ TEST_F(LoaderHistoryTest, WhatIsWrittenOverAPageIsNotBelieved) {
 
 // Of an iterator that nobody has told of: they are not kept for ever.
 TEST_F(LoaderHistoryTest, ReportsThatLeadNowhereAreLeftOutAndCounted) {
-  Fact lost = fact(FactKind::ask, -1, kSecond);
+  GuestEvent lost = fact(GuestEventKind::ask, -1, kSecond);
   lost.iterator = 99;
   for (int look = 0; look < 20; ++look) {
     for (std::size_t i = 0; i < Page::kFacts; ++i) PageRings(*trainer_).facts.push(lost);

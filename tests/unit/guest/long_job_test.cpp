@@ -42,10 +42,10 @@ class Rank {
   void epoch(std::int32_t iterator) {
     process_.add_iterator(iterator, loader_);
     iterator_ = iterator;
-    tell(*trainer_, FactKind::epoch, -1, now_);
+    tell(*trainer_, GuestEventKind::epoch, -1, now_);
     for (int k = 0; k < kStepsOfEpoch; ++k) step(k);
-    tell(*trainer_, FactKind::ask, -1, now_);
-    tell(*trainer_, FactKind::ended, -1, now_, now_ + 1);
+    tell(*trainer_, GuestEventKind::ask, -1, now_);
+    tell(*trainer_, GuestEventKind::ended, -1, now_, now_ + 1);
     process_.read(*trainer_, {});
     process_.read(*worker_, {0, iterator});
     process_.advance(false);
@@ -53,14 +53,14 @@ class Rank {
   std::int64_t taken() const { return process_.measured()->taken(); }
 
  private:
-  void tell(Page& page, FactKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
-    Fact fact;
+  void tell(Page& page, GuestEventKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
+    GuestEvent fact;
     fact.kind = kind;
     fact.batch = batch;
     fact.begin = begin;
     fact.end = end;
     fact.iterator = iterator_;
-    fact.count = kind == FactKind::take ? 1 : kSamples;
+    fact.count = kind == GuestEventKind::take ? 1 : kSamples;
     PageRings(page).facts.push(fact);
   }
   void sample(int k, std::int64_t number) {
@@ -74,14 +74,14 @@ class Rank {
     PageRings(*worker_).spans.push(entry);
   }
   void step(int k) {
-    tell(*trainer_, FactKind::dispatched, k, now_);
-    tell(*worker_, FactKind::begun, k, now_, now_);
+    tell(*trainer_, GuestEventKind::dispatched, k, now_);
+    tell(*worker_, GuestEventKind::begun, k, now_, now_);
     for (int number = 0; number < kSamples; ++number) sample(k, number);
-    tell(*worker_, FactKind::finished, k, now_ + kStep / 4);
-    tell(*worker_, FactKind::sent, k, now_ + kStep / 4, now_ + kStep / 3);
-    tell(*trainer_, FactKind::ask, -1, now_);
-    tell(*trainer_, FactKind::received, k, now_ + kStep / 3, now_ + kStep / 2);
-    tell(*trainer_, FactKind::take, k, now_ + kStep / 2);
+    tell(*worker_, GuestEventKind::finished, k, now_ + kStep / 4);
+    tell(*worker_, GuestEventKind::sent, k, now_ + kStep / 4, now_ + kStep / 3);
+    tell(*trainer_, GuestEventKind::ask, -1, now_);
+    tell(*trainer_, GuestEventKind::received, k, now_ + kStep / 3, now_ + kStep / 2);
+    tell(*trainer_, GuestEventKind::take, k, now_ + kStep / 2);
     now_ += kStep;
   }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "guest/host/host.h"
+#include "guest/host/guest_server.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope::guest {
@@ -13,7 +13,7 @@ class MembershipTest : public testing::Test {
  protected:
   void join() {
     ASSERT_EQ(member_.join(path_.c_str(), R"({"role": "trainer", "pid": 12})"), 0);
-    host_.look([](Member&, const std::string&) {});
+    host_.look([](GuestProcess&, const std::string&) {});
     ASSERT_FALSE(host_.members().empty());
     ASSERT_NE(host_.members().front()->page(), nullptr);
   }
@@ -21,7 +21,7 @@ class MembershipTest : public testing::Test {
 
   source::TempFolder folder_;
   std::string path_ = folder_ / "host";
-  Host host_{path_};
+  GuestServer host_{path_};
   Membership member_;
 };
 
@@ -40,7 +40,7 @@ TEST_F(MembershipTest, SendsLaterWhatAHostDidNotTakeIn) {
   const std::string message(100'000, 'x');
   for (int i = 0; i < kMessages; ++i) member_.say(message.c_str());
   std::size_t messages = 0, bytes = 0;
-  const auto take = [&](Member&, const std::string& text) {
+  const auto take = [&](GuestProcess&, const std::string& text) {
     ++messages;
     bytes += text.size();
   };
@@ -57,7 +57,7 @@ TEST_F(MembershipTest, GivesUpAHostThatTakesInNothing) {
   join();
   const std::string message(100'000, 'x');
   for (int i = 0; i < 60; ++i) member_.say(message.c_str());
-  host_.look([](Member&, const std::string&) {});
+  host_.look([](GuestProcess&, const std::string&) {});
   EXPECT_FALSE(host_.members().front()->has_line());
 }
 

@@ -32,14 +32,14 @@ class MessagesTest : public testing::Test {
   TrainingProcesses trainers_{config_};
   ProcessWatch watch_;
   Messages messages_{config_, trainers_, watch_};
-  Member member_{-1};
+  GuestProcess member_{-1};
 };
 
 TEST_F(MessagesTest, NamesOfAnyLengthAreCut) {
   nlohmann::json message = a_loader();
   message["dataset"] = std::string(150'000, 'D');
   const LoaderFacts loader = parse_loader_facts(message);
-  EXPECT_LE(loader.dataset.size(), kLongestName);
+  EXPECT_LE(loader.dataset.size(), kMaxName);
   EXPECT_EQ(loader.place, "train.py:12");
 }
 
@@ -48,7 +48,7 @@ TEST_F(MessagesTest, CountsOfObjectsThatLieAreBroughtIntoRange) {
   message["num_workers"] = std::int64_t{1} << 60;
   message["batch_size"] = -8;
   const LoaderFacts loader = parse_loader_facts(message);
-  EXPECT_EQ(loader.num_workers, kMostWorkers);
+  EXPECT_EQ(loader.num_workers, kMaxWorkers);
   EXPECT_EQ(loader.batch_size, 0);
 }
 
@@ -56,7 +56,7 @@ TEST_F(MessagesTest, NotesAreFewAndShort) {
   for (int i = 0; i < 1000; ++i)
     hear({{"what", "degraded"}, {"text", std::to_string(i) + std::string(10'000, 'x')}});
   EXPECT_LE(messages_.notes().size(), 64U);
-  for (const std::string& note : messages_.notes()) EXPECT_LE(note.size(), kLongestSentence);
+  for (const std::string& note : messages_.notes()) EXPECT_LE(note.size(), kMaxSentence);
 }
 
 TEST_F(MessagesTest, KeepsNoPasswordAndNoSignatureOfAUrl) {

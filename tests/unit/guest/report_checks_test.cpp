@@ -13,9 +13,9 @@ namespace {
 constexpr Nanos kNow = 100 * kSecond;
 constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
 
-Fact good_fact() {
-  Fact fact;
-  fact.kind = FactKind::begun;
+GuestEvent good_fact() {
+  GuestEvent fact;
+  fact.kind = GuestEventKind::begun;
   fact.begin = 90 * kSecond;
   fact.end = 91 * kSecond;
   fact.batch = 3;
@@ -23,11 +23,11 @@ Fact good_fact() {
 }
 
 TEST(ReportChecks, BelieveWhatHooksWrite) {
-  Fact fact = good_fact();
+  GuestEvent fact = good_fact();
   EXPECT_TRUE(is_possible(fact, kNow));
   fact.end = 0;  // of those that have none
   EXPECT_TRUE(is_possible(fact, kNow));
-  fact.kind = FactKind::computed;  // a simulated device says when it will have
+  fact.kind = GuestEventKind::computed;  // a simulated device says when it will have
   fact.end = kNow + 600 * kSecond;
   EXPECT_TRUE(is_possible(fact, kNow));
   ThreadLog::Entry entry;
@@ -38,23 +38,23 @@ TEST(ReportChecks, BelieveWhatHooksWrite) {
 }
 
 TEST(ReportChecks, DoNotBelieveFactsThatCannotBe) {
-  const std::vector<std::function<void(Fact&)>> spoilers = {
-      [](Fact& fact) { fact.kind = static_cast<FactKind>(0); },
-      [](Fact& fact) { fact.kind = static_cast<FactKind>(200); },
-      [](Fact& fact) { fact.begin = -1; },
-      [](Fact& fact) { fact.end = fact.begin - 1; },
-      [](Fact& fact) { fact.end = kHuge; },
-      [](Fact& fact) { fact.cpu = -5; },
-      [](Fact& fact) { fact.batch = -2; },
-      [](Fact& fact) { fact.batch = kHuge; },
-      [](Fact& fact) { fact.worker = -1; },
-      [](Fact& fact) { fact.worker = kMostWorkers; },
-      [](Fact& fact) { fact.iterator = -2; },
-      [](Fact& fact) { fact.iterator = kMostIterators; },
-      [](Fact& fact) { fact.generation = -1; },
+  const std::vector<std::function<void(GuestEvent&)>> spoilers = {
+      [](GuestEvent& fact) { fact.kind = static_cast<GuestEventKind>(0); },
+      [](GuestEvent& fact) { fact.kind = static_cast<GuestEventKind>(200); },
+      [](GuestEvent& fact) { fact.begin = -1; },
+      [](GuestEvent& fact) { fact.end = fact.begin - 1; },
+      [](GuestEvent& fact) { fact.end = kHuge; },
+      [](GuestEvent& fact) { fact.cpu = -5; },
+      [](GuestEvent& fact) { fact.batch = -2; },
+      [](GuestEvent& fact) { fact.batch = kHuge; },
+      [](GuestEvent& fact) { fact.worker = -1; },
+      [](GuestEvent& fact) { fact.worker = kMaxWorkers; },
+      [](GuestEvent& fact) { fact.iterator = -2; },
+      [](GuestEvent& fact) { fact.iterator = kMaxIterators; },
+      [](GuestEvent& fact) { fact.generation = -1; },
   };
   for (std::size_t i = 0; i < spoilers.size(); ++i) {
-    Fact fact = good_fact();
+    GuestEvent fact = good_fact();
     spoilers[i](fact);
     EXPECT_FALSE(is_possible(fact, kNow)) << i;
   }
@@ -80,7 +80,7 @@ TEST(ReportChecks, DoNotBelieveSpansThatCannotBe) {
 
 // Tensors of the program's own say them.
 TEST(ReportChecks, BringSizesIntoRange) {
-  Fact fact = good_fact();
+  GuestEvent fact = good_fact();
   fact.count = kHuge;
   fact.bytes = -kHuge;
   EXPECT_TRUE(is_possible(fact, kNow));

@@ -8,8 +8,9 @@
 namespace loaderscope::hang {
 namespace {
 
-guest::Fact made(guest::FactKind kind, Nanos at, std::int64_t batch = -1, std::int32_t worker = 0) {
-  guest::Fact fact;
+guest::GuestEvent made(guest::GuestEventKind kind, Nanos at, std::int64_t batch = -1,
+                       std::int32_t worker = 0) {
+  guest::GuestEvent fact;
   fact.kind = kind;
   fact.begin = fact.end = at;
   fact.batch = batch;
@@ -21,8 +22,8 @@ TEST(ProgressTracker, ItsPatienceFollowsItsSteps) {
   ProgressTracker movement;
   EXPECT_EQ(movement.patience(10 * kSecond), 10 * kSecond);
   for (int step = 0; step < 100; ++step) {
-    movement.note(made(guest::FactKind::ask, 3 * step * kSecond));
-    movement.note(made(guest::FactKind::take, 3 * step * kSecond + 1, step));
+    movement.note(made(guest::GuestEventKind::ask, 3 * step * kSecond));
+    movement.note(made(guest::GuestEventKind::take, 3 * step * kSecond + 1, step));
   }
   EXPECT_NEAR(seconds(movement.patience(10 * kSecond)), 30, 1);
   EXPECT_EQ(movement.current().taken, 100);
@@ -30,14 +31,14 @@ TEST(ProgressTracker, ItsPatienceFollowsItsSteps) {
 
 TEST(ProgressTracker, WhatItWaitsForIsWhatItHasAskedForAndNotTaken) {
   ProgressTracker movement;
-  movement.note(made(guest::FactKind::epoch, 1));
+  movement.note(made(guest::GuestEventKind::epoch, 1));
   for (int batch = 0; batch < 3; ++batch)
-    movement.note(made(guest::FactKind::dispatched, 2, batch, batch % 2));
-  movement.note(made(guest::FactKind::ask, 3));
-  movement.note(made(guest::FactKind::take, 4, 0));
-  movement.note(made(guest::FactKind::sent, 5, 0));  // told behind the take
-  movement.note(made(guest::FactKind::begun, 5, 1, 1));
-  movement.note(made(guest::FactKind::ask, 6));
+    movement.note(made(guest::GuestEventKind::dispatched, 2, batch, batch % 2));
+  movement.note(made(guest::GuestEventKind::ask, 3));
+  movement.note(made(guest::GuestEventKind::take, 4, 0));
+  movement.note(made(guest::GuestEventKind::sent, 5, 0));  // told behind the take
+  movement.note(made(guest::GuestEventKind::begun, 5, 1, 1));
+  movement.note(made(guest::GuestEventKind::ask, 6));
   const std::vector<AwaitedBatch> awaited = movement.awaited();
   ASSERT_EQ(awaited.size(), 2U);
   EXPECT_EQ(awaited[0].number, 1);
@@ -49,13 +50,13 @@ TEST(ProgressTracker, WhatItWaitsForIsWhatItHasAskedForAndNotTaken) {
 
 TEST(ProgressTracker, AnEpochThatIsCutShortLeavesNothing) {
   ProgressTracker movement;
-  movement.note(made(guest::FactKind::epoch, 1));
-  movement.note(made(guest::FactKind::dispatched, 2, 0));
-  movement.note(made(guest::FactKind::ask, 3));
-  guest::Fact next = made(guest::FactKind::epoch, 4);
+  movement.note(made(guest::GuestEventKind::epoch, 1));
+  movement.note(made(guest::GuestEventKind::dispatched, 2, 0));
+  movement.note(made(guest::GuestEventKind::ask, 3));
+  guest::GuestEvent next = made(guest::GuestEventKind::epoch, 4);
   next.generation = 1;
   movement.note(next);
-  next.kind = guest::FactKind::ask;
+  next.kind = guest::GuestEventKind::ask;
   movement.note(next);
   EXPECT_TRUE(movement.awaited().empty());
 }
@@ -63,15 +64,15 @@ TEST(ProgressTracker, AnEpochThatIsCutShortLeavesNothing) {
 TEST(ProgressTracker, WhoGoesOnBehindTheEndOfAnotherIsLeftAlone) {
   ProgressTracker shorter, longer;
   for (ProgressTracker* movement : {&shorter, &longer}) {
-    movement->note(made(guest::FactKind::epoch, 1));
-    movement->note(made(guest::FactKind::ask, 2));
-    movement->note(made(guest::FactKind::take, 3, 0));
+    movement->note(made(guest::GuestEventKind::epoch, 1));
+    movement->note(made(guest::GuestEventKind::ask, 2));
+    movement->note(made(guest::GuestEventKind::take, 3, 0));
   }
-  shorter.note(made(guest::FactKind::ask, 4));
-  shorter.note(made(guest::FactKind::ended, 4));
+  shorter.note(made(guest::GuestEventKind::ask, 4));
+  shorter.note(made(guest::GuestEventKind::ended, 4));
   EXPECT_FALSE(is_left_alone(longer.current(), shorter.finished()));
-  longer.note(made(guest::FactKind::ask, 4));
-  longer.note(made(guest::FactKind::take, 5, 1));
+  longer.note(made(guest::GuestEventKind::ask, 4));
+  longer.note(made(guest::GuestEventKind::take, 5, 1));
   EXPECT_TRUE(is_left_alone(longer.current(), shorter.finished()));
   EXPECT_FALSE(is_left_alone(shorter.current(), longer.finished()));
 }

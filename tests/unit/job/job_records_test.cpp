@@ -32,13 +32,14 @@ struct MetProcesses {
   explicit MetProcesses(std::int64_t count) {
     Fd listener = listen_everywhere(0);
     const std::uint16_t port = port_of(listener);
-    std::vector<std::future<std::unique_ptr<Meeting>>> coming;
+    std::vector<std::future<std::unique_ptr<Rendezvous>>> coming;
     for (std::int64_t i = 0; i < count; ++i) {
-      JobPlace place{i, count, {"127.0.0.1"}, port, "job", {}, Secret("a token of the tests")};
+      ProcessAddress place{
+          i, count, {"127.0.0.1"}, port, "job", {}, Secret("a token of the tests")};
       if (i == 0) place.listeners.push_back(std::move(listener));
       coming.push_back(std::async(std::launch::async, [i, place = std::move(place)]() mutable {
-        Introduction own{"1.0", "node" + std::to_string(i), "", 1};
-        return std::make_unique<Meeting>(std::move(place), own, Meeting::Patience{});
+        HelloMessage own{"1.0", "node" + std::to_string(i), "", 1};
+        return std::make_unique<Rendezvous>(std::move(place), own, Rendezvous::Timeouts{});
       }));
     }
     for (auto& one : coming) all.push_back(one.get());
@@ -46,7 +47,7 @@ struct MetProcesses {
 
   std::future<void> handing_over(std::int64_t number) {
     return std::async(std::launch::async, [this, number] {
-      Meeting& meeting = *all[static_cast<std::size_t>(number)];
+      Rendezvous& meeting = *all[static_cast<std::size_t>(number)];
       RunRecord own = record_of_process(number);
       bring_onto_first_clock(meeting, own, "");
       hand_over(meeting, own);
@@ -59,7 +60,7 @@ struct MetProcesses {
         *all[0], {std::move(own), ""}, [](RunRecord&) {}, &stop);
   }
 
-  std::vector<std::unique_ptr<Meeting>> all;
+  std::vector<std::unique_ptr<Rendezvous>> all;
 };
 
 TEST(JobRecords, OfAllThatHaveComeNothingIsSaid) {

@@ -12,7 +12,7 @@ namespace loaderscope::known_answer {
 namespace {
 
 // One folder for `each` ranks.
-class FoldersOfProcesses : public FactObserver {
+class FoldersOfProcesses : public EventObserver {
  public:
   FoldersOfProcesses(std::int32_t processes, std::int32_t each, std::int32_t workers)
       : each_(each) {

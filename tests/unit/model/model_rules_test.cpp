@@ -103,8 +103,8 @@ class Observed {
     const auto worker = rank_.workers.find(step.worker);
     if (worker != rank_.workers.end()) {
       for (const Span& span : worker->second) {
-        const bool brings_up = span.stage == Stage::startup || span.stage == Stage::startup_parent;
-        if (brings_up && span.begin <= step.begun) expected = std::max(expected, span.end);
+        const bool is_startup = span.stage == Stage::startup || span.stage == Stage::startup_parent;
+        if (is_startup && span.begin <= step.begun) expected = std::max(expected, span.end);
       }
     }
     if (knows_all_before) {

@@ -212,15 +212,15 @@ TEST(SharedServer, NeverIdleForYears) {
 // Waiting adds up over a run of decades without running over.
 TEST(SharedServer, WaitsForDecades) {
   SharedServer server(0.001, 1);
-  const auto ends = run(server, {{0, 1, kLongestCost / 2}, {0, 2, kLongestCost / 2}});
+  const auto ends = run(server, {{0, 1, kMaxCost / 2}, {0, 2, kMaxCost / 2}});
   ASSERT_EQ(ends.size(), 2u);
-  EXPECT_EQ(ends[0].at, kLongestCost * 1000);
-  EXPECT_EQ(ends[0].waited, kLongestCost * 1000 - kLongestCost / 2);
+  EXPECT_EQ(ends[0].at, kMaxCost * 1000);
+  EXPECT_EQ(ends[0].waited, kMaxCost * 1000 - kMaxCost / 2);
 }
 
 TEST(SharedServer, AnEndThatIsTooLateIsStillBeforeNever) {
   SharedServer server(0.001, 1);
-  for (std::uint64_t who = 0; who < 1000; ++who) server.add(0, who, kLongestCost);
+  for (std::uint64_t who = 0; who < 1000; ++who) server.add(0, who, kMaxCost);
   EXPECT_EQ(server.next_end(), kNever - 1);
 }
 

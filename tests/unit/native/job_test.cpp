@@ -20,7 +20,7 @@
 namespace loaderscope::native {
 namespace {
 
-struct Order : FactObserver {
+struct Order : EventObserver {
   std::set<std::int32_t> asked;
   std::int64_t steps = 0, too_early = 0;
 

@@ -41,11 +41,11 @@ TEST(Fit, CountsWhatWorkersReadAhead) {
 }
 
 TEST(Fit, WhatIsBeyondAllNumbersDoesNotFit) {
-  constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
+  constexpr Bytes kMax = std::numeric_limits<Bytes>::max();
   const RunConfig config = config_of(std::string(kBatches) + "workers=3 ranks=3");
   const Plan plan(config);
-  for (const Bytes read_ahead : {kMost, kMost / 3, kMost / 9 + 1, Bytes{9'000'000} << 40}) {
-    EXPECT_EQ(memory_needed(plan, read_ahead), kMost);
+  for (const Bytes read_ahead : {kMax, kMax / 3, kMax / 9 + 1, Bytes{9'000'000} << 40}) {
+    EXPECT_EQ(memory_needed(plan, read_ahead), kMax);
     EXPECT_THROW(check_fit(plan, Bytes{1} << 60, read_ahead), RunError);
   }
 }

@@ -281,7 +281,7 @@ TEST(PipelineRanks, WithABarrierAllWaitForTheSlowest) {
 
 // A rank that has ended goes on loading beside the others, and is not kept.
 TEST(PipelineRanks, OneThatHasEndedIsNotKept) {
-  struct Counter : FactObserver {
+  struct Counter : EventObserver {
     std::int64_t steps[2] = {0, 0};
     void first_ask(std::int32_t, Nanos) override {}
     void span(std::int32_t, std::int32_t, const Span&) override {}

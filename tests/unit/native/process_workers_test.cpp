@@ -129,7 +129,7 @@ TEST(ProcessWorkers, NothingIsLeftBehind) {
   expect_nobody_left();
 }
 
-struct Started : FactObserver {
+struct Started : EventObserver {
   std::int64_t startups = 0, by_parent = 0;
   Nanos asked = 0, dispatched = 0;
   void first_ask(std::int32_t, Nanos at) override { asked = at; }

@@ -31,7 +31,7 @@ bool has(const std::vector<Finding>& findings, const std::string& id) {
                      [&](const Finding& finding) { return finding.id == id; });
 }
 
-constexpr Nanos kLongest = 2 * kSecond;  // of one run, by the model
+constexpr Nanos kMaxLength = 2 * kSecond;  // of one run, by the model
 
 class ScenarioInNative : public testing::TestWithParam<std::string> {};
 
@@ -39,7 +39,8 @@ TEST_P(ScenarioInNative, KeepsItsPromises) {
   ScenarioFile file = read_scenario_file(GetParam());
   const known_answer::ScenarioRun in_model = known_answer::run_in_model(file.given);
   const RankRecord& predicted = in_model.record.ranks.front();
-  ASSERT_LE(predicted.window_end - predicted.first_ask, kLongest) << "too long to be run for real";
+  ASSERT_LE(predicted.window_end - predicted.first_ask, kMaxLength)
+      << "too long to be run for real";
   file.given.engine.set("native");
   std::vector<std::string> notes;
   const RunConfig config = resolve(file.given, MachineLimits{2}, notes);

@@ -18,7 +18,7 @@
 #include <functional>
 #include <string>
 
-#include "base/placed.h"
+#include "base/arena_ptr.h"
 #include "base/sleep.h"
 #include "engine/native/blocking_queue.h"
 #include "engine/native/sample_queue.h"
@@ -223,7 +223,7 @@ TEST(SharedQueue, SamplesOfABatchAreSharedByProcesses) {
   EXPECT_EQ(seen, std::vector<int>(kSamples, 1));
 }
 
-struct NotedSpans : FactObserver {
+struct NotedSpans : EventObserver {
   std::vector<Span> spans;
   void first_ask(std::int32_t, Nanos) override {}
   void span(std::int32_t, std::int32_t, const Span& span) override { spans.push_back(span); }

@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "loaderscope/vocabulary.h"
+#include "page/charts.h"
 #include "page/escape.h"
-#include "page/figures.h"
-#include "page/sheet.h"
+#include "page/html_page.h"
 
 namespace loaderscope::page {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/pipeline/window_keeper.h"
+#include "engine/pipeline/measurement_window.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ struct Counted {
 };
 
 Counted count(const RunConfig& config, std::int64_t burst, const std::vector<Nanos>& ends) {
-  WindowKeeper keeper(config, burst);
+  MeasurementWindow keeper(config, burst);
   keeper.first_ask(0);
   Counted counted;
   double fraction = 0;
@@ -51,30 +51,30 @@ void expect(const Counted& counted, std::int64_t warmup, std::int64_t measured, 
   EXPECT_EQ(counted.ended, ended);
 }
 
-TEST(WindowKeeper, CountsSteps) {
+TEST(MeasurementWindow, CountsSteps) {
   expect(count(config_of({5, 0}, 20, 0), 4, every(10, 100)), 5, 20, true);
   expect(count(config_of({0, 0}, 1, 0), 4, every(10, 100)), 0, 1, true);
   expect(count(config_of({5, 0}, 20, 0), 4, every(10, 24)), 5, 19, false);
 }
 
-TEST(WindowKeeper, ADurationBeginsWithTheLastComputeOfTheWarmUp) {
+TEST(MeasurementWindow, ADurationBeginsWithTheLastComputeOfTheWarmUp) {
   expect(count(config_of({5, 0}, 0, 100), 1, every(10, 100)), 5, 10, true);
   expect(count(config_of({5, 0}, 0, 101), 1, every(10, 100)), 5, 11, true);
   expect(count(config_of({0, 0}, 0, 100), 1, every(10, 100)), 0, 10, true);
 }
 
-TEST(WindowKeeper, ADurationEndsOnWholeBursts) {
+TEST(MeasurementWindow, ADurationEndsOnWholeBursts) {
   expect(count(config_of({5, 0}, 0, 100), 4, every(10, 100)), 5, 12, true);
   expect(count(config_of({5, 0}, 0, 1), 7, every(10, 100)), 5, 7, true);
 }
 
-TEST(WindowKeeper, WarmUpByTimeIsEveryStepThatEndsInIt) {
+TEST(MeasurementWindow, WarmUpByTimeIsEveryStepThatEndsInIt) {
   expect(count(config_of({0, 30}, 5, 0), 1, every(10, 100)), 3, 5, true);
   expect(count(config_of({0, 29}, 5, 0), 1, every(10, 100)), 2, 5, true);
   expect(count(config_of({0, 5}, 5, 0), 1, every(10, 100)), 0, 5, true);
 }
 
-TEST(WindowKeeper, EpochsAloneHaveNoEnd) {
+TEST(MeasurementWindow, EpochsAloneHaveNoEnd) {
   RunConfig config;
   config.measure.warmup.value = {2, 0};
   config.measure.epochs.set(3);
@@ -83,7 +83,7 @@ TEST(WindowKeeper, EpochsAloneHaveNoEnd) {
   expect(count(config, 1, every(kSecond, 100)), 2, 10, true);
 }
 
-TEST(WindowKeeper, InputMayEndInTheWarmUp) {
+TEST(MeasurementWindow, InputMayEndInTheWarmUp) {
   expect(count(config_of({5, 0}, 20, 0), 1, every(10, 3)), 3, 0, false);
 }
 

@@ -16,17 +16,17 @@
 namespace loaderscope {
 namespace {
 
-using Names = std::set<std::string_view>;
+using NameSet = std::set<std::string_view>;
 
 constexpr double kCores = 2;  // of the machine on which pipelines are drawn
 
 // How long a prediction runs is no setting that is advised.
-const Names kMeasurement = {"steps", "duration", "warmup", "epochs"};
-const Names kDeclared = {"cost", "inject",          "compute",
-                         "link", "storage-latency", "storage-bandwidth"};
+const NameSet kMeasurement = {"steps", "duration", "warmup", "epochs"};
+const NameSet kDeclared = {"cost", "inject",          "compute",
+                           "link", "storage-latency", "storage-bandwidth"};
 // What has no meaning without workers, or follows from there being none.
-const Names kOfWorkers = {"executor",        "task",       "window",
-                          "prefetch-factor", "mp-context", "persistent-workers"};
+const NameSet kOfWorkers = {"executor",        "task",       "window",
+                            "prefetch-factor", "mp-context", "persistent-workers"};
 
 // Settings that a few pipelines leave to what they follow from.
 Pipeline drawn(std::uint64_t seed) {
@@ -34,7 +34,7 @@ Pipeline drawn(std::uint64_t seed) {
   limits.most_steps = 120;
   Pipeline pipeline = random_pipeline(seed, limits);
   Dice dice(seed);
-  Names left_out;
+  NameSet left_out;
   for (const char* key : {"num-workers", "prefetch-factor", "window", "batch-size", "in-flight"})
     if (dice.one_in(3)) left_out.insert(key);
   auto settings = pipeline.settings;
@@ -50,8 +50,8 @@ Pipeline drawn(std::uint64_t seed) {
   }
 }
 
-Names differing(const RunConfig& a, const RunConfig& b) {
-  Names names;
+NameSet differing(const RunConfig& a, const RunConfig& b) {
+  NameSet names;
   for (const Field& field : fields())
     if (field.texts(a) != field.texts(b)) names.insert(field.name);
   if (a.loader.task == TaskShape::sample && b.loader.task == TaskShape::sample)
@@ -59,8 +59,8 @@ Names differing(const RunConfig& a, const RunConfig& b) {
   return names;
 }
 
-Names named_by(const Changes& changes, const RunConfig& base, const RunConfig& changed) {
-  Names names = kMeasurement;
+NameSet named_by(const Changes& changes, const RunConfig& base, const RunConfig& changed) {
+  NameSet names = kMeasurement;
   for (const Change& change : changes) {
     const Field* field = find_field(change.key);
     if (field == nullptr) {
@@ -83,7 +83,7 @@ Names named_by(const Changes& changes, const RunConfig& base, const RunConfig& c
   return names;
 }
 
-std::string others(const Names& differing, const Names& named) {
+std::string others(const NameSet& differing, const NameSet& named) {
   std::string text;
   for (const std::string_view name : differing)
     if (!named.contains(name)) text += std::string(name) + " ";

@@ -219,7 +219,7 @@ TEST(FittedModel, GivesBackItsRunWhateverTheEpochs) {
 }
 
 // The model is 8 % off: what it is off by is no gain.
-TEST(Promise, IsWhatWasMeasuredTimesTheGain) {
+TEST(ScaledPrediction, IsWhatWasMeasuredTimesTheGain) {
   Analysis measured;
   measured.has_busy = true;
   measured.samples_per_s.mean = 100;
@@ -230,14 +230,14 @@ TEST(Promise, IsWhatWasMeasuredTimesTheGain) {
   prediction.samples_per_s = 216;
   prediction.base_samples_per_s = 108;
   prediction.base_busy = 0.432;
-  const Promise promise = promise_of(measured, prediction);
+  const ScaledPrediction promise = scale_prediction(measured, prediction);
   EXPECT_DOUBLE_EQ(promise.rate_before, 100);
   EXPECT_DOUBLE_EQ(promise.rate_after, 200);
   EXPECT_DOUBLE_EQ(promise.busy_before, 0.4);
   EXPECT_DOUBLE_EQ(promise.busy_after, 0.8);
   prediction.account.compute = 1000;
   prediction.base_busy = 0.25;
-  EXPECT_DOUBLE_EQ(promise_of(measured, prediction).busy_after, 1);  // and no more
+  EXPECT_DOUBLE_EQ(scale_prediction(measured, prediction).busy_after, 1);  // and no more
 }
 
 TEST(GoodnessOfFit, IsNotQuotedBeyondTenPercent) {

@@ -11,7 +11,7 @@ TEST(SmallestEnough, IsFoundWhateverIsTriedFirst) {
   for (std::int64_t wanted = 1; wanted <= 40; ++wanted) {
     for (std::int64_t first : {-5, 0, 1, 3, 17, 40, 99}) {
       const auto is_enough = [&](std::int64_t n) { return n >= wanted; };
-      EXPECT_EQ(smallest_enough({0, first, 40}, is_enough), wanted) << first;
+      EXPECT_EQ(smallest_sufficient({0, first, 40}, is_enough), wanted) << first;
     }
   }
 }
@@ -22,7 +22,7 @@ TEST(SmallestEnough, TriesEachValueOnceAndNoneOutside) {
     tried.insert(n);
     return n >= 77;
   };
-  EXPECT_EQ(smallest_enough({4, 8, 128}, is_enough), 77);
+  EXPECT_EQ(smallest_sufficient({4, 8, 128}, is_enough), 77);
   EXPECT_LE(tried.size(), 12U);
   EXPECT_GT(*tried.begin(), 4);
   EXPECT_LE(*tried.rbegin(), 128);
@@ -30,14 +30,14 @@ TEST(SmallestEnough, TriesEachValueOnceAndNoneOutside) {
 }
 
 TEST(SmallestEnough, IsNoneWhereTheMostIsNotEnough) {
-  EXPECT_FALSE(smallest_enough({0, 1, 100}, [](std::int64_t) { return false; }));
-  EXPECT_FALSE(smallest_enough({5, 6, 5}, [](std::int64_t) { return true; }));
+  EXPECT_FALSE(smallest_sufficient({0, 1, 100}, [](std::int64_t) { return false; }));
+  EXPECT_FALSE(smallest_sufficient({5, 6, 5}, [](std::int64_t) { return true; }));
 }
 
 TEST(SmallestEnough, MayBeLargerByTheSlack) {
   int tries = 0;
   const auto is_enough = [&](std::int64_t n) { return ++tries > 0 && n >= 700; };
-  const std::int64_t found = smallest_enough({0, 1, 1024, 0.05}, is_enough).value();
+  const std::int64_t found = smallest_sufficient({0, 1, 1024, 0.05}, is_enough).value();
   EXPECT_GE(found, 700);
   EXPECT_LE(found, 735);
   EXPECT_LE(tries, 16);

@@ -23,14 +23,14 @@ constexpr const char* kReadsAndDecodes =
     "batch = 16\nworkers = 4\nsteps = 100\ncompute = 40ms\ncost = decode=8ms\n"
     "cost = read=4ms:sleep\ncores = 8\n";
 
-JobQuestion question_with(std::int64_t ranks, Changes changes = {}) {
-  JobQuestion question;
+PlanRequest question_with(std::int64_t ranks, Changes changes = {}) {
+  PlanRequest question;
   question.ranks = ranks;
   question.changes = std::move(changes);
   return question;
 }
 
-JobPlan plan_of(const std::string& lines, const JobQuestion& question) {
+JobPlan plan_of(const std::string& lines, const PlanRequest& question) {
   return plan_job(test::run(lines), question);
 }
 
@@ -51,7 +51,7 @@ TEST(JobNeeds, AreOfWhatIsSet) {
 }
 
 TEST(JobNeeds, AreOfTheBytesThatAreSet) {
-  JobQuestion question = question_with(2, {{"stored-bytes", "1MB"}});
+  PlanRequest question = question_with(2, {{"stored-bytes", "1MB"}});
   question.storage = SharedStorage{100e6, 0};
   const JobPlan plan = plan_of(kReadsAndDecodes, question);
   EXPECT_EQ(plan.first_full, "storage");
@@ -71,7 +71,7 @@ TEST(JobNeeds, OfWorkersAreThoseOfTheRankThatNeedsMost) {
 
 // 1,601 samples are 17 for each of 100 ranks: a batch of 16 and one of 1, 8.5 in the mean.
 TEST(JobNeeds, AreOfBatchesAsShortAsTheEpochMakesThem) {
-  JobQuestion question = question_with(100);
+  PlanRequest question = question_with(100);
   question.storage = SharedStorage{10e9, 0};
   const JobPlan plan = plan_of(
       "batch = 16\nworkers = 4\nsteps = 48\nsamples = 1601\ncompute = 40ms\ncost = decode=8ms\n"
@@ -84,7 +84,7 @@ TEST(JobNeeds, AreOfBatchesAsShortAsTheEpochMakesThem) {
 
 // Eight reads of 10 ms under way at once: a worker makes a sample in little more than 1.25 ms.
 TEST(JobNeeds, OfWorkersCountReadsThatAreUnderWayAtOnce) {
-  JobQuestion question = question_with(2);
+  PlanRequest question = question_with(2);
   question.storage = SharedStorage{200e6, 10 * kMillisecond};
   const JobPlan plan = plan_of(
       "batch = 16\nworkers = 4\nsteps = 100\ncompute = 40ms\ncost = decode=1ms\n"
@@ -97,7 +97,7 @@ TEST(JobNeeds, OfWorkersCountReadsThatAreUnderWayAtOnce) {
 
 // 4 ms of its own and 8 / 4 of four cores elsewhere: 6 ms a sample.
 TEST(JobNeeds, OfWorkersHoldTheirWaitForHostsThatDecode) {
-  JobQuestion question = question_with(1, {{"num-workers", "1"}});
+  PlanRequest question = question_with(1, {{"num-workers", "1"}});
   question.decode = DecodeHosts{1, 4, 0};
   const JobPlan plan = plan_of(kReadsAndDecodes, question);
   EXPECT_EQ(plan.first_full, "workers");
@@ -108,7 +108,7 @@ TEST(JobNeeds, OfWorkersHoldTheirWaitForHostsThatDecode) {
 }
 
 TEST(JobNeeds, HostsThatDecodeAreRefusedWhereNoDecodingIsKnown) {
-  JobQuestion question = question_with(2);
+  PlanRequest question = question_with(2);
   question.decode = DecodeHosts{2, 4, 0};
   EXPECT_THROW(
       plan_of("batch = 4\nworkers = 2\nsteps = 100\ncompute = 20ms\ncost = read=8ms\n", question),
@@ -126,8 +126,8 @@ TEST(JobNeeds, AStorageThatTheRunDeclaresIsSharedByAllHosts) {
   EXPECT_NEAR(plan.job().samples_per_s, 1000, 30);
   EXPECT_THAT(plan.notes, AllOf(Contains(HasSubstr("all hosts are taken to share the 100 MB/s")),
                                 Not(Contains(HasSubstr("answer every host as fast")))));
-  ASSERT_TRUE(plan.with_enough);
-  EXPECT_GT(busy_of(plan.with_enough->account), 0.99);
+  ASSERT_TRUE(plan.if_unlimited);
+  EXPECT_GT(busy_of(plan.if_unlimited->account), 0.99);
 }
 
 TEST(JobNeeds, WhatIsJustEnoughIsNotFull) {
@@ -172,7 +172,7 @@ TEST(JobPlanNotes, SayWhatIsTaken) {
 
 TEST(JobPlanNotes, SayWhyThereIsNoPrice) {
   const std::string lines = "batch = 4\nworkers = 1\nsteps = 100\ncompute = 10ms\n";
-  JobQuestion question = question_with(4);
+  PlanRequest question = question_with(4);
   question.gpu_price = 2;
   const auto no_price = Contains(HasSubstr("what an epoch costs is not known"));
   EXPECT_THAT(plan_of(lines, question).notes, no_price);

@@ -27,8 +27,8 @@ constexpr const char* kSlow =
 
 RunRecord run_of(const std::string& lines) { return test::run(lines); }
 
-JobQuestion question_of(std::int64_t ranks, std::int64_t hosts = 0) {
-  JobQuestion question;
+PlanRequest question_of(std::int64_t ranks, std::int64_t hosts = 0) {
+  PlanRequest question;
   question.ranks = ranks;
   question.hosts = hosts;
   return question;
@@ -60,12 +60,12 @@ TEST(JobPlan, EnoughOfAllThatIsSharedLeavesWhatTheTrainerTakes) {
   const JobPlan plan =
       plan_job(run_of(std::string(kSlow) + "cost = launch=6ms\nin-flight = 1\n"), question_of(1));
   EXPECT_EQ(plan.first_full, "workers");
-  ASSERT_TRUE(plan.with_enough);
-  EXPECT_NEAR(busy_of(plan.with_enough->account), 10.0 / 16, 0.01);
-  EXPECT_NEAR(share_of(plan.with_enough->account.stall[Cause::launch], plan.with_enough->account),
+  ASSERT_TRUE(plan.if_unlimited);
+  EXPECT_NEAR(busy_of(plan.if_unlimited->account), 10.0 / 16, 0.01);
+  EXPECT_NEAR(share_of(plan.if_unlimited->account.stall[Cause::launch], plan.if_unlimited->account),
               6.0 / 16, 0.01);
-  EXPECT_GT(busy_of(plan_job(run_of(kSlow), question_of(1)).with_enough.value().account), 0.99);
-  EXPECT_FALSE(plan_job(run_of(kFast), question_of(1)).with_enough);
+  EXPECT_GT(busy_of(plan_job(run_of(kSlow), question_of(1)).if_unlimited.value().account), 0.99);
+  EXPECT_FALSE(plan_job(run_of(kFast), question_of(1)).if_unlimited);
 }
 
 TEST(JobPlan, HostsWithCoresOfTheirOwnDoNotSlowEachOther) {
@@ -92,7 +92,7 @@ TEST(JobPlan, RanksThatDoNotDivideAreSpreadOverAllHosts) {
   EXPECT_EQ(plan.first_full, "host-cores");
   EXPECT_NEAR(test::thing_of(plan, "host-cores").needed, 1.6, 0.01);
   EXPECT_NEAR(busy_of(plan.job().account), 1 / 1.6, 0.01);
-  JobQuestion apart = question_of(9, 8);
+  PlanRequest apart = question_of(9, 8);
   apart.changes = {{"sync-ranks", "false"}};
   EXPECT_NEAR(busy_of(plan_job(record, apart).job().account), 9 / (7 + 2 * 1.6), 0.01);
 }
@@ -116,7 +116,7 @@ TEST(JobPlan, RanksAreNotInStep) {
 }
 
 TEST(JobPlan, AStorageThatAllShareIsFullAtItsRate) {
-  JobQuestion question = question_of(100);
+  PlanRequest question = question_of(100);
   // A rank that never waits needs 400 MB/s.
   question.storage = SharedStorage{20e9, 0};
   const JobPlan plan = plan_job(run_of(kFast), question);
@@ -143,7 +143,7 @@ TEST(JobPlan, WholeBatchesWaitForALatencyAtLeast) {
     }
     rank.reservoir = std::move(batches);
   }
-  JobQuestion question = question_of(2);
+  PlanRequest question = question_of(2);
   question.storage = SharedStorage{20e9, 80 * kMillisecond};
   const JobPlan plan = plan_job(record, question);
   EXPECT_LT(plan.job().samples_per_s, 2 * 4 / 0.08);
@@ -159,7 +159,7 @@ TEST(JobPlan, WholeBatchesWaitForALatencyAtLeast) {
 }
 
 TEST(JobPlan, HostsThatDecodeDoSoForAllRanks) {
-  JobQuestion question = question_of(100);
+  PlanRequest question = question_of(100);
   // 100 ranks want 80 cores.
   question.decode = DecodeHosts{10, 4, 0};
   const JobPlan plan = plan_job(run_of(kFast), question);
@@ -180,7 +180,7 @@ TEST(JobPlan, StepsWaitForTheSlowestOfAllRanks) {
 }
 
 TEST(JobPlan, AStepCanTakeAnotherTime) {
-  JobQuestion question = question_of(8);
+  PlanRequest question = question_of(8);
   question.changes = {{"compute", "20ms"}, {"samples", "3200"}};
   question.gpu_price = 3;
   const JobPlan plan = plan_job(run_of(kSlow), question);
@@ -220,7 +220,7 @@ TEST(JobPlan, ShortEpochsBeginInTheModel) {
 }
 
 TEST(JobPlan, AnEpochIsNoShorterThanItsSteps) {
-  JobQuestion question = question_of(1000);
+  PlanRequest question = question_of(1000);
   question.changes = {{"samples", "4000"}};
   const JobPlan plan = plan_job(run_of(kFast), question);
   ASSERT_TRUE(plan.epoch);

@@ -18,7 +18,8 @@ TEST(RealGpu, MoreWorkersGiveWhatTheMachineGave) {
   const FittedModel model(record);
   const Analysis analysis = analyse(record);
   EXPECT_NEAR(model.fitted().samples_per_s / analysis.samples_per_s.mean, 1, 0.03);
-  const Promise twelve = promise_of(analysis, model.predict({{"num-workers", "12"}}));
+  const ScaledPrediction twelve =
+      scale_prediction(analysis, model.predict({{"num-workers", "12"}}));
   EXPECT_NEAR(twelve.rate_after / 1828, 1, 0.05);
   EXPECT_NEAR(twelve.busy_after, 0.431, 0.03);
 }

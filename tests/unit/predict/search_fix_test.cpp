@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-RunRecord modelled(const std::string& scenario) {
+RunRecord searched_run(const std::string& scenario) {
   RunConfig config;
   parse_scenario("engine = model\nwarmup = 32\n" + scenario, "test", config);
   std::vector<std::string> notes;
@@ -28,8 +28,8 @@ struct Predicted {
     ++count;
     return changes.empty() ? base : model.predict(changes, 20'000);
   }
-  std::optional<Option> search(const Candidate& candidate) {
-    return search_option(candidate, base, [this](const Changes& c) { return (*this)(c); });
+  std::optional<FixCandidate> search(const Candidate& candidate) {
+    return search_fix(candidate, base, [this](const Changes& c) { return (*this)(c); });
   }
 
   FittedModel model;
@@ -46,7 +46,7 @@ Candidate ranging(SettingRange range) {
 // 96 ms of decoding for a batch that is needed every 10 ms.
 TEST(SearchOption, FindsTheSmallestNumberWithMostOfTheGain) {
   const RunRecord record =
-      modelled("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
+      searched_run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
   Predicted predicted(record);
   const auto option = predicted.search(ranging({"num-workers", 1, 128}));
   ASSERT_TRUE(option);
@@ -56,7 +56,7 @@ TEST(SearchOption, FindsTheSmallestNumberWithMostOfTheGain) {
 
 // 484 ms for a batch that is needed every 20 ms, most of them waiting: 25 workers, on one core.
 TEST(SearchOption, GoesOnBeyondTheCoresWhereTheModelSaysThatItHelps) {
-  const RunRecord record = modelled(
+  const RunRecord record = searched_run(
       "batch = 8\nsteps = 160\ncompute = 20ms\nworkers = 1\ncores = 1\ncost = read=60ms:sleep\n"
       "cost = decode=500us");
   Predicted predicted(record);
@@ -69,7 +69,7 @@ TEST(SearchOption, GoesOnBeyondTheCoresWhereTheModelSaysThatItHelps) {
 
 TEST(SearchOption, GivesUpWhereMoreGiveNothing) {
   const RunRecord record =
-      modelled("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 4\ncost = h2d=40ms");
+      searched_run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 4\ncost = h2d=40ms");
   Predicted predicted(record);
   const auto option = predicted.search(ranging({"num-workers", 4, 128}));
   ASSERT_TRUE(option);
@@ -79,7 +79,7 @@ TEST(SearchOption, GivesUpWhereMoreGiveNothing) {
 
 TEST(SearchOption, KeepsTheFixedCompanions) {
   const RunRecord record =
-      modelled("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
+      searched_run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
   Predicted predicted(record);
   const auto option =
       predicted.search(ranging({"num-workers", 1, 128, {{"persistent-workers", "true"}}}));
@@ -89,7 +89,7 @@ TEST(SearchOption, KeepsTheFixedCompanions) {
 
 TEST(SearchOption, OfWaysThatGiveAboutAsMuchTheFirst) {
   const RunRecord record =
-      modelled("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=2ms");
+      searched_run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=2ms");
   Predicted predicted(record);
   Candidate candidate = ranging({"num-workers", 1, 128});
   candidate.options = {Changes{{"decode.speed", "2"}}};
@@ -99,15 +99,15 @@ TEST(SearchOption, OfWaysThatGiveAboutAsMuchTheFirst) {
 // Up to four workers it is known what they give, beyond only what they give at most.
 TEST(SearchOption, OfValuesThatHelpOneWithFigures) {
   const RunRecord record =
-      modelled("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
+      searched_run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
   Predicted predicted(record);
   const auto known_up_to = [&](std::int64_t most) {
-    return search_option(ranging({"num-workers", 1, 128}), predicted.base,
-                         [&predicted, most](const Changes& changes) {
-                           Prediction prediction = predicted(changes);
-                           prediction.is_unknown = prediction.config.loader.num_workers > most;
-                           return prediction;
-                         });
+    return search_fix(ranging({"num-workers", 1, 128}), predicted.base,
+                      [&predicted, most](const Changes& changes) {
+                        Prediction prediction = predicted(changes);
+                        prediction.is_unknown = prediction.config.loader.num_workers > most;
+                        return prediction;
+                      });
   };
   EXPECT_EQ(spell_changes(known_up_to(4)->changes), "num-workers=4");
   EXPECT_EQ(spell_changes(known_up_to(1)->changes), "num-workers=9");
@@ -116,14 +116,14 @@ TEST(SearchOption, OfValuesThatHelpOneWithFigures) {
 
 TEST(SearchOption, NoneWhereNoValueGoesTogetherWithTheRest) {
   const RunRecord record =
-      modelled("batch = 8\nsteps = 40\ncompute = 10ms\nworkers = 0\ncost = decode=2ms");
+      searched_run("batch = 8\nsteps = 40\ncompute = 10ms\nworkers = 0\ncost = decode=2ms");
   Predicted predicted(record);
   EXPECT_FALSE(predicted.search(ranging({"prefetch-factor", 2, 32})));
 }
 
 TEST(RememberingPredictor, PredictsTheSameOnce) {
   int count = 0;
-  const Predictor predict = remembering([&](const Changes&) {
+  const Predictor predict = memoize([&](const Changes&) {
     ++count;
     return Prediction{};
   });
@@ -161,7 +161,7 @@ class Drawn {
 TEST(SearchOption, OfDrawnPipelinesIsTheSmallestThatIsEnough) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string pipeline = Drawn(seed).pipeline();
-    const RunRecord record = modelled(pipeline);
+    const RunRecord record = searched_run(pipeline);
     Predicted predicted(record);
     const std::int64_t present = record.config.loader.num_workers;
     const auto option = predicted.search(ranging({"num-workers", present, 128}));

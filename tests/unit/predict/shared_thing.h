@@ -9,8 +9,8 @@
 
 namespace loaderscope::test {
 
-inline const SharedThing& thing_of(const JobPlan& plan, std::string_view name) {
-  for (const SharedThing& thing : plan.shared) {
+inline const SharedResource& thing_of(const JobPlan& plan, std::string_view name) {
+  for (const SharedResource& thing : plan.shared) {
     if (thing.name == name) return thing;
   }
   throw std::runtime_error("nothing is shared that is called " + std::string(name));

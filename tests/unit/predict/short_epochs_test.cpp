@@ -75,7 +75,8 @@ double rate(const RunRecord& record) { return analyse(record).samples_per_s.mean
 void expect_given_back(const RunRecord& seen, const RunRecord& with_two) {
   const FittedModel model(seen);
   EXPECT_NEAR(model.fitted().samples_per_s / rate(seen), 1, 0.03);
-  const Promise two = promise_of(analyse(seen), model.predict({{"num-workers", "2"}}));
+  const ScaledPrediction two =
+      scale_prediction(analyse(seen), model.predict({{"num-workers", "2"}}));
   EXPECT_NEAR(two.rate_after / rate(with_two), 1, 0.03);
 }
 
@@ -101,8 +102,8 @@ TEST(ShortEpochs, GivesBackEpochsOfUnknownLength) {
   seen.config.data.samples = {};
   EXPECT_GT(analyse(seen).account.stall[Cause::startup], 0);
   expect_given_back(seen, program(std::string(kShort) + "workers = 2\n"));
-  const Promise kept =
-      promise_of(analyse(seen), FittedModel(seen).predict({{"persistent-workers", "true"}}));
+  const ScaledPrediction kept =
+      scale_prediction(analyse(seen), FittedModel(seen).predict({{"persistent-workers", "true"}}));
   const std::string persistent = "workers = 1\npersistent-workers = true\n";
   EXPECT_NEAR(kept.rate_after / rate(program(kShort + persistent)), 1, 0.03);
 }

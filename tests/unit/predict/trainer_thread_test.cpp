@@ -65,7 +65,7 @@ void expect_kept(RunRecord before, const Changes& changes, const RunRecord& afte
   const FittedModel model(seen);
   const Analysis measured = analyse(seen);
   EXPECT_NEAR(model.fitted().samples_per_s / measured.samples_per_s.mean, 1, within);
-  const Promise promise = promise_of(measured, model.predict(changes));
+  const ScaledPrediction promise = scale_prediction(measured, model.predict(changes));
   EXPECT_NEAR(promise.rate_after / rate(after), 1, within)
       << promise.rate_after << " predicted, " << rate(after) << " run";
 }
@@ -214,8 +214,8 @@ TEST(TrainersThread, PromisesHoldTheStartsOfAnEpoch) {
       "cost = decode=4ms:sleep\ncost = startup.parent=20ms\nsamples = 1000\ncompute = 1ms\n";
   const RunRecord eight = program(costs + "workers = 8\nsteps = 200\nwarmup = 100\n");
   const RunRecord seen = as_seen(program(costs + "workers = 1\nsteps = 60\nwarmup = 5\n"));
-  const Promise promise =
-      promise_of(analyse(seen), FittedModel(seen).predict({{"num-workers", "8"}}));
+  const ScaledPrediction promise =
+      scale_prediction(analyse(seen), FittedModel(seen).predict({{"num-workers", "8"}}));
   EXPECT_NEAR(promise.rate_after / rate(eight), 1, 0.03);
 }
 

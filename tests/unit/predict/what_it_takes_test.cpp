@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-RunRecord modelled(std::string_view scenario) {
+RunRecord loaded_run(std::string_view scenario) {
   RunConfig config;
   parse_scenario("engine = model\nbatch = 8\nwarmup = 32\nsteps = 160\ncompute = 10ms\n" +
                      std::string(scenario),
@@ -23,22 +23,22 @@ RunRecord modelled(std::string_view scenario) {
 }
 
 Analysis analysis_of(std::string_view scenario) {
-  const RunRecord record = modelled(scenario);
+  const RunRecord record = loaded_run(scenario);
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   return analysis;
 }
 
-const Needed* way(const Analysis& analysis, std::string_view what) {
+const TargetOption* way(const Analysis& analysis, std::string_view what) {
   if (!analysis.what_it_takes) return nullptr;
-  for (const Needed& each : analysis.what_it_takes->ways) {
+  for (const TargetOption& each : analysis.what_it_takes->ways) {
     if (each.what == what) return &each;
   }
   return nullptr;
 }
 
 // 96 ms for a batch that is needed every 10.5 ms (95 % of which are compute): 10 workers.
-TEST(WhatItTakes, IsTheLeastNumberOfWorkers) {
+TEST(TargetOptions, IsTheLeastNumberOfWorkers) {
   const Analysis analysis = analysis_of("workers = 2\ncost = decode=12ms");
   ASSERT_NE(way(analysis, "num-workers"), nullptr);
   EXPECT_EQ(way(analysis, "num-workers")->changes, (Changes{{"num-workers", "10"}}));
@@ -48,7 +48,7 @@ TEST(WhatItTakes, IsTheLeastNumberOfWorkers) {
 }
 
 // 800 ms for a batch every 10.5 ms: 77 cores with a worker each; or decoding 77 / 16 times as fast.
-TEST(WhatItTakes, IsCoresWhereWorkersOnThoseThatThereAreDoNotDo) {
+TEST(TargetOptions, IsCoresWhereWorkersOnThoseThatThereAreDoNotDo) {
   const Analysis analysis = analysis_of("workers = 16\ncores = 16\ncost = decode=100ms");
   ASSERT_TRUE(way(analysis, "num-workers") && way(analysis, "cores"));
   EXPECT_TRUE(way(analysis, "num-workers")->changes.empty());
@@ -66,7 +66,7 @@ TEST(WhatItTakes, IsCoresWhereWorkersOnThoseThatThereAreDoNotDo) {
 }
 
 // 8 reads of 20 ms in each of 2 workers, one batch every 10.5 ms: 2.6 ms each.
-TEST(WhatItTakes, IsALatencyOfDeclaredStorage) {
+TEST(TargetOptions, IsALatencyOfDeclaredStorage) {
   const Analysis analysis = analysis_of("workers = 2\nstored-bytes = 1KB\nstorage-latency = 20ms");
   ASSERT_NE(way(analysis, "storage-latency"), nullptr);
   const Changes& latency = way(analysis, "storage-latency")->changes;
@@ -76,7 +76,7 @@ TEST(WhatItTakes, IsALatencyOfDeclaredStorage) {
 }
 
 // What is promised comes true.
-TEST(WhatItTakes, IsEnoughAndOneLessIsNot) {
+TEST(TargetOptions, IsEnoughAndOneLessIsNot) {
   RunConfig config;
   parse_scenario(
       "engine = model\nbatch = 8\nwarmup = 32\nsteps = 160\ncompute = 10ms\nworkers = 1\n"
@@ -86,7 +86,7 @@ TEST(WhatItTakes, IsEnoughAndOneLessIsNot) {
   const RunRecord record = run_model(resolve_to_predict(config, MachineLimits{16}, notes), {});
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
-  const Needed* workers = way(analysis, "num-workers");
+  const TargetOption* workers = way(analysis, "num-workers");
   ASSERT_TRUE(workers != nullptr && !workers->changes.empty());
   const std::int64_t n = std::stoll(workers->changes.front().value);
   const FittedModel model(record);
@@ -99,8 +99,8 @@ TEST(WhatItTakes, IsEnoughAndOneLessIsNot) {
 }
 
 // "num-workers=297" was said of a program that trains on two cores.
-TEST(WhatItTakes, IsNothingOfWhichOnlyABoundIsKnown) {
-  const RunRecord record = modelled("workers = 2\ncost = decode=12ms");
+TEST(TargetOptions, IsNothingOfWhichOnlyABoundIsKnown) {
+  const RunRecord record = loaded_run("workers = 2\ncost = decode=12ms");
   const FittedModel model(record);
   const auto predict = [&](const Changes& changes) {
     Prediction prediction = model.predict(changes);
@@ -114,7 +114,7 @@ TEST(WhatItTakes, IsNothingOfWhichOnlyABoundIsKnown) {
   EXPECT_NE(way(analysis, "decode.speed"), nullptr);
 }
 
-TEST(WhatItTakes, IsNotSaidWhereTheGpuIsBusyOrTheLoaderIsNotWaitedFor) {
+TEST(TargetOptions, IsNotSaidWhereTheGpuIsBusyOrTheLoaderIsNotWaitedFor) {
   EXPECT_FALSE(analysis_of("workers = 4\ncost = decode=1ms").what_it_takes);
   EXPECT_FALSE(analysis_of("workers = 4\ncost = decode=1ms\ncost = h2d=20ms").what_it_takes);
   EXPECT_EQ(what_it_takes_line(analysis_of("workers = 4\ncost = decode=1ms")), "");

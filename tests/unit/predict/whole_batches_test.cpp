@@ -31,7 +31,7 @@ double rate_of(const std::string& lines) {
 double error_of(const std::string& lines, const Changes& changes, const std::string& other) {
   const RunRecord record = run_of_batches(lines + "workers = 1\n");
   const Analysis measured = analyse(record);
-  const Promise promise = promise_of(measured, FittedModel(record).predict(changes));
+  const ScaledPrediction promise = scale_prediction(measured, FittedModel(record).predict(changes));
   return promise.rate_after / rate_of(lines + other) - 1;
 }
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "loaderscope/engine.h"
 #include "loaderscope/analysis.h"
+#include "loaderscope/engine.h"
 #include "predict/proof_runs.h"
 #include "unit/report/sample_record.h"
 
@@ -13,7 +13,7 @@ namespace {
 using namespace test;
 using testing::HasSubstr;
 
-constexpr std::int64_t kFewest = 20;
+constexpr std::int64_t kMinCount = 20;
 
 // A run of a DataLoader with 2 workers and a window of 4.
 RunRecord torch_run(std::int64_t warmup, std::int64_t steps) {
@@ -23,15 +23,15 @@ RunRecord torch_run(std::int64_t warmup, std::int64_t steps) {
   return record;
 }
 
-ReplayTurns planned(const RunRecord& first, std::int64_t steps, double gain = 2) {
+ReplaySchedule planned(const RunRecord& first, std::int64_t steps, double gain = 2) {
   std::string why_not;
-  const ReplayTurns turns = plan_turns(first, steps, kFewest, gain, why_not);
+  const ReplaySchedule turns = plan_turns(first, steps, kMinCount, gain, why_not);
   EXPECT_EQ(why_not, "");
   return turns;
 }
 
 TEST(ProofTurns, SettleUntilTheWindowIsUsedUp) {
-  const ReplayTurns turns = planned(torch_run(5, 200), 40);
+  const ReplaySchedule turns = planned(torch_run(5, 200), 40);
   EXPECT_EQ(turns.lead, 5);
   EXPECT_EQ(turns.settle_loader, 6);
   EXPECT_EQ(turns.settle_replay, 12);
@@ -58,13 +58,13 @@ TEST(ProofTurns, AJobThatIsTooShortIsSaidToBe) {
   first.config.program.command.set({"python", "train.py"});
   first.config.measure.duration.value = 0;
   std::string why_not;
-  plan_turns(first, 20, kFewest, 2, why_not);
+  plan_turns(first, 20, kMinCount, 2, why_not);
   EXPECT_THAT(why_not, HasSubstr("the run has 65 steps, and"));
 }
 
 // 100 ms per step with the loader, 25 ms without; the first of each turn take a second.
 TEST(ProofTurns, OnlySettledStepsCount) {
-  const ReplayTurns turns{3, 2, 4, 10, 3};
+  const ReplaySchedule turns{3, 2, 4, 10, 3};
   RunRecord record = record_of(3, turns.all() - 3, [&](std::int64_t step) {
     const std::int64_t past = (step - turns.lead) % turns.round();
     const bool replays = step >= turns.lead && past >= turns.loader();
@@ -85,7 +85,7 @@ TEST(ProofTurns, OnlySettledStepsCount) {
 }
 
 TEST(ProofTurns, ARoundThatWasCutShortIsLeftOut) {
-  const ReplayTurns turns{3, 2, 4, 10, 3};
+  const ReplaySchedule turns{3, 2, 4, 10, 3};
   const RunRecord record = record_of(3, turns.all() - 3 - 1, usual_step);
   EXPECT_EQ(runs_of_turns(record, turns).replay.size(), 2u);
   EXPECT_EQ(runs_of_turns(record_of(0, 5, usual_step), turns).loader.size(), 0u);

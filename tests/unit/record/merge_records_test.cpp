@@ -195,7 +195,7 @@ TEST(MergeRecords, ClocksThatWereComparedWithinPartsAreNotThoseOfTheJob) {
 
 TEST(MergeRecords, NamesOfContentsAreNotAveraged) {
   RunRecord a = of_host("a", 1), b = of_host("b", 1), c = of_host("c", 1);
-  a.metrics = b.metrics = c.metrics = {{"data.fingerprint", "1", "", 7, false, Joined::same}};
+  a.metrics = b.metrics = c.metrics = {{"data.fingerprint", "1", "", 7, false, MetricJoin::same}};
   EXPECT_EQ(value_of(merge_of(of_host("x", 1), std::move(a)).metrics, "data.fingerprint"),
             std::nullopt);
   b.metrics.front().value = 9;

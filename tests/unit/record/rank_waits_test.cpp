@@ -122,10 +122,10 @@ TEST(RankWaits, StepsOfOneRankAloneStayAsTheyAre) {
   more.compute_begin = more.idle_begin + 10 * kMs;
   more.compute_end = more.compute_begin + 5 * kMs;
   ranks[0].rows.push_back(more);
-  EXPECT_EQ(words_of_unbooked(ranks_of({10 * kMs, 0}, {61 * kMs, 0})), "");
+  EXPECT_EQ(describe_unbooked_waits(ranks_of({10 * kMs, 0}, {61 * kMs, 0})), "");
   ASSERT_TRUE(book_rank_waits(ranks));
   EXPECT_EQ(ranks[0].rows.back(), more);
-  EXPECT_EQ(words_of_unbooked(ranks),
+  EXPECT_EQ(describe_unbooked_waits(ranks),
             "; from step 5000 on one rank at least has none, and of the 1 that are left such waits "
             "stay compute");
 }

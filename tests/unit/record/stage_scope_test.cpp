@@ -17,7 +17,7 @@ namespace {
 
 using test::kNoStop;
 
-struct Spans : FactObserver {
+struct Spans : EventObserver {
   std::vector<Span> all;
   void first_ask(std::int32_t, Nanos) override {}
   void span(std::int32_t, std::int32_t, const Span& span) override { all.push_back(span); }
@@ -136,8 +136,8 @@ TEST(StageScope, MayBeDividedByWhatOthersDid) {
     }
     whole = *writer.last();
     const Nanos at = whole.begin;
-    writer.divide_last({part_of(Stage::read, at, at + kMillisecond),
-                        part_of(Stage::decode, at + 2 * kMillisecond, at + 5 * kMillisecond)});
+    writer.split_last_span({part_of(Stage::read, at, at + kMillisecond),
+                            part_of(Stage::decode, at + 2 * kMillisecond, at + 5 * kMillisecond)});
     writer.end_sample();
   });
   std::vector<Span> parts;

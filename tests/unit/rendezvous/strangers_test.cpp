@@ -18,7 +18,7 @@
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/job_token.h"
-#include "rendezvous/meeting.h"
+#include "rendezvous/rendezvous.h"
 
 namespace loaderscope {
 namespace {
@@ -36,11 +36,11 @@ std::uint16_t port_of_strangers() {
   return static_cast<std::uint16_t>(next++);
 }
 
-constexpr Meeting::Patience kLong{30 * kSecond, 20 * kSecond, 30 * kSecond};
+constexpr Rendezvous::Timeouts kLong{30 * kSecond, 20 * kSecond, 30 * kSecond};
 constexpr const char* kSetting = "batch-size = 8";
 
 // Process 0 of two, which waits for the other.
-class Rendezvous : public testing::Test {
+class RendezvousStrangers : public testing::Test {
  protected:
   void SetUp() override {
     first_ = std::async(std::launch::async, [this] { return met(0, token()); });
@@ -55,10 +55,10 @@ class Rendezvous : public testing::Test {
     EXPECT_EQ(second->failure(), "");
   }
 
-  std::unique_ptr<Meeting> met(std::int64_t number, const Secret& with) const {
-    JobPlace place{number, 2, {"127.0.0.1"}, port_, "job", {}, with};
-    return std::make_unique<Meeting>(std::move(place), Introduction{"1.0", "host", kSetting},
-                                     kLong);
+  std::unique_ptr<Rendezvous> met(std::int64_t number, const Secret& with) const {
+    ProcessAddress place{number, 2, {"127.0.0.1"}, port_, "job", {}, with};
+    return std::make_unique<Rendezvous>(std::move(place), HelloMessage{"1.0", "host", kSetting},
+                                        kLong);
   }
   std::string why_refused(const Secret& with) const {
     try {
@@ -71,7 +71,7 @@ class Rendezvous : public testing::Test {
   Fd stranger() const { return connect_to({"127.0.0.1"}, port_, monotonic_now() + 5 * kSecond); }
 
   const std::uint16_t port_ = port_of_strangers();
-  std::future<std::unique_ptr<Meeting>> first_;
+  std::future<std::unique_ptr<Rendezvous>> first_;
 };
 
 bool send_all(int socket, const std::string& bytes) {
@@ -106,7 +106,7 @@ std::optional<Message> next_message(Connection& connection) {
   return std::nullopt;
 }
 
-TEST_F(Rendezvous, IgnoresAHelloOfAnotherVersion) {
+TEST_F(RendezvousStrangers, IgnoresAHelloOfAnotherVersion) {
   for (const std::string text :
        {"loaderscope meeting 3\njob\n0.9\n1\n2\n1\nhost\n\n\n0\n\nbatch-size = 9",
         "loaderscope meeting 5\n01234567890123456789012345678901"}) {
@@ -116,7 +116,7 @@ TEST_F(Rendezvous, IgnoresAHelloOfAnotherVersion) {
   }
 }
 
-TEST_F(Rendezvous, KeepsSettingsAndVersionFromStrangers) {
+TEST_F(RendezvousStrangers, KeepsSettingsAndVersionFromStrangers) {
   Connection one(stranger());
   const Once own{random_bytes(kOnceBytes), ""};
   ASSERT_TRUE(one.send(MessageKind::hello, hello_of(own.of_comer)));
@@ -131,18 +131,18 @@ TEST_F(Rendezvous, KeepsSettingsAndVersionFromStrangers) {
   EXPECT_EQ(said_until_the_end(one.fd()), framed(MessageKind::refusal, ""));
 }
 
-TEST_F(Rendezvous, RefusesAnotherTokenInOneSentence) {
+TEST_F(RendezvousStrangers, RefusesAnotherTokenInOneSentence) {
   const std::string why = why_refused(Secret("a token of another user"));
   EXPECT_THAT(why, HasSubstr("has another token than this process; set LOADERSCOPE_TOKEN to one"));
   EXPECT_THAT(why, Not(HasSubstr("batch-size")));
 }
 
-TEST_F(Rendezvous, AdmitsAProcessDespiteIdleConnections) {
+TEST_F(RendezvousStrangers, AdmitsAProcessDespiteIdleConnections) {
   std::vector<Fd> idle;
   for (int i = 0; i < 600; ++i) idle.push_back(stranger());
 }
 
-TEST_F(Rendezvous, CutsOffAStrangerThatClaimsAGigabyte) {
+TEST_F(RendezvousStrangers, CutsOffAStrangerThatClaimsAGigabyte) {
   const Fd one = stranger();
   for (const MessageKind kind : {MessageKind::hello, MessageKind::record}) {
     std::string claimed = framed(kind, "");
@@ -153,7 +153,7 @@ TEST_F(Rendezvous, CutsOffAStrangerThatClaimsAGigabyte) {
 }
 
 // The deadline is 2 s. It does not begin again with each byte.
-TEST_F(Rendezvous, CutsOffAStrangerThatSendsAByteAtATime) {
+TEST_F(RendezvousStrangers, CutsOffAStrangerThatSendsAByteAtATime) {
   const Fd one = stranger();
   const std::string hello = framed(MessageKind::hello, hello_of(random_bytes(kOnceBytes)));
   std::size_t taken = 0;
@@ -164,7 +164,7 @@ TEST_F(Rendezvous, CutsOffAStrangerThatSendsAByteAtATime) {
   EXPECT_LT(taken, hello.size() - 1) << "that took more than 10 s";
 }
 
-TEST_F(Rendezvous, CutsOffManySmallMessagesAtTheFirst) {
+TEST_F(RendezvousStrangers, CutsOffManySmallMessagesAtTheFirst) {
   const Fd one = stranger();
   std::string many;
   for (int i = 0; i < 100'000; ++i) many += framed(MessageKind::beat, "");
@@ -172,7 +172,7 @@ TEST_F(Rendezvous, CutsOffManySmallMessagesAtTheFirst) {
   EXPECT_EQ(said_until_the_end(one), "");
 }
 
-TEST_F(Rendezvous, IgnoresGarbage) {
+TEST_F(RendezvousStrangers, IgnoresGarbage) {
   for (int i = 0; i < 20; ++i) {
     const Fd one = stranger();
     send_all(one, random_bytes(1 + 97 * static_cast<std::size_t>(i)));
@@ -199,7 +199,7 @@ std::string relayed(const Fd& comer, const Fd& first) {
   }
 }
 
-TEST_F(Rendezvous, RefusesReplayedWords) {
+TEST_F(RendezvousStrangers, RefusesReplayedWords) {
   const Fd listener = listen_everywhere(0);
   auto said = std::async(std::launch::async, [&] {
     pollfd waits{listener, POLLIN, 0};
@@ -208,8 +208,8 @@ TEST_F(Rendezvous, RefusesReplayedWords) {
     return relayed(comer, first);
   });
   {
-    JobPlace place{1, 2, {"127.0.0.1"}, port_of(listener), "job", {}, token()};
-    const Meeting second(std::move(place), Introduction{"1.0", "host", kSetting}, kLong);
+    ProcessAddress place{1, 2, {"127.0.0.1"}, port_of(listener), "job", {}, token()};
+    const Rendezvous second(std::move(place), HelloMessage{"1.0", "host", kSetting}, kLong);
     EXPECT_EQ(first_.get()->failure(), "");
   }
   const std::string words = said.get();
@@ -233,9 +233,9 @@ TEST(Impostor, OfProcess0GetsNoSetting) {
                         framed(MessageKind::accepted, random_bytes(32)));
     return said_until_the_end(comer);
   });
-  JobPlace place{1, 2, {"127.0.0.1"}, port_of(listener), "job", {}, token()};
+  ProcessAddress place{1, 2, {"127.0.0.1"}, port_of(listener), "job", {}, token()};
   try {
-    const Meeting meeting(std::move(place), Introduction{"1.0", "host", kSetting}, kLong);
+    const Rendezvous meeting(std::move(place), HelloMessage{"1.0", "host", kSetting}, kLong);
     ADD_FAILURE() << "an impostor is process 0";
   } catch (const RunError& error) {
     EXPECT_THAT(error.what(), HasSubstr("has another token than this process"));
@@ -247,7 +247,7 @@ TEST(Impostor, OfProcess0GetsNoSetting) {
 
 TEST(InboxTest, MovesNoMoreBytesThanArrive) {
   Inbox inbox;
-  inbox.allow(kLongestWord);
+  inbox.allow(kMaxWord);
   std::string stream;
   for (int i = 0; i < 100'000; ++i) stream += framed(MessageKind::beat, "");
   int taken = 0;
@@ -278,13 +278,13 @@ TEST(InboxTest, TakesMessagesHoweverTheyAreCut) {
 
 TEST(InboxTest, HasRoomForOneMessageOfTheLargestSize) {
   Inbox inbox;
-  const std::string largest = framed(MessageKind::hello, std::string(kLongestOfStranger, 'x'));
+  const std::string largest = framed(MessageKind::hello, std::string(kMaxOfStranger, 'x'));
   EXPECT_EQ(inbox.room(), largest.size());
   inbox.add(largest);
   EXPECT_EQ(inbox.room(), 0U);
   EXPECT_FALSE(inbox.is_too_long());
   EXPECT_TRUE(inbox.next());
-  inbox.add(framed(MessageKind::hello, std::string(kLongestOfStranger + 1, 'x')).substr(0, 5));
+  inbox.add(framed(MessageKind::hello, std::string(kMaxOfStranger + 1, 'x')).substr(0, 5));
   EXPECT_TRUE(inbox.is_too_long());
   EXPECT_FALSE(inbox.next());
 }

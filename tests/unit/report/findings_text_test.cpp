@@ -98,7 +98,7 @@ TEST(FindingsText, TheFixSaysWhatIsWastedAndHowLongAnEpochTakes) {
   record.config.data.samples.set(64'000);
   Analysis analysis;
   analysis.epoch_predicted_s = 400;
-  analysis.waste = Waste{18, std::nullopt};
+  analysis.waste = IdleCost{18, std::nullopt};
   EXPECT_EQ(fix_line(record, analysis), "Waste now: 18.0 GPU-h/day");
   analysis.findings = {finding_of("too-few-workers", 2)};
   analysis.waste->price_per_day = 45;
@@ -173,10 +173,10 @@ TEST(FindingsText, SaysWhetherTheMeanOrTheSpreadStarves) {
   config.loader.num_workers.value = 2;
   analysis.account.window = 1000;
   EXPECT_EQ(starved_line(analysis, config), "");
-  analysis.starved = Starved{200, 100};
+  analysis.starved = StallSplit{200, 100};
   EXPECT_EQ(starved_line(analysis, config),
             "starved: 20.0 % of the time if every cost were its mean, 10.0 % for their spread");
-  analysis.depth = ReadyDepth{"prefetch-factor", 0.9, 7, 1'210'000'000, 1000};
+  analysis.depth = RequiredPrefetchDepth{"prefetch-factor", 0.9, 7, 1'210'000'000, 1000};
   EXPECT_THAT(starved_line(analysis, config),
               testing::EndsWith("; prefetch-factor=7 makes 99.9 % of the steps ready, with 1.21 GB "
                                 "of host memory"));
@@ -184,7 +184,7 @@ TEST(FindingsText, SaysWhetherTheMeanOrTheSpreadStarves) {
   EXPECT_THAT(starved_line(analysis, config),
               testing::EndsWith("; 90.0 % of the steps find their batch ready, and no "
                                 "prefetch-factor that was tried makes it 99.9 %"));
-  analysis.starved = Starved{5, 4};
+  analysis.starved = StallSplit{5, 4};
   EXPECT_EQ(starved_line(analysis, config), "");
 }
 

@@ -17,7 +17,7 @@ using namespace test;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::size_t kLargest = 1 << 20;
+constexpr std::size_t kMaxSize = 1 << 20;
 
 std::string page_of(const RunRecord& record, const Analysis& analysis) {
   std::ostringstream out;
@@ -54,7 +54,7 @@ TEST(Page, OfAMillionStepsIsOfAMegabyteAndLosesNoStall) {
   const RunRecord record =
       record_of(0, kSteps, [&](std::int64_t step) { return step == 777'777 ? stalled : usual; });
   const std::string page = page_of(record, analyse(record));
-  EXPECT_LT(page.size(), kLargest);
+  EXPECT_LT(page.size(), kMaxSize);
   EXPECT_THAT(page, HasSubstr("The longest step took 10.03 s, which is beyond the top."));
   EXPECT_THAT(page, HasSubstr("The means of 2,500 steps each"));
 }

@@ -60,7 +60,7 @@ TEST(ReadResult, MetricsSayHowThoseOfHostsAreJoined) {
   record.metrics = {{"a.mean", "1", "", 1},
                     adds_up({"a.total", "1", "", 2}),
                     adds_up_in_machine({"a.memory", "bytes", "", 3}),
-                    {"a.name", "1", "", 4, false, Joined::same}};
+                    {"a.name", "1", "", 4, false, MetricJoin::same}};
   const std::vector<Metric> read = parse_result(json_of(record), "r.json").record.metrics;
   ASSERT_EQ(read.size(), record.metrics.size());
   for (std::size_t i = 0; i < read.size(); ++i)

@@ -45,7 +45,7 @@ inline WhatIf sample_what_if() {
 }
 
 inline JobPlan sample_plan() {
-  JobQuestion question;
+  PlanRequest question;
   question.ranks = 12;
   question.storage = SharedStorage{1e6, kMillisecond};
   question.decode = DecodeHosts{2, 4, 1e9};

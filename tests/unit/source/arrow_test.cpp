@@ -37,13 +37,14 @@ struct Arrow : testing::Test {
     if (source_row("arrow").open == nullptr) GTEST_SKIP() << "built without FlatBuffers";
   }
   static std::unique_ptr<Source> open_paths(const std::vector<std::string>& paths,
-                                            const GivenWords& words = {}, bool classes = false) {
+                                            const FormatParameters& words = {},
+                                            bool classes = false) {
     SourceOptions options = without_cache(paths);
     options.words = words;
     options.classes = classes;
     return source_row("arrow").open(options, {});
   }
-  static std::unique_ptr<Source> open(const std::string& name, const GivenWords& words = {},
+  static std::unique_ptr<Source> open(const std::string& name, const FormatParameters& words = {},
                                       bool classes = false) {
     return open_paths({fixture("arrow/" + name)}, words, classes);
   }
@@ -52,7 +53,7 @@ struct Arrow : testing::Test {
     const auto mark = name.find('?');
     return open(name.substr(0, mark), {{"column", name.substr(mark + 1)}});
   }
-  std::string why_not(const std::string& bytes, const GivenWords& words = {}) {
+  std::string why_not(const std::string& bytes, const FormatParameters& words = {}) {
     return message_of<RunError>([&] { open_paths({data.write("0.arrow", bytes)}, words); });
   }
   void read_some(const std::string& bytes);

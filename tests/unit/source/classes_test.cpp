@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::unique_ptr<Source> open_classes(std::string_view row, const std::string& path,
-                                     const GivenWords& words = {}) {
+                                     const FormatParameters& words = {}) {
   SourceOptions options = without_cache({path});
   options.words = words;
   options.classes = true;
@@ -25,7 +25,7 @@ std::unique_ptr<Source> open_classes(std::string_view row, const std::string& pa
 }
 
 std::vector<std::string> classes_in(std::string_view row, const std::string& path,
-                                    const GivenWords& words = {}) {
+                                    const FormatParameters& words = {}) {
   const auto source = open_classes(row, path, words);
   const auto reader = source->make_reader();
   std::vector<std::string> classes;

@@ -25,12 +25,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::unique_ptr<Source> open(const std::string& path, const GivenWords& words = {}) {
+std::unique_ptr<Source> open(const std::string& path, const FormatParameters& words = {}) {
   SourceOptions options = without_cache({path});
   options.words = words;
   return open_hdf5(options, {});
 }
-std::string why_not(const std::string& path, const GivenWords& words = {}) {
+std::string why_not(const std::string& path, const FormatParameters& words = {}) {
   return message_of<RunError>([&] { open(path, words); });
 }
 double metric(const Source& source, std::string_view name) {

@@ -21,18 +21,18 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Kind = SampleError::Kind;
 
-SourceOptions options_of(const std::string& path, const GivenWords& words = {}) {
+SourceOptions options_of(const std::string& path, const FormatParameters& words = {}) {
   SourceOptions options = without_cache({path});
   options.words = words;
   return options;
 }
-std::unique_ptr<Source> mds(const std::string& path, const GivenWords& words = {}) {
+std::unique_ptr<Source> mds(const std::string& path, const FormatParameters& words = {}) {
   return open_mds(options_of(path, words), {});
 }
-std::unique_ptr<Source> litdata(const std::string& path, const GivenWords& words = {}) {
+std::unique_ptr<Source> litdata(const std::string& path, const FormatParameters& words = {}) {
   return open_litdata(options_of(path, words), {});
 }
-std::string why_no_mds(const std::string& path, const GivenWords& words = {}) {
+std::string why_no_mds(const std::string& path, const FormatParameters& words = {}) {
   return message_of<RunError>([&] { mds(path, words); });
 }
 double value_of(const Source& source, std::string_view metric) {

@@ -75,12 +75,12 @@ struct Lmdb : testing::Test {
     if (!built_with::kLmdb.is_built) GTEST_SKIP() << "built without LMDB";
   }
 
-  std::unique_ptr<Source> open(const std::string& path, const GivenWords& words = {}) {
+  std::unique_ptr<Source> open(const std::string& path, const FormatParameters& words = {}) {
     SourceOptions options = without_cache({path});
     options.words = words;
     return source_row("lmdb").open(options, {});
   }
-  std::string why_not(const std::string& path, const GivenWords& words = {}) {
+  std::string why_not(const std::string& path, const FormatParameters& words = {}) {
     return message_of<RunError>([&] { open(path, words); });
   }
 };

@@ -23,7 +23,7 @@ std::string why_no_header(std::string_view bytes) {
 struct Npy : testing::Test {
   TempFolder data;
 
-  std::unique_ptr<Source> open(std::vector<std::string> paths, const GivenWords& words = {}) {
+  std::unique_ptr<Source> open(std::vector<std::string> paths, const FormatParameters& words = {}) {
     SourceOptions options = without_cache(std::move(paths));
     options.words = words;
     return open_npy(options, {});
@@ -33,7 +33,7 @@ struct Npy : testing::Test {
     const auto bytes = reader->read(sample);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  std::string why_not(std::vector<std::string> paths, const GivenWords& words = {}) {
+  std::string why_not(std::vector<std::string> paths, const FormatParameters& words = {}) {
     return message_of<RunError>([&] { open(std::move(paths), words); });
   }
 };

@@ -38,14 +38,14 @@ bool is_built(std::int64_t codec) {
 struct Parquet : testing::Test {
   TempFolder data;
 
-  std::unique_ptr<Source> open(const std::string& bytes, const GivenWords& words = {},
+  std::unique_ptr<Source> open(const std::string& bytes, const FormatParameters& words = {},
                                Bytes largest = Bytes{1} << 30) {
     SourceOptions options = without_cache({data.write("0.parquet", bytes)});
     options.words = words;
     options.largest_sample = largest;
     return open_parquet(options, {});
   }
-  std::string why_not(const std::string& bytes, const GivenWords& words = {}) {
+  std::string why_not(const std::string& bytes, const FormatParameters& words = {}) {
     return message_of<RunError>([&] { open(bytes, words); });
   }
   void read_some(const std::string& bytes, const std::string& column);

@@ -89,7 +89,7 @@ TEST_F(RingReader, WhatIsNamedAgainIsNotReadAgain) {
 TEST_F(RingReader, ReadsFewLargeSamplesAhead) {
   kernel.faults.emplace();
   open();
-  const std::string large(static_cast<std::size_t>(kMostReadAhead) / 2, 'x');
+  const std::string large(static_cast<std::size_t>(kMaxReadAhead) / 2, 'x');
   for (const auto& name : {"105.jpg", "106.jpg", "107.jpg", "108.jpg", "109.jpg"})
     data.write(name, large);
   expect(from_to(4, 10));

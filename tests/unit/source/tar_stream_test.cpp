@@ -21,7 +21,7 @@ using testing::IsEmpty;
 
 using Strings = std::vector<std::string>;
 
-StageSink nobody;
+SubstageListener nobody;
 
 struct TarStreams : testing::Test {
   TempFolder data;
@@ -39,7 +39,7 @@ struct TarStreams : testing::Test {
   }
   std::string shard(int index) const { return data / (std::to_string(index) + ".tar"); }
 
-  std::unique_ptr<Source> open(GivenWords words = {}) const {
+  std::unique_ptr<Source> open(FormatParameters words = {}) const {
     SourceOptions options = without_cache({data.path()});
     words.emplace("stream", "1");
     options.words = words;
@@ -59,7 +59,8 @@ struct TarStreams : testing::Test {
       }
     }
   }
-  static Strings read(const Source& source, const StreamPart& part = {}, std::int64_t epoch = 0) {
+  static Strings read(const Source& source, const StreamConsumer& part = {},
+                      std::int64_t epoch = 0) {
     return all_of(*source.streams()->make_stream(part, nobody), epoch);
   }
 };
@@ -200,7 +201,7 @@ TEST_F(TarStreams, WhatIsNoStreamIsSaidBeforeWorkersMeetIt) {
 
 // Of compressed shards.
 struct PackedTarStreams : TarStreams {
-  static std::string message_of_opening(const std::string& path, const GivenWords& words) {
+  static std::string message_of_opening(const std::string& path, const FormatParameters& words) {
     SourceOptions options = without_cache({path});
     options.words = words;
     return message_of<RunError>([&] { open_tar(options, {}); });

@@ -21,12 +21,12 @@ using testing::IsEmpty;
 struct Tar : testing::Test {
   TempFolder data;
 
-  std::unique_ptr<Source> open(const std::string& bytes, const GivenWords& words = {}) {
+  std::unique_ptr<Source> open(const std::string& bytes, const FormatParameters& words = {}) {
     SourceOptions options = without_cache({data.write("0.tar", bytes)});
     options.words = words;
     return open_tar(options, {});
   }
-  std::vector<std::string> samples(const std::string& bytes, const GivenWords& words = {}) {
+  std::vector<std::string> samples(const std::string& bytes, const FormatParameters& words = {}) {
     const auto source = open(bytes, words);
     const auto reader = source->make_reader();
     std::vector<std::string> all;
@@ -38,7 +38,7 @@ struct Tar : testing::Test {
   }
   // What cannot be had stands as "!MEMBER".
   static std::vector<std::string> of_stream(const Source& source) {
-    static StageSink unseen;
+    static SubstageListener unseen;
     const auto stream = source.streams()->make_stream({}, unseen);
     std::vector<std::string> all;
     stream->begin_epoch(0);
@@ -53,7 +53,7 @@ struct Tar : testing::Test {
       }
     }
   }
-  std::string why_not(const std::string& bytes, const GivenWords& words = {}) {
+  std::string why_not(const std::string& bytes, const FormatParameters& words = {}) {
     return message_of<RunError>([&] { open(bytes, words); });
   }
 };

@@ -19,12 +19,12 @@ using Kind = SampleError::Kind;
 struct Tfrecord : testing::Test {
   TempFolder data;
 
-  std::unique_ptr<Source> open(const std::string& bytes, const GivenWords& words = {}) {
+  std::unique_ptr<Source> open(const std::string& bytes, const FormatParameters& words = {}) {
     SourceOptions options = without_cache({data.write("0.tfrecord", bytes)});
     options.words = words;
     return open_tfrecord(options, {});
   }
-  std::string why_not(const std::string& bytes, const GivenWords& words = {}) {
+  std::string why_not(const std::string& bytes, const FormatParameters& words = {}) {
     return message_of<RunError>([&] { open(bytes, words); });
   }
 };

@@ -42,12 +42,12 @@ std::string index_bytes(std::uint8_t type, Bytes token_bytes,
 
 class Tokens : public testing::Test {
  protected:
-  std::unique_ptr<Source> open(const std::string& path, GivenWords words = {}) const {
+  std::unique_ptr<Source> open(const std::string& path, FormatParameters words = {}) const {
     SourceOptions options = without_cache({path});
     options.words = std::move(words);
     return open_tokens(options, {});
   }
-  std::string why_not(const std::string& path, const GivenWords& words = {}) const {
+  std::string why_not(const std::string& path, const FormatParameters& words = {}) const {
     try {
       open(path, words);
     } catch (const RunError& error) {
@@ -173,7 +173,7 @@ TEST_F(Tokens, SaysWhatDoesNotFit) {
 TEST_F(Tokens, RefusesAnIndexThatIsNone) {
   const std::string path = data.write("a.bin", std::string(80, 'a'));
   const std::string whole = index_bytes(4, 4, {3, 7});
-  const auto why = [&](const std::string& index, const GivenWords& words = {}) {
+  const auto why = [&](const std::string& index, const FormatParameters& words = {}) {
     data.write("a.idx", index);
     return why_not(path, words);
   };

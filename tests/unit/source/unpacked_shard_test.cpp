@@ -32,7 +32,7 @@ class BytesInMemory final : public ShardBytes {
   std::string bytes_;
 };
 
-struct NotedStages : StageSink {
+struct NotedStages : SubstageListener {
   int entered = 0, left = 0;
   void enter(Stage stage) override {
     EXPECT_EQ(stage, Stage::read_decompress);

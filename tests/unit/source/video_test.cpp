@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr int kWidth = 48, kHeight = 32, kParts = 8;
 
-std::unique_ptr<Source> open(const std::string& path, const GivenWords& words = {}) {
+std::unique_ptr<Source> open(const std::string& path, const FormatParameters& words = {}) {
   SourceOptions options = without_cache({path});
   options.words = words;
   return open_video(options, {});

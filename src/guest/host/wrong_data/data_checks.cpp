@@ -3,8 +3,8 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr std::size_t kMostEpochs = 64;       // what is wrong shows in the first ones
-constexpr std::size_t kMostGenerators = 256;  // of a data set
+constexpr std::size_t kMaxEpochs = 64;       // what is wrong shows in the first ones
+constexpr std::size_t kMaxGenerators = 256;  // of a data set
 
 }  // namespace
 
@@ -12,7 +12,7 @@ void DataChecks::know(const DataReader& reader) { given_[reader.process].reader 
 
 GivenData* DataChecks::kept(std::int64_t process, const DataEpoch& epoch) {
   GivenData& data = given_[process];
-  if (data.epochs.size() == kMostEpochs && !data.epochs.contains(epoch)) return nullptr;
+  if (data.epochs.size() == kMaxEpochs && !data.epochs.contains(epoch)) return nullptr;
   data.epochs.insert(epoch);
   return &data;
 }
@@ -44,7 +44,7 @@ void DataChecks::hear(std::int64_t process, const DrawsMessage& told) {
   for (const auto& [generator, hash] : told.hashes)
     data->draws[generator][told.epoch][told.worker] = hash;
   for (const std::string& own : told.own) {
-    if (data->own_generators.size() < kMostGenerators) data->own_generators.insert(own);
+    if (data->own_generators.size() < kMaxGenerators) data->own_generators.insert(own);
   }
 }
 

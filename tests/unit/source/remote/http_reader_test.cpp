@@ -244,7 +244,7 @@ TEST_F(HttpReading, AManifestMayLieAtTheServer) {
 TEST_F(HttpReading, StreamsComeInTheirOrder) {
   for (const std::string switches : {"", "drop=1", "short=1"}) {
     const auto source = open("tar", server.url("a.tar", switches), "?stream=1");
-    StageSink nobody;
+    SubstageListener nobody;
     const auto stream = source->streams()->make_stream({}, nobody);
     stream->begin_epoch(0);
     int samples = 0;
@@ -274,7 +274,7 @@ TEST_F(HttpReading, StreamsAreKeptToo) {
   options.kept = std::make_shared<RangeCache>(data / "kept-stream", Bytes{1} << 20);
   const auto source = open("tar", server.url("a.tar"), "?stream=1");
   EXPECT_EQ(source->access(), FileAccess::http);
-  StageSink nobody;
+  SubstageListener nobody;
   const auto stream = source->streams()->make_stream({}, nobody);
   for (int epoch = 0; epoch < 2; ++epoch) {
     stream->begin_epoch(epoch);

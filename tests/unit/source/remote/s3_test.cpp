@@ -5,9 +5,9 @@
 #include <map>
 
 #include "loaderscope/errors.h"
-#include "source/remote/answer.h"
 #include "source/remote/aws_settings.h"
-#include "source/remote/patience.h"
+#include "source/remote/http_response.h"
+#include "source/remote/retry_policy.h"
 #include "source/remote/s3_listing.h"
 #include "source/remote/signature.h"
 #include "unit/source/temp_folder.h"
@@ -114,7 +114,7 @@ TEST(S3ListingTest, WhatIsNoListingIsRefused) {
 }
 
 TEST(AnswerTest, IsReadOfItsHeaders) {
-  Answer answer;
+  HttpResponse answer;
   for (const char* line :
        {"HTTP/1.1 302 Found\r\n", "etag: \"old\"\r\n", "HTTP/2 206\r\n", "Content-Length: 100\r\n",
         "content-range: bytes 5-104/2000\r\n", "ETag: \"new\"\r\n", "Retry-After: 3\r\n"})
@@ -129,7 +129,7 @@ TEST(AnswerTest, IsReadOfItsHeaders) {
 }
 
 TEST(AnswerTest, NonsenseIsNothing) {
-  Answer answer;
+  HttpResponse answer;
   for (const char* line : {"Content-Length: -1", "Content-Range: bytes 9-5/2", "Content-Range: 5",
                            "Content-Range: bytes 9223372036854775807-9223372036854775807/*",
                            "Retry-After: soon", "", ":", "HTTP/"})
@@ -141,7 +141,7 @@ TEST(AnswerTest, NonsenseIsNothing) {
 
 TEST(AnswerTest, SaysWhatWentWrongAndWhetherItMayPass) {
   const auto trouble = [](int status, const char* code) {
-    Answer answer;
+    HttpResponse answer;
     answer.status = status;
     answer.code = code;
     return trouble_of_status(answer, true);
@@ -158,19 +158,19 @@ TEST(AnswerTest, SaysWhatWentWrongAndWhetherItMayPass) {
 }
 
 TEST(PatienceTest, EndsAndObeysTheServer) {
-  Patience patience;
-  for (int tries = 1; tries < Patience::kMostTries; ++tries) {
+  RetryPolicy patience;
+  for (int tries = 1; tries < RetryPolicy::kMaxTries; ++tries) {
     const auto pause = patience.pause(tries, std::nullopt);
     ASSERT_TRUE(pause);
-    EXPECT_LE(*pause, Patience::kFirstPause << (tries - 1));
+    EXPECT_LE(*pause, RetryPolicy::kFirstPause << (tries - 1));
   }
-  EXPECT_FALSE(patience.pause(Patience::kMostTries, std::nullopt));
+  EXPECT_FALSE(patience.pause(RetryPolicy::kMaxTries, std::nullopt));
   EXPECT_GE(*patience.pause(1, 2.0), 2'000'000'000);
   EXPECT_FALSE(patience.pause(1, 3600.0));
-  Patience tired;
+  RetryPolicy tired;
   int again = 0;
   while (tired.pause(1, std::nullopt)) ++again;
-  EXPECT_EQ(again, Patience::kMostAtOnce);
+  EXPECT_EQ(again, RetryPolicy::kMaxAtOnce);
   for (int i = 0; i < 11; ++i) tired.went_well();
   EXPECT_TRUE(tired.pause(1, std::nullopt));
 }

@@ -1,0 +1,238 @@
+// What the rows of the table of findings look at, and what they say.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/findings/frameworks.h"
+#include "analysis/library_threads.h"
+#include "analysis/read_fit.h"
+#include "analysis/wording.h"
+#include "loaderscope/findings.h"
+
+namespace loaderscope {
+
+inline constexpr double kAboutAsMuch = 0.01;  // a larger change must save more
+
+// Cores that a worker needs: with this many it computes all of the time.
+inline constexpr double kAlwaysComputes = 0.9;
+
+struct FindingInput {
+  const RunRecord& record;
+  const Analysis& analysis;
+  const RunConfig& config;
+  PerStage<StageStats> stages;  // of all ranks
+  PerStage<LibraryTime> libraries;
+  ReadFit reads;
+
+  FindingInput(const RunRecord& record, const Analysis& analysis);
+
+  double share(Nanos part) const;  // of the window
+  double share(Cause cause) const { return share(analysis.account.stall[cause]); }
+  double share(Why why) const { return share(analysis.account.why[why]); }
+  double making() const;  // share of what batches are made in
+  bool sees_inside() const { return config.loader.executor != Executor::opaque; }
+  bool has_gpu() const;  // a simulated one, too
+  // Our own trainer waits for each step before it takes the next batch: that can be set.
+  bool waits_for_each_step() const;
+  // As far as it is known what the loader reads.
+  bool has_arrays() const;                     // which are neither decoded nor augmented
+  bool is_packed() const;                      // many samples lie in one file
+  double metric(std::string_view name) const;  // 0 when it is not there
+
+  bool waits_for_other_loaders() const;
+  bool waits_for_sampler() const;
+  bool waits_for_wrapper() const;
+  bool waits_for_notifications() const;
+
+  // What `about` is called in the program, with shares where they are known: "numpy, torch",
+  // "RandomCrop 62.0 %, Normalize 38.0 %"; "" where nothing is known.
+  std::string named(std::string_view about) const;
+  bool has_lines() const;  // of the program, that its `opaque` time goes into
+
+  // Of the time that a worker works on samples, the part on a CPU or waiting for one.
+  double cpu_share() const;
+  // Cores that a worker needs, as if they were always free. More than 1 if a library computes with
+  // several threads.
+  double need_of_core() const;
+  // Of this host, that nobody uses: neither this program nor another. Nothing where nobody counted.
+  std::optional<double> idle_cores() const;
+  double cores_per_rank() const;
+  std::int64_t hosts() const { return std::max<std::int64_t>(1, std::ssize(record.hosts)); }
+  std::int64_t threads() const { return config.loader.num_workers * config.trainer.ranks; }
+  std::int64_t threads_of_host() const { return threads() / hosts(); }  // on average
+};
+
+// Cores that this program's stages used, the most used first: "decode 1.2, launch 0.31"; "" of
+// none.
+std::string core_words(const FindingInput& facts);
+
+// A setting of which the smallest value is looked for that gives back about as much as the best:
+// above `present`, up to `most`.
+struct SettingRange {
+  std::string key;
+  std::int64_t present = 0, most = 0;
+  Changes with = {};  // that go with it
+};
+
+// What a row sees.
+struct Candidate {
+  std::string evidence;
+  // Ways to mend it, the smallest change first: of those that give back about as much the first is
+  // advised. None, and no range, where no setting mends it and nothing is known of what that would
+  // give back.
+  std::vector<Changes> options;
+  std::string pytorch;  // {} stands for the value of the first change
+  Changes to_run = {};  // instead of the option, where a run can try something else
+  std::vector<SettingRange> ranges = {};  // further ways, behind the options
+  // What is said in place of the first option where nothing can be predicted. Where there are
+  // only ranges and no direction, nothing is said then.
+  Changes direction = {};
+  // What cannot help where the evidence is true: it is not said where the model says that it does.
+  Changes limits = {};
+  // Share of the window that is waited on its account. Empty: what the row says.
+  std::optional<double> waited = {};
+  // Without options or ranges: mended, all that is waited for is given back.
+  bool gives_waited = false;
+};
+
+// Without a GPU the rows that are about one see nothing.
+std::optional<Candidate> look_at(const FindingRow& row, const FindingInput& facts);
+// What is said of a candidate that is mended by `changes`, without figures.
+Finding said_of(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
+                const Changes& changes);
+// What a finding gives, to be compared with others.
+using FindingWeight = std::function<double(const Finding&)>;
+// Puts the change that is advised first: a setting that gives at least a third of what later kinds
+// give; then what is rewritten, likewise; then the rest. What only an administrator can do stands
+// last where something else helps.
+void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight);
+// Two names for the same advice say no more than one.
+void drop_repeated(std::vector<Finding>& findings);
+
+// "decode 34.8 %"
+std::string share_words(const FindingInput& facts, Cause cause);
+// By what it is that augments.
+std::string cheaper_augment_words(const FindingInput& facts);
+// "7.5 ms each"; "7.5 ms of work each" where threads waited for a core besides.
+std::string mean_words(const StageStats& stats);
+// More readers get no more bytes per second, as far as that is known.
+bool bandwidth_is_full(const FindingInput& facts);
+// Of a rank: more workers read nothing. 0: the data is not streamed.
+std::int64_t shards_of_stream(const FindingInput& facts);
+// "; a worker takes 1.200 s to start by spawn"; "" of threads, and where none was started
+std::string start_words(const FindingInput& facts);
+Change number(std::string key, std::int64_t value);
+// More workers than there are, as many as anybody is advised to have: how far up is for the model
+// to say.
+SettingRange more_workers(const FindingInput& facts);
+// Of the time, for batches that workers make, whatever keeps them.
+double waits_for_workers(const FindingInput& facts);
+// "; 12 more workers take 14.4 GB of the 60 GB of memory that are free": where that is much; ""
+// else.
+std::string memory_words(const FindingInput& facts, const Changes& changes);
+
+// The looks, one per row of the table.
+std::optional<Candidate> no_workers(const FindingInput& facts);
+std::optional<Candidate> too_few_workers(const FindingInput& facts);
+std::optional<Candidate> too_few_shards(const FindingInput& facts);
+std::optional<Candidate> whole_batch_tasks(const FindingInput& facts);
+std::optional<Candidate> too_many_workers(const FindingInput& facts);
+std::optional<Candidate> workers_restarted(const FindingInput& facts);
+// Of workers that are started in every epoch: it is not the empty window alone that takes it.
+bool starts_take_time(const FindingInput& facts);
+bool first_batch_is_late(const FindingInput& facts);
+std::optional<Candidate> first_epoch_startup(const FindingInput& facts);
+std::optional<Candidate> request_storm(const FindingInput& facts);
+std::optional<Candidate> much_pickled(const FindingInput& facts);
+std::optional<Candidate> state_snapshots(const FindingInput& facts);
+std::optional<Candidate> garbage_collection(const FindingInput& facts);
+
+// As the guest calls parts of a stage.
+inline constexpr std::string_view kOfDataFrames = "pandas", kOfOpens = "opening ";
+std::optional<Candidate> batched_indexing(const FindingInput& facts);
+std::optional<Candidate> rows_of_data_frames(const FindingInput& facts);
+std::optional<Candidate> opened_per_sample(const FindingInput& facts);
+std::optional<Candidate> chunk_amplification(const FindingInput& facts);
+double waited_for_single_samples(const FindingInput& facts);
+double waited_for_frames(const FindingInput& facts);
+double waited_for_opens(const FindingInput& facts);
+std::optional<Candidate> decode_bound(const FindingInput& facts);
+std::optional<Candidate> frames_in_vain(const FindingInput& facts);
+std::optional<Candidate> augment_bound(const FindingInput& facts);
+std::optional<Candidate> padding_waste(const FindingInput& facts);
+std::optional<Candidate> collate_bound(const FindingInput& facts);
+std::optional<Candidate> own_code(const FindingInput& facts);
+std::optional<Candidate> loader_not_seen(const FindingInput& facts);
+std::optional<Candidate> serialisation_tax(const FindingInput& facts);
+std::optional<Candidate> trainer_takes_batches(const FindingInput& facts);
+std::optional<Candidate> other_loader(const FindingInput& facts);
+std::optional<Candidate> slow_sampler(const FindingInput& facts);
+std::optional<Candidate> slow_trainer(const FindingInput& facts);
+std::optional<Candidate> gpu_is_the_limit(const FindingInput& facts);
+
+std::optional<Candidate> storage_latency(const FindingInput& facts);
+std::optional<Candidate> storage_bandwidth(const FindingInput& facts);
+std::optional<Candidate> small_files(const FindingInput& facts);
+std::optional<Candidate> storage_concurrency(const FindingInput& facts);
+std::optional<Candidate> read_on_cpu(const FindingInput& facts);
+std::optional<Candidate> cold_cache(const FindingInput& facts);
+std::optional<Candidate> indices_mapping(const FindingInput& facts);
+std::optional<Candidate> cache_too_small(const FindingInput& facts);
+std::optional<Candidate> decompression(const FindingInput& facts);
+std::optional<Candidate> read_amplification(const FindingInput& facts);
+std::optional<Candidate> library_lock(const FindingInput& facts);
+
+std::optional<Candidate> order_stall(const FindingInput& facts);
+std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts);
+std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts);
+
+std::optional<Candidate> pageable_copies(const FindingInput& facts);
+std::optional<Candidate> copy_not_overlapped(const FindingInput& facts);
+std::optional<Candidate> link_full(const FindingInput& facts);
+double hidden_by_overlap(
+    const FindingInput& facts);  // share that copies beside the compute would save
+std::optional<Candidate> pinning_costs_more(const FindingInput& facts);
+std::optional<Candidate> pin_thread_limit(const FindingInput& facts);
+std::optional<Candidate> too_many_bytes_to_copy(const FindingInput& facts);
+
+std::optional<Candidate> epoch_refill(const FindingInput& facts);
+std::optional<Candidate> short_last_batches(const FindingInput& facts);
+std::optional<Candidate> small_batches(const FindingInput& facts);
+double waited_for_sampler(const FindingInput& facts);
+double spent_per_batch(
+    const FindingInput& facts);  // share that is waited for what every batch costs
+
+std::optional<Candidate> straggler_host(const FindingInput& facts);
+std::optional<Candidate> shared_storage(const FindingInput& facts);
+std::optional<Candidate> straggler_rank(const FindingInput& facts);
+std::optional<Candidate> straggler_worker(const FindingInput& facts);
+double waited_for_ranks(const FindingInput& facts);
+double waited_for_slow_worker(const FindingInput& facts);
+
+std::optional<Candidate> cpu_quota(const FindingInput& facts);
+std::optional<Candidate> cpu_oversubscribed(const FindingInput& facts);
+std::optional<Candidate> cores_exhausted(const FindingInput& facts);
+std::optional<Candidate> other_programs(const FindingInput& facts);
+std::optional<Candidate> nested_thread_pools(const FindingInput& facts);
+std::optional<Candidate> interpreter_lock(const FindingInput& facts);
+std::optional<Candidate> far_numa_node(const FindingInput& facts);
+std::optional<Candidate> ranks_not_bound(const FindingInput& facts);
+std::optional<Candidate> link_below_rating(const FindingInput& facts);
+std::optional<Candidate> clocks_held_down(const FindingInput& facts);
+
+std::optional<Candidate> memory_limit_near(const FindingInput& facts);
+std::optional<Candidate> memory_grows(const FindingInput& facts);
+std::optional<Candidate> open_files_near_limit(const FindingInput& facts);
+
+std::optional<Candidate> same_order_every_epoch(const FindingInput& facts);
+std::optional<Candidate> ranks_see_same_data(const FindingInput& facts);
+std::optional<Candidate> workers_see_same_data(const FindingInput& facts);
+std::optional<Candidate> workers_draw_alike(const FindingInput& facts);
+std::optional<Candidate> epochs_draw_alike(const FindingInput& facts);
+std::optional<Candidate> workers_keep_old_state(const FindingInput& facts);
+
+}  // namespace loaderscope

@@ -1,0 +1,159 @@
+// Why a host of a job is slower than the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include "analysis/host_rates.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kUnlikeOthers = 1.25;  // times what the others take or have
+constexpr double kWorthACause = 0.05;   // of the window
+constexpr double kFarLessRate = 0.5;    // of the rate of the others' requests
+
+// Of all measured but one.
+double of_others(const std::vector<HostRate>& hosts, std::size_t but,
+                 const std::function<double(const HostRate&)>& value) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    if (i != but && hosts[i].is_measured()) values.push_back(value(hosts[i]));
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double stall_of(const HostRate& host, Cause cause) {
+  return share_of(host.account.stall[cause], host.account);
+}
+
+// What the others waited for it is booked to the same causes: what it waits for is its own.
+Cause own_cause(const HostRate& host) {
+  const auto& stall = host.account.stall;
+  return static_cast<Cause>(std::max_element(stall.begin(), stall.end()) - stall.begin());
+}
+
+bool is_work_of_cores(Cause cause) {
+  return cause == Cause::transport || (makes_batches(cause) && cause != Cause::read);
+}
+
+std::string took_words(std::string_view what, double own, double others) {
+  return fmt::format("{} takes {} a sample, on the others {}", what,
+                     show_duration(static_cast<Nanos>(own)),
+                     show_duration(static_cast<Nanos>(others)));
+}
+
+struct BesideOthers {
+  const HostRate& host;
+  double queued, queued_there;  // of the window
+  double cores_there, read_there, decode_there, requests_there;
+  Cause cause;
+
+  bool waits_for_a_core() const { return queued >= kWorthACause || cause == Cause::contention; }
+  bool waits_longer_for_a_core() const { return queued >= queued_there + kWorthACause; }
+  bool has_fewer_cores() const {
+    return host.cores > 0 && kUnlikeOthers * host.cores <= cores_there;
+  }
+  // What it waits for would take less time with more of them.
+  bool needs_cores() const {
+    return waits_for_a_core() || host.throttled >= kWorthACause || is_work_of_cores(cause);
+  }
+  bool lacks_cores() const {
+    return waits_longer_for_a_core() || cause == Cause::contention ||
+           (has_fewer_cores() && needs_cores());
+  }
+  // Of other hosts, behind what it reads.
+  bool waits_for_notifications() const {
+    return cause == Cause::launch && host.waits_for_notifications;
+  }
+  bool reads_slowly() const {
+    return (cause == Cause::read || waits_for_notifications()) &&
+           host.read_of_sample > kUnlikeOthers * read_there;
+  }
+  bool decodes_slowly() const { return host.decode_of_sample > kUnlikeOthers * decode_there; }
+};
+
+BesideOthers beside_others(const std::vector<HostRate>& hosts, std::size_t of) {
+  const auto others = [&](double HostRate::*member) {
+    return of_others(hosts, of, [member](const HostRate& other) { return other.*member; });
+  };
+  const auto queued = [](const HostRate& h) { return stall_of(h, Cause::contention); };
+  return {hosts[of],
+          queued(hosts[of]),
+          of_others(hosts, of, queued),
+          others(&HostRate::cores),
+          others(&HostRate::read_of_sample),
+          others(&HostRate::decode_of_sample),
+          others(&HostRate::request_rate),
+          own_cause(hosts[of])};
+}
+
+// What requests bring while any are under way is what the way to the server gives.
+std::string requests_words(const BesideOthers& beside) {
+  const HostRate& host = beside.host;
+  if (host.request_rate <= 0 || host.request_rate > kFarLessRate * beside.requests_there) return "";
+  return fmt::format("; while any are under way its requests bring {}{}, those of the others {}",
+                     show_byte_rate(host.request_rate),
+                     host.link_is_full ? ", all that its way to the storage has" : "",
+                     show_byte_rate(beside.requests_there));
+}
+
+std::string own_wait_words(const BesideOthers& beside) {
+  return fmt::format(
+      "it waits chiefly for {} ({})",
+      beside.waits_for_notifications() ? "word that the others are ready" : name_of(beside.cause),
+      show_percent(stall_of(beside.host, beside.cause)));
+}
+
+std::string slow_words(const BesideOthers& beside) {
+  if (beside.reads_slowly())
+    return "; " + took_words("reading", beside.host.read_of_sample, beside.read_there) +
+           requests_words(beside);
+  if (beside.decodes_slowly())
+    return "; " + took_words("decoding", beside.host.decode_of_sample, beside.decode_there);
+  return "";
+}
+
+// Where its threads hardly wait for a core, what it waits for takes cores, and it has fewer.
+std::string cores_words(const BesideOthers& beside) {
+  const HostRate& host = beside.host;
+  const bool is_queue = beside.waits_for_a_core();
+  std::string text = is_queue ? fmt::format("its threads wait for a core {} of the time",
+                                            show_percent(beside.queued))
+                              : own_wait_words(beside) + ", with fewer cores";
+  // Of others that wait for this one, it is what they wait for too.
+  if (beside.waits_longer_for_a_core())
+    text += ", those of the others " + show_percent(beside.queued_there);
+  if (host.cores > 0)
+    text +=
+        fmt::format(" ({}, the others {})", show_cores(host.cores), show_cores(beside.cores_there));
+  if (host.throttled > 0)
+    text += fmt::format(", and its CPU quota stopped it {}", show_percent(host.throttled));
+  return is_queue ? text : text + slow_words(beside);
+}
+
+}  // namespace
+
+std::string host_slowness(const std::vector<HostRate>& hosts, std::size_t of) {
+  const BesideOthers beside = beside_others(hosts, of);
+  return beside.lacks_cores() ? cores_words(beside) : own_wait_words(beside) + slow_words(beside);
+}
+
+std::string where_to_look(const std::vector<HostRate>& hosts, std::size_t of) {
+  const BesideOthers beside = beside_others(hosts, of);
+  const std::string& name = beside.host.name;
+  if (beside.lacks_cores())
+    return fmt::format("what takes the cores of {}: its CPU quota, other programs", name);
+  if (beside.reads_slowly())
+    return fmt::format("the way from {} to its storage: {}", name,
+                       beside.host.request_rate > 0 ? "its network link, what else uses it"
+                                                    : "its disk, its network link");
+  if (beside.waits_for_notifications())
+    return fmt::format("the network link of {}, what else uses it", name);
+  return fmt::format("what {} has to itself: its cores, its disk, its network", name);
+}
+
+}  // namespace loaderscope

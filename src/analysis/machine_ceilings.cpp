@@ -1,0 +1,172 @@
+#include "analysis/machine_ceilings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "analysis/totals.h"
+#include "analysis/wording.h"
+#include "loaderscope/units.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kAlikeSizes = 1.25;  // sizes of images that differ by less decode alike
+constexpr double kNoTrace = 1e-4;     // of the bytes of samples: what a warm page cache still reads
+
+constexpr double kMaxShown = 1e15;  // per second: more is no measurement
+
+struct RateRow {
+  const char *name, *unit, *help;
+  double ProbedRates::*member;
+};
+constexpr std::array kRates = {
+    RateRow{"probed.decodes_per_core_s", "1/s",
+            "whole images that a core decodes with all at work, as probe measured on this machine",
+            &ProbedRates::decodes_per_core_s},
+    RateRow{"probed.decoded_bytes", "bytes", "stored size of those images",
+            &ProbedRates::decoded_bytes},
+    RateRow{"probed.storage_bytes_per_s", "bytes/s",
+            "the most that storage gave probe, by random reads of samples",
+            &ProbedRates::storage_bytes_per_s},
+    RateRow{"probed.copied_bytes_per_s", "bytes/s",
+            "that all cores copied within memory when probe measured",
+            &ProbedRates::copied_bytes_per_s},
+    RateRow{"probed.link_bytes_per_s", "bytes/s",
+            "that the link of the slowest GPU gave probe, from page-locked memory",
+            &ProbedRates::link_bytes_per_s},
+};
+
+// What the run took of each, by the sample.
+struct Taken {
+  const RunRecord& record;
+  ProbedRates probed;
+  double samples_per_s, samples;
+  double hosts;  // each with what probe measured on the first
+
+  explicit Taken(const RunRecord& of)
+      : record(of),
+        probed(probed_rates(of)),
+        samples_per_s(per_second(of, &RankRecord::samples).value_or(0)) {
+    samples = static_cast<double>(sum(&RankRecord::samples));
+    hosts = static_cast<double>(std::max<std::size_t>(of.hosts.size(), 1));
+  }
+
+  std::int64_t sum(std::int64_t RankRecord::*count) const {
+    std::int64_t all = 0;
+    for (const RankRecord& rank : record.ranks) all += rank.*count;
+    return all;
+  }
+  double each(std::int64_t RankRecord::*count) const {
+    return static_cast<double>(sum(count)) / samples;
+  }
+};
+
+// Of each host: "4 x 1.00 GB/s".
+std::string of_hosts(const Taken& taken, const std::string& what) {
+  return taken.hosts > 1 ? fmt::format("{:.0f} x {}", taken.hosts, what) : what;
+}
+
+using Found = std::optional<MachineCeiling>;
+
+Found ceiling_at(const Taken& taken, std::string_view name, std::string what, double most) {
+  if (!(most > 0) || most > kMaxShown) return std::nullopt;
+  return MachineCeiling{name, what + ", as probe measured", most, taken.samples_per_s / most};
+}
+
+Found of_decoding(const Taken& taken) {
+  const double per_core = taken.probed.decodes_per_core_s, cores = cores_of_job(taken.record);
+  const bool is_seen = job_stages(taken.record)[Stage::decode].count > 0;
+  const double stored = taken.each(&RankRecord::read_bytes), probed = taken.probed.decoded_bytes;
+  if (per_core <= 0 || cores <= 0 || !is_seen || stored <= 0 || probed <= 0) return std::nullopt;
+  if (std::max(stored, probed) > kAlikeSizes * std::min(stored, probed)) return std::nullopt;
+  return ceiling_at(
+      taken, "decoding",
+      fmt::format("{} decoding {} whole images/s each", show_cores(cores), show_rate(per_core)),
+      cores * per_core);
+}
+
+// By what was read of storage, and not of the page cache.
+Found of_storage(const Taken& taken) {
+  const double read = value_of(taken.record.metrics, "process.storage_read_bytes").value_or(0);
+  const double rate = taken.probed.storage_bytes_per_s;
+  const auto asked = static_cast<double>(taken.sum(&RankRecord::read_bytes));
+  if (rate <= 0 || read <= 0 || asked <= 0 || read < kNoTrace * asked) return std::nullopt;
+  return ceiling_at(taken, "storage", "storage at " + of_hosts(taken, show_byte_rate(rate)),
+                    taken.hosts * rate / (read / taken.samples));
+}
+
+Found of_copying(const Taken& taken) {
+  const double rate = taken.probed.copied_bytes_per_s;
+  const double delivered = taken.each(&RankRecord::delivered_bytes);
+  if (rate <= 0 || delivered <= 0) return std::nullopt;
+  return ceiling_at(
+      taken, "copying",
+      fmt::format("one copy of each batch at {}", of_hosts(taken, show_byte_rate(rate))),
+      taken.hosts * rate / delivered);
+}
+
+Found of_real_link(const Taken& taken) {
+  const double rate = taken.probed.link_bytes_per_s;
+  const double delivered = taken.each(&RankRecord::delivered_bytes);
+  const bool copies = job_stages(taken.record)[Stage::h2d].bytes > 0;
+  if (taken.record.simulated || rate <= 0 || delivered <= 0 || !copies) return std::nullopt;
+  const auto links = std::ssize(taken.record.ranks);
+  return ceiling_at(
+      taken, "link",
+      fmt::format("the {} at {}", links == 1 ? "link" : "links", show_byte_rate(rate)),
+      rate * static_cast<double>(links) / delivered);
+}
+
+}  // namespace
+
+void add_probed_rates(const ProbedRates& rates, RunRecord& record) {
+  for (const RateRow& row : kRates) {
+    if (rates.*row.member > 0)
+      record.metrics.push_back({row.name, row.unit, row.help, rates.*row.member});
+  }
+}
+
+ProbedRates probed_rates(const RunRecord& record) {
+  ProbedRates rates;
+  for (const RateRow& row : kRates)
+    rates.*row.member = std::clamp(value_of(record.metrics, row.name).value_or(0), 0.0, kMaxShown);
+  return rates;
+}
+
+std::vector<MachineCeiling> machine_ceilings(const RunRecord& record) {
+  const Taken taken(record);
+  std::vector<MachineCeiling> ceilings;
+  if (taken.samples_per_s <= 0 || taken.samples <= 0) return ceilings;
+  for (const auto& look : {of_decoding, of_storage, of_copying, of_real_link}) {
+    if (Found found = look(taken)) ceilings.push_back(std::move(*found));
+  }
+  return ceilings;
+}
+
+std::string probed_words(const std::vector<MachineCeiling>& ceilings) {
+  std::vector<MachineCeiling> sorted = ceilings;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.reached > b.reached; });
+  std::string text;
+  for (const MachineCeiling& each : sorted) {
+    if (each.reached < kMinReportedShare) break;
+    text += fmt::format("{}{} at {}{}", text.empty() ? "" : ", ", each.name,
+                        show_percent(each.reached), text.empty() ? " of what probe measured" : "");
+  }
+  return text;
+}
+
+std::string beyond_probed(const std::vector<MachineCeiling>& ceilings, double samples_per_s) {
+  const MachineCeiling* least = nullptr;
+  for (const MachineCeiling& each : ceilings) {
+    if (least == nullptr || each.samples_per_s < least->samples_per_s) least = &each;
+  }
+  if (least == nullptr || samples_per_s <= least->samples_per_s) return "";
+  return fmt::format("{} samples/s at most by {}: fewer than the {} that are predicted",
+                     show_rate(least->samples_per_s), least->what, show_rate(samples_per_s));
+}
+
+}  // namespace loaderscope

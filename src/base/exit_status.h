@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace loaderscope {
+
+// Of a status as waitpid() gives it: "was killed by signal 9 (SIGKILL)", "ended with exit code 3".
+std::string describe_exit(int status);
+
+}  // namespace loaderscope

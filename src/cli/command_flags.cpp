@@ -1,0 +1,63 @@
+#include "cli/command_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+
+void add_verbose(CLI::App& app, bool& verbose) {
+  app.add_flag("-v,--verbose", verbose, std::string(kVerbose.help));
+}
+
+CommandFlags::CommandFlags(CLI::App& app, std::span<const CommandFlag> flags) {
+  for (const CommandFlag& flag : flags) {
+    std::string names = "--" + std::string(flag.name);
+    if (!flag.short_name.empty()) names = "-" + std::string(flag.short_name) + "," + names;
+    const std::string help(flag.help);
+    CLI::Option* option = nullptr;
+    if (flag.value_name.empty()) {
+      option = app.add_flag(names, help);
+    } else {
+      const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
+      option = app.add_option(names, keep, help);
+      option->type_name(std::string(flag.value_name));
+      option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+    flags_.push_back({&flag, option});
+    scenario_.names.push_back(flag.name);
+  }
+}
+
+RunConfig CommandFlags::read(const ConfigFlags& base, std::vector<ListedFlag>* listed) {
+  return base.config(scenario_, listed);
+}
+
+std::vector<std::string> CommandFlags::texts(std::string_view name) const {
+  for (const Flag& flag : flags_) {
+    if (flag.row->name == name && !flag.option->empty()) return flag.option->results();
+  }
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : scenario_.found) {
+    if (key == name) texts.push_back(value);
+  }
+  return texts;
+}
+
+std::string CommandFlags::text(std::string_view name) const {
+  const std::vector<std::string> all = texts(name);
+  return all.empty() ? "" : all.back();
+}
+
+bool CommandFlags::is_on(std::string_view name) const {
+  const std::string value = text(name);
+  if (value.empty() || value == "false") return false;
+  if (value != "true") refuse(name, "expected true or false");
+  return true;
+}
+
+void CommandFlags::refuse(std::string_view name, const std::string& reason) const {
+  throw UsageError("--" + std::string(name) + " " + shown_text(text(name)) + ": " + reason);
+}
+
+}  // namespace loaderscope

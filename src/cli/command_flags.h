@@ -1,0 +1,68 @@
+// Flags of one command that are no settings of a run; in a scenario they are keys all the same.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/config_flags.h"
+
+namespace loaderscope {
+
+struct CommandFlag {
+  std::string_view name;        // "vary"
+  std::string_view short_name;  // "L", or ""
+  std::string_view value_name;  // "" for a switch
+  std::string_view help;
+  bool repeats = false;
+};
+
+// Of every command whose answer is a table.
+inline constexpr CommandFlag kVerbose = {"verbose", "v", "",
+                                         "Show all that is known, not only what fits a screen."};
+
+// Of every command that compares its figures with ceilings.
+inline constexpr CommandFlag kMachineFlag = {
+    "machine", "", "FILE",
+    "Take this machine's ceilings of this profile, saved by 'probe --json', instead of that of "
+    "'probe --save'; none: of no profile."};
+
+void add_verbose(CLI::App& app, bool& verbose);  // for a command that reads no scenario
+
+class CommandFlags {
+ public:
+  // `app` and `flags` must outlive this.
+  CommandFlags(CLI::App& app, std::span<const CommandFlag> flags);
+
+  // The settings of a run from `base`, and with its scenario what the command line does not say of
+  // the flags here. Call once, before the others.
+  RunConfig read(const ConfigFlags& base, std::vector<ListedFlag>* listed = nullptr);
+
+  std::vector<std::string> texts(std::string_view name) const;
+  std::string text(std::string_view name) const;  // the last one, or ""
+  bool is_given(std::string_view name) const { return !texts(name).empty(); }
+  bool is_on(std::string_view name) const;  // of a switch; throws UsageError
+
+  // The value by `parse`, or `otherwise`. Throws UsageError that names the flag.
+  template <class T>
+  T value(std::string_view name, T (*parse)(std::string_view), T otherwise) const {
+    if (!is_given(name)) return otherwise;
+    try {
+      return parse(text(name));
+    } catch (const ValueError& error) {
+      refuse(name, error.what());
+    }
+  }
+  [[noreturn]] void refuse(std::string_view name, const std::string& reason) const;
+
+ private:
+  struct Flag {
+    const CommandFlag* row;
+    const CLI::Option* option;
+  };
+  std::vector<Flag> flags_;
+  OtherKeys scenario_;
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,57 @@
+// From the workers of one modelled rank to its trainer: the feeder of each, and the pin thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/fifo.h"
+#include "engine/model/batch.h"
+#include "engine/model/simulated_machine.h"
+#include "engine/pipeline/plan.h"
+
+namespace loaderscope::model {
+
+class BatchTransport {
+ public:
+  // `arrived` is told of every batch that the trainer may take, in the order of arrival.
+  BatchTransport(const Plan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
+                 std::function<void(ModelBatch&)> arrived);
+
+  void finished(std::int32_t worker, ModelBatch& batch);
+
+  void wake_feeder(std::int32_t worker);
+  void wake_pin_thread();
+
+ private:
+  // Sends the batches of one worker, one after another.
+  struct Feeder {
+    Fifo<ModelBatch*> to_send;
+    bool sending = false;
+    ActiveWork work;
+  };
+
+  std::uint64_t who(Role role, std::int32_t index) const { return pack({role, rank_, index}); }
+  Execution execution(std::int32_t worker, const ModelBatch& batch) const {
+    return plan_.execution(rank_, worker, batch.events, batch.batch_of_epoch);
+  }
+  void send_next(std::int32_t worker);
+  void sent(ModelBatch& batch);
+  void pin_next();
+  void begin_pinning();
+  void deliver(ModelBatch& batch);
+
+  const Plan& plan_;
+  SimulatedMachine& world_;
+  Folder& folder_;
+  std::int32_t rank_;
+  std::function<void(ModelBatch&)> arrived_;
+  std::vector<Feeder> feeders_;  // by worker
+
+  Fifo<ModelBatch*> to_pin_;
+  ModelBatch* pinning_ = nullptr;
+  bool pin_receives_ = false;  // of `pinning_`: it is being received
+  ActiveWork pin_work_;
+};
+
+}  // namespace loaderscope::model

@@ -1,0 +1,31 @@
+// How often a running engine says how far it is.
+#pragma once
+
+#include "base/thread_meter.h"
+#include "loaderscope/engine.h"
+
+namespace loaderscope {
+
+class ProgressThrottle {
+ public:
+  // `context` outlives this. The first beat is due at once, or a while after `begin`.
+  explicit ProgressThrottle(const EngineContext& context) : context_(context) {}
+  void begin() { last_ = monotonic_now(); }
+
+  // To be called often. `progress` gives a Progress, and is called where somebody wants to know.
+  template <typename Source>
+  void look(const Source& progress) {
+    const Nanos now = monotonic_now();
+    if (!context_.on_progress || now - last_ < kEvery) return;
+    last_ = now;
+    context_.on_progress(progress());
+  }
+
+ private:
+  static constexpr Nanos kEvery = 200 * kMillisecond;
+
+  const EngineContext& context_;
+  Nanos last_ = 0;
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,150 @@
+#include "experiment/compare/compared_quantities.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/quantiles.h"
+
+namespace loaderscope::compare {
+namespace {
+
+// Of the shortest comparison whose spread is kept: its runs without its blocks, the arm and time.
+constexpr std::int64_t kDegreesOfKnown = 2 * kMinPairs - kMinPairs / kPairsOfBlock - 2;
+constexpr std::int64_t kDegreesOfAssumed = 1000;  // no estimate, and so without an error of its own
+
+constexpr double kWorthComparing = 0.01;  // of the time of all stages, or of the window
+constexpr double kDisturbance = 0.25;     // of all cores, more than in the median run
+
+bool in_all(const Runs& runs, std::string_view name, bool above_0) {
+  return !runs.empty() && std::all_of(runs.begin(), runs.end(), [&](const ArmRun* run) {
+    const std::optional<double> value = value_of(run->quantities, name);
+    return value && (!above_0 || *value > 0);
+  });
+}
+
+// `quantity`: as the runs call it.
+ComparedQuantity ask(const Runs& runs, Difference difference, std::string_view quantity) {
+  ComparedQuantity question{std::move(difference)};
+  std::vector<BlockValue> values;
+  const bool ratio = question.difference.scale == Scale::ratio;
+  for (const ArmRun* run : runs) {
+    const double value = value_of(run->quantities, quantity).value_or(0);
+    values.push_back({run->block, run->arm == 1, ratio ? std::log(value) : value});
+  }
+  question.test = BlockTest(values);
+  question.difference.a = mean_of(runs, 0, quantity);
+  question.difference.b = mean_of(runs, 1, quantity);
+  return question;
+}
+
+Difference difference_of(const QuantityRow& row) {
+  Difference difference;
+  difference.row = &row;
+  difference.name = row.row.name;
+  difference.scale = row.scale;
+  difference.more_is_worse = row.more_is_worse;
+  return difference;
+}
+
+void ask_of_rows(std::vector<ComparedQuantity>& questions, const Runs& runs, bool deciding) {
+  for (const QuantityRow& row : quantity_table()) {
+    if (row.decides != deciding || !in_all(runs, row.row.name, row.scale == Scale::ratio)) continue;
+    questions.push_back(ask(runs, difference_of(row), row.row.name));
+  }
+}
+
+// By CPU time, or by wall time where a stage waits more than it computes.
+void ask_of_stages(std::vector<ComparedQuantity>& questions, const Runs& runs) {
+  double all_a = 0, all_b = 0;
+  for (const Stage stage : compared_stages()) {
+    all_a += wall_of(runs, 0, stage);
+    all_b += wall_of(runs, 1, stage);
+  }
+  for (const Stage stage : compared_stages()) {
+    const double a = wall_of(runs, 0, stage), b = wall_of(runs, 1, stage);
+    if (a < kWorthComparing * all_a && b < kWorthComparing * all_b) continue;
+    const std::string name(name_of(stage));
+    const bool waits = mean_of(runs, 0, name) < a / 2;
+    const std::string quantity = waits ? name + std::string(kWall) : name;
+    if (!in_all(runs, quantity, true)) continue;
+    Difference difference;
+    difference.name = name;
+    questions.push_back(ask(runs, std::move(difference), quantity));
+  }
+}
+
+// Without a compute all of the window is waiting, and its parts say nothing more than the stages.
+void ask_of_waits(std::vector<ComparedQuantity>& questions, const Runs& runs) {
+  if (!in_all(runs, "busy", false)) return;
+  for (const auto& word : Words<Cause>::table()) {
+    const std::string name = std::string(kWaitFor) + std::string(word.name);
+    if (mean_of(runs, 0, name) < kWorthComparing && mean_of(runs, 1, name) < kWorthComparing)
+      continue;
+    Difference difference;
+    difference.name = name;
+    difference.scale = Scale::share;
+    questions.push_back(ask(runs, std::move(difference), name));
+  }
+}
+
+}  // namespace
+
+Runs quiet_runs(const Comparison& comparison) {
+  std::vector<double> others;
+  for (const ArmRun& run : comparison.runs) others.push_back(run.other_cores);
+  const double most = median_of(others) + kDisturbance * comparison.cores;
+  Runs all, left;
+  std::array<std::int64_t, 2> of_arms{}, left_of_arms{};
+  for (const ArmRun& run : comparison.runs) {
+    const auto arm = static_cast<std::size_t>(run.arm);
+    all.push_back(&run);
+    ++of_arms.at(arm);
+    if (run.other_cores > most) continue;
+    left.push_back(&run);
+    ++left_of_arms.at(arm);
+  }
+  const bool enough = left_of_arms[0] >= kMinPairs && left_of_arms[1] >= kMinPairs &&
+                      2 * left_of_arms[0] > of_arms[0] && 2 * left_of_arms[1] > of_arms[1];
+  return enough ? left : all;
+}
+
+double mean_of(const Runs& runs, std::int64_t arm, std::string_view name) {
+  double sum = 0, count = 0;
+  for (const ArmRun* run : runs) {
+    if (run->arm != arm) continue;
+    sum += value_of(run->quantities, name).value_or(0);
+    ++count;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+double wall_of(const Runs& runs, std::int64_t arm, Stage stage) {
+  return mean_of(runs, arm, std::string(name_of(stage)) + std::string(kWall));
+}
+
+std::vector<ComparedQuantity> questions_about_two(const Runs& runs, const KnownNoise& known) {
+  std::vector<ComparedQuantity> questions;
+  for (const QuantityRow& row : quantity_table()) {
+    const bool is_rate = row.row.name == "samples-per-s", is_cpu = row.row.name == "cpu-per-sample";
+    if ((!is_rate && !is_cpu) || !in_all(runs, row.row.name, true)) continue;
+    ComparedQuantity question = ask(runs, difference_of(row), row.row.name);
+    question.test = BlockTest::with_known_deviation(
+        std::log(question.difference.b / question.difference.a), is_rate ? known.rate : known.cpu,
+        known.jobs > 0 ? kDegreesOfKnown : kDegreesOfAssumed);
+    questions.push_back(std::move(question));
+  }
+  return questions;
+}
+
+std::vector<ComparedQuantity> questions_about(const Runs& runs) {
+  std::vector<ComparedQuantity> questions;
+  ask_of_rows(questions, runs, true);
+  ask_of_stages(questions, runs);
+  ask_of_waits(questions, runs);
+  ask_of_rows(questions, runs, false);
+  return questions;
+}
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,170 @@
+#include "guest/host/resource_usage.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "base/thread_meter.h"
+#include "machine/machine.h"
+#include "machine/proc_file.h"
+#include "machine/process_stat.h"
+
+namespace loaderscope::guest {
+namespace {
+
+// What a process has used goes over to the one that waits for it, at last to this program.
+EndedProcesses ended_children() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  EndedProcesses ended;
+  ended.add(usage);
+  return ended;
+}
+
+void subtract(EndedProcesses& all, const EndedProcesses& part) {
+  all.user_s -= part.user_s;
+  all.system_s -= part.system_s;
+  all.minor_faults -= part.minor_faults;
+  all.major_faults -= part.major_faults;
+  all.voluntary_switches -= part.voluntary_switches;
+  all.involuntary_switches -= part.involuntary_switches;
+  all.read_from_storage -= part.read_from_storage;
+}
+
+// A launcher that takes no batch is a process of the job too.
+std::vector<pid_t> all_of_job(const std::vector<JobProcess>& processes) {
+  std::vector<pid_t> all = descendants_of(::getpid());
+  for (const JobProcess& process : processes) all.push_back(process.pid);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+// Those that were not unlinked when they were mapped.
+void add_segments(std::set<std::string>& segments, pid_t pid) {
+  constexpr std::string_view kFolder = "/dev/shm/", kUnlinked = " (deleted)";
+  std::ifstream file("/proc/" + std::to_string(pid) + "/maps");
+  for (std::string line; std::getline(file, line);) {
+    const auto path = line.find(kFolder);
+    if (path != line.npos && !line.ends_with(kUnlinked)) segments.insert(line.substr(path));
+  }
+}
+
+Bytes bytes_left_of(const std::set<std::string>& segments) {
+  constexpr Bytes kBlock = 512;
+  Bytes left = 0;
+  for (const std::string& segment : segments) {
+    struct stat state {};
+    if (::stat(segment.c_str(), &state) == 0) left += kBlock * state.st_blocks;
+  }
+  return left;
+}
+
+Bytes used_in_shared_folder() { return read_shared_folder().value_or(SharedFolder{}).used; }
+
+}  // namespace
+
+ResourceUsage::ResourceUsage()
+    : shared_before_(used_in_shared_folder()), ended_before_(ended_children()) {}
+
+// Of the job alone: this program measures, and is no part of it. Without its memory.
+ProcessCounters ResourceUsage::read(const std::vector<JobProcess>& processes) const {
+  OtherProcesses job;
+  job.ended = ended_children();
+  subtract(job.ended, ended_before_);
+  job.running = all_of_job(processes);
+  std::int64_t threads = 0;
+  for (const pid_t process : job.running) {
+    const auto stat = read_process_stat("/proc/" + std::to_string(process));
+    if (!stat) continue;
+    threads += stat->threads;
+    job.ended.user_s += stat->children.user_s;
+    job.ended.system_s += stat->children.system_s;
+    job.ended.minor_faults += stat->children.minor_faults;
+    job.ended.major_faults += stat->children.major_faults;
+  }
+  ProcessCounters counters = read_counters_of(job);
+  counters.threads = threads;
+  counters.resident = counters.shared = 0;
+  return counters;
+}
+
+void ResourceUsage::window_begins(const std::vector<JobProcess>& processes) {
+  behind_.clear();
+  begin_ = before_ = read(processes);
+  programs_before_.emplace("/", ::getpid());
+  note_ended(processes);
+}
+
+// PyTorch unlinks a segment as soon as it is mapped: only the folder's fill level shows it.
+void ResourceUsage::look(const std::vector<JobProcess>& processes, const JobMemory& memory,
+                         bool window_has_ended, Nanos window_end) {
+  const Nanos begin = monotonic_now();
+  if (processes.empty() || (!pace_.is_due(begin) && !window_has_ended)) return;
+  ended_ = window_has_ended;
+  if (ended_) note_other_programs();
+  ProcessCounters now = read(processes);
+  now.resident = memory.resident();
+  now.shared = memory.shared();
+  behind_.push_back(now);
+  forget_before(window_end);
+  shared_ = std::max<Bytes>(0, used_in_shared_folder() - shared_before_);
+  for (const JobProcess& process : processes) add_segments(segments_, process.pid);
+  note_ended(processes);
+  pace_.looked(begin);
+}
+
+void ResourceUsage::job_ended() {
+  if (!begun() || ended_) return;
+  note_other_programs();
+  ProcessCounters now = read({});
+  const ProcessCounters& last = behind_.empty() ? before_ : behind_.back();
+  now.threads = last.threads;
+  now.resident = last.resident;
+  now.shared = last.shared;
+  now.locked = last.locked;
+  behind_.push_back(now);
+}
+
+void ResourceUsage::note_other_programs() {
+  other_programs_ = OtherPrograms("/", ::getpid()).since(*programs_before_);
+}
+
+void ResourceUsage::forget_before(Nanos window_end) {
+  for (; !behind_.empty() && behind_.front().at <= window_end; behind_.pop_front())
+    before_ = behind_.front();
+}
+
+void ResourceUsage::note_ended(const std::vector<JobProcess>& processes) {
+  std::set<pid_t> there;
+  for (const JobProcess& process : processes) there.insert(process.pid);
+  some_ended_ =
+      some_ended_ || !std::includes(there.begin(), there.end(), there_.begin(), there_.end());
+  there_ = std::move(there);
+}
+
+std::vector<Metric> ResourceUsage::metrics(Nanos window_end) {
+  forget_before(window_end);
+  const ProcessCounters end =
+      behind_.empty() ? before_ : between(before_, behind_.front(), window_end);
+  if (end.at <= begin_.at) return {};
+  std::vector<Metric> metrics = process_metrics(begin_, end, {});
+  if (some_ended_) {
+    std::erase_if(metrics, [](const Metric& m) { return m.name.ends_with("_switches"); });
+  }
+  metrics.push_back(adds_up_in_machine(
+      {"memory.shm_bytes", "bytes",
+       "in /dev/shm at the end of the window, less what was there before the job",
+       static_cast<double>(shared_)}));
+  metrics.push_back({"memory.left_shm_bytes", "bytes",
+                     "in segments of /dev/shm that the job had mapped and did not remove",
+                     static_cast<double>(bytes_left_of(segments_))});
+  return metrics;
+}
+
+}  // namespace loaderscope::guest

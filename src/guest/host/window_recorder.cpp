@@ -1,0 +1,111 @@
+#include "guest/host/window_recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loaderscope::guest {
+namespace {
+
+std::int64_t makers_of(const LoaderFacts& loader) {
+  return std::max<std::int64_t>(1, loader.seen_workers());
+}
+
+// A job may have 8 ranks of several loaders each, and what is kept of all of them is to stay below
+// 256 MiB. What does not fit of the steps goes to a temporary file.
+constexpr Bytes kStepRows = Bytes{4} << 20;
+constexpr Bytes kExemplars = Bytes{4} << 20;
+constexpr std::int64_t kSampleRows = 1 << 14;
+
+FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader,
+                         RunningAccountObserver& booked) {
+  FoldOptions options;
+  options.observer = &booked;
+  options.workers = static_cast<std::int32_t>(makers_of(loader));
+  options.in_order = loader.in_order || loader.seen_workers() == 0;
+  options.step_row_memory = kStepRows;
+  options.exemplar_memory = kExemplars;
+  options.reservoir_rows = kSampleRows;
+  options.seed = static_cast<std::uint64_t>(given.measure.seed.value);
+  return options;
+}
+
+// What is not known is as if it had taken no time.
+void fill_gaps(StepEvents& events) {
+  const Nanos take = events.take;
+  if (events.finished == 0) events.finished = events.send.ran() ? events.send.begin : take;
+  if (events.begun == 0) events.begun = events.finished;
+  if (events.dispatched == 0) events.dispatched = events.begun;
+  // With its task in the queue already, it waited for the queue alone.
+  if (events.dispatched <= events.begun - events.worker_idle) events.worker_idle = 0;
+  if (events.deliverable == 0) {
+    // A reader may have the bytes before the writer's call has returned.
+    events.deliverable = take;
+    if (events.send.ran()) events.deliverable = std::min(events.deliverable, events.send.end);
+    if (events.receive.ran()) {
+      events.deliverable =
+          std::min(events.deliverable, std::max(events.receive.begin, events.finished));
+    }
+  }
+  events.finished = std::min(events.finished, events.deliverable);
+  events.deliverable = std::min(events.deliverable, take);
+}
+
+}  // namespace
+
+WindowRecorder::WindowRecorder(const RunConfig& given, const LoaderFacts& loader,
+                               std::int64_t first_step, std::int64_t incomplete)
+    : booked_(std::make_unique<RunningAccountObserver>()),
+      folder_(std::make_unique<Folder>(fold_options(given, loader, *booked_))),
+      keeper_(given, loader.seen_workers()),
+      first_step_(first_step),
+      incomplete_(incomplete) {}
+
+void WindowRecorder::first_ask(Nanos at) {
+  keeper_.first_ask(at);
+  folder_->first_ask(0, at);
+}
+
+// A worker of the epoch before may still end while its successor begins.
+bool WindowRecorder::span(std::int32_t worker, Span span) {
+  Nanos& last = span_end_[worker];
+  span.begin = std::max(span.begin, last);
+  if (span.end <= span.begin) return false;
+  last = span.end;
+  const Nanos length = span.end - span.begin;
+  span.cpu = std::min(span.cpu, length);
+  span.queued = std::min(span.queued, length - span.cpu);
+  if (const std::optional<Span> start = first_calls_.take_start_of(worker, span))
+    folder_->span(0, worker, *start);
+  folder_->span(0, worker, span);
+  return true;
+}
+
+void WindowRecorder::step(StepEvents events, bool of_gpu, bool may_be_last) {
+  if (ended_) return;
+  StepEvents known = events;
+  fill_gaps(events);
+  events.step -= first_step_;
+  const std::int64_t complete = std::max<std::int64_t>(events.step - incomplete_, 0);
+  events.warmup = keeper_.is_warmup(complete, events.compute.end);
+  if (!open_) begin_ = events.compute.end;
+  open_ |= !events.warmup;
+  known.warmup = events.warmup;
+  turns_.add(known);
+  const Nanos length = events.compute.end - (folded_ > 0 ? end_ : events.ask);
+  end_ = events.compute.end;
+  folder_->step(0, events);
+  ++folded_;
+  if (!events.warmup) samples_ += events.samples;
+  if (!events.warmup) time_of_steps_ += length;
+  if (!events.warmup && of_gpu) {
+    ++steps_of_gpu_;
+    time_of_gpu_steps_ += length;
+  }
+  if (!keeper_.ended() || !may_be_last) return;
+  ended_ = true;
+  folder_->close(0);
+}
+
+RankRecord WindowRecorder::finish() { return std::move(folder_->finish().front()); }
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,61 @@
+// A command and everything that it starts. Several may run at once, each used by the thread that
+// made it. Processes that one of them leaves while others run are taken for theirs as well.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loaderscope/units.h"
+
+namespace loaderscope {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// Its process group. `own` cannot use our terminal. With `ours` the command is part of our job for
+// the shell: it may ask at the terminal, and Ctrl-C and Ctrl-Z reach it as without us. Without a
+// terminal `ours` is `own`: a command that ends its whole group then does not end us.
+enum class ProcessGroup : std::uint8_t { own, ours };
+
+class ChildProcess {
+ public:
+  // Starts `command` with `variables` added to the environment. What it prints goes to `output`, a
+  // descriptor: standard output is for the answer. `folder`: where it works; "": where we do.
+  // Throws RunError when it cannot be started.
+  ChildProcess(const std::vector<std::string>& command, const Variables& variables, int output,
+               const std::string& folder = "", ProcessGroup group = ProcessGroup::own);
+  ~ChildProcess();  // ends what still runs
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  // How it ended, as waitpid says; nothing while it runs.
+  std::optional<int> status();
+  void signal(int number);  // to all of its processes in its group
+  // Asks it to end, as Ctrl-C does. Stopped processes continue, so that they can.
+  void interrupt();
+  bool has_descendants();  // processes that it has left behind, once it has ended
+  // Kills what is left of the group and of processes that left it.
+  void end_all();
+  void kill_descendants(pid_t process);  // nothing where it is none that was left behind
+  // Those that outlive the program are left alone.
+  void wait_for_descendants(Nanos patience);
+  void let_offspring_go();
+
+ private:
+  void reap();
+  std::set<pid_t> offspring();
+  std::set<pid_t> in_group();
+
+  const std::set<pid_t> of_others_;  // children that this process had before
+  const bool has_own_group_;
+  pid_t pid_ = -1;
+  std::optional<int> status_;
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,248 @@
+#include "machine/gpu_sampler.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/sleep.h"
+#include "base/thread_meter.h"
+#include "machine/process_stat.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kMaxSamples = 1 << 14;
+
+// Of most of 64 processes on a GPU the way up is short.
+bool is_of_family(pid_t process, pid_t own) {
+  constexpr int kMaxDepth = 64;
+  for (int depth = 0; process > 1 && depth < kMaxDepth; ++depth) {
+    if (process == own) return true;
+    const auto stat = read_process_stat("/proc/" + std::to_string(process));
+    if (!stat) return false;
+    process = stat->parent;
+  }
+  return false;
+}
+
+// Of those that have it.
+double mean_of(const std::vector<GpuSample>& samples,
+               std::optional<double> (*value)(const GpuSample&)) {
+  double sum = 0, count = 0;
+  for (const GpuSample& sample : samples) {
+    const std::optional<double> has = value(sample);
+    sum += has.value_or(0);
+    count += has ? 1 : 0;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+std::optional<double> counted(const GpuSample& sample, double GpuCounters::*share) {
+  if (!sample.details.counters) return std::nullopt;
+  return (*sample.details.counters).*share;
+}
+
+struct ShareRow {
+  const char *name, *unit, *help;
+  std::optional<double> (*value)(const GpuSample&);
+};
+// Means over the samples. What is 0 in all of them is left out where the driver may not tell it.
+constexpr ShareRow kMeans[] = {
+    {"gpu.memory_busy_share", "1", "of the time, the GPU's memory was read or written",
+     [](const GpuSample& s) -> std::optional<double> { return s.details.memory_busy; }},
+    {"gpu.multiprocessors_share", "1", "of its multiprocessors that were busy, mean over time",
+     [](const GpuSample& s) { return counted(s, &GpuCounters::multiprocessors); }},
+    {"gpu.occupancy_share", "1", "of the warps that it can run at once, that were active",
+     [](const GpuSample& s) { return counted(s, &GpuCounters::occupancy); }},
+    {"gpu.tensor_share", "1", "of the time, its tensor cores worked",
+     [](const GpuSample& s) { return counted(s, &GpuCounters::tensor_cores); }},
+    {"gpu.memory_rate_share", "1", "of its memory's highest rate, that was read and written",
+     [](const GpuSample& s) { return counted(s, &GpuCounters::memory); }},
+    {"gpu.decoder_share", "1", "of the time, its decoder of videos worked",
+     [](const GpuSample& s) -> std::optional<double> { return s.details.decoder; }},
+    {"gpu.jpeg_share", "1", "of the time, its decoder of images worked",
+     [](const GpuSample& s) -> std::optional<double> { return s.details.jpeg; }},
+    {"gpu.clock_mhz", "1", "clock of its multiprocessors, in MHz",
+     [](const GpuSample& s) -> std::optional<double> { return s.details.clock_mhz; }},
+    {"gpu.most_clock_mhz", "1", "that it can have",
+     [](const GpuSample& s) -> std::optional<double> { return s.details.most_clock_mhz; }},
+    {"gpu.received_bytes_per_s", "bytes/s", "that came to it by PCIe",
+     [](const GpuSample& s) -> std::optional<double> { return s.details.received; }},
+    {"gpu.sent_bytes_per_s", "bytes/s", "that it sent by PCIe",
+     [](const GpuSample& s) -> std::optional<double> { return s.details.sent; }},
+    {"gpu.held_share", "1", "of the samples, its clocks were held down by power or heat",
+     [](const GpuSample& s) -> std::optional<double> {
+       return s.details.held.is_held() ? 1.0 : 0.0;
+     }},
+    {"gpu.held_by_power_share", "1", "of the samples, they were by its limit of power",
+     [](const GpuSample& s) -> std::optional<double> {
+       return s.details.held.by_power ? 1.0 : 0.0;
+     }},
+    {"gpu.held_by_heat_share", "1", "of the samples, they were by heat",
+     [](const GpuSample& s) -> std::optional<double> {
+       return s.details.held.by_heat ? 1.0 : 0.0;
+     }},
+    {"gpu.held_by_hardware_share", "1",
+     "of the samples, they were, and the hardware gives no reason",
+     [](const GpuSample& s) -> std::optional<double> {
+       return s.details.held.by_hardware ? 1.0 : 0.0;
+     }},
+    {"gpu.held_by_setting_share", "1", "of the samples, somebody had set them lower",
+     [](const GpuSample& s) -> std::optional<double> {
+       return s.details.held.by_setting ? 1.0 : 0.0;
+     }},
+};
+
+// Whoever looks for shares that are not there is told why.
+void add_counting(const std::vector<GpuSample>& samples, std::vector<Metric>& metrics) {
+  std::set<unsigned> counting;
+  std::string why_not;
+  for (const GpuSample& sample : samples) {
+    if (sample.details.counters) counting.insert(sample.gpu);
+    if (!sample.details.no_counters.empty()) why_not = sample.details.no_counters;
+  }
+  if (counting.empty() && why_not.empty()) return;
+  metrics.push_back({"gpu.counting", "1",
+                     "GPUs of them whose performance counters (GPM) are read" +
+                         (why_not.empty() ? "" : "; of others: " + why_not),
+                     static_cast<double>(counting.size())});
+}
+
+// The most of its width and generation that a link had while its GPU worked.
+struct LinkSeen {
+  int width = 0, generation = 0, widest = 0, highest = 0;
+
+  double part() const {
+    return static_cast<double>(width) * transfers_per_s(generation) /
+           std::max(1.0, widest * transfers_per_s(highest));
+  }
+  // Per lane, in 10^9.
+  static double transfers_per_s(int generation) {
+    constexpr std::array kRates = {0.0, 2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
+    return kRates.at(
+        static_cast<std::size_t>(std::clamp(generation, 0, static_cast<int>(kRates.size()) - 1)));
+  }
+};
+
+void add_link(const std::vector<GpuSample>& samples, std::vector<Metric>& metrics) {
+  std::map<unsigned, LinkSeen> links;
+  for (const GpuSample& sample : samples) {
+    if (sample.busy <= 0 || sample.link.width <= 0 || sample.widest.width <= 0) continue;
+    LinkSeen& seen = links[sample.gpu];
+    seen.width = std::max(seen.width, sample.link.width);
+    seen.generation = std::max(seen.generation, sample.link.generation);
+    seen.widest = sample.widest.width;
+    seen.highest = sample.widest.generation;
+  }
+  const auto weakest = std::min_element(
+      links.begin(), links.end(),
+      [](const auto& a, const auto& b) { return a.second.part() < b.second.part(); });
+  if (weakest == links.end() || weakest->second.generation == 0) return;
+  const LinkSeen& link = weakest->second;
+  const auto add = [&](const char* name, const char* help, double value) {
+    metrics.push_back({name, "1", help, value});
+  };
+  add("link.width", "PCIe lanes of the GPU in use", link.width);
+  add("link.max_width", "lanes that it can use", link.widest);
+  add("link.gts", "transfers per second and lane while it worked, in 10^9",
+      LinkSeen::transfers_per_s(link.generation));
+  add("link.max_gts", "that it can do", LinkSeen::transfers_per_s(link.highest));
+}
+
+}  // namespace
+
+std::vector<GpuSample> samples_of_job(const std::vector<GpuSample>& all, Nanos begin, Nanos end) {
+  std::vector<GpuSample> within;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(within),
+               [&](const GpuSample& sample) { return sample.at >= begin && sample.at <= end; });
+  std::set<unsigned> ours;
+  for (const GpuSample& sample : within) {
+    if (sample.is_ours) ours.insert(sample.gpu);
+  }
+  if (!ours.empty())
+    std::erase_if(within, [&](const GpuSample& sample) { return !ours.contains(sample.gpu); });
+  return within;
+}
+
+std::vector<Metric> gpu_load_metrics(const std::vector<GpuSample>& samples) {
+  std::vector<Metric> metrics;
+  if (samples.empty()) return metrics;
+  std::set<unsigned> gpus;
+  double most_memory = 0;
+  for (const GpuSample& sample : samples) {
+    gpus.insert(sample.gpu);
+    most_memory = std::max(most_memory, sample.memory_used);
+  }
+  metrics.push_back({"gpu.samples", "1", "of what follows, that NVML gave within the window",
+                     static_cast<double>(samples.size())});
+  metrics.push_back(
+      {"gpu.sampled", "1", "GPUs that they are of", static_cast<double>(gpus.size())});
+  metrics.push_back(
+      {"gpu.kernel_share", "1", "of the time, a kernel of any program ran on the GPU",
+       mean_of(samples, [](const GpuSample& s) -> std::optional<double> { return s.busy; })});
+  metrics.push_back({"gpu.memory_bytes", "bytes",
+                     "of the fullest GPU's memory in use by all programs", most_memory});
+  for (const ShareRow& row : kMeans) {
+    const double mean = mean_of(samples, row.value);
+    if (mean > 0) metrics.push_back({row.name, row.unit, row.help, mean});
+  }
+  add_counting(samples, metrics);
+  add_link(samples, metrics);
+  return metrics;
+}
+
+GpuSampler::GpuSampler(const std::string& library, Nanos period) : gpus_(library), period_(period) {
+  if (gpus_.unavailable().empty() && !gpus_.read().empty())
+    thread_ = std::thread([this] { watch(); });
+}
+
+GpuSampler::~GpuSampler() {
+  stop_.store(1);
+  if (thread_.joinable()) thread_.join();
+}
+
+void GpuSampler::watch() {
+  for (Nanos at = monotonic_now(); sleep_until(at, &stop_); at += period_) take();
+}
+
+// Where there are too many, every second of them goes, and later ones are as far apart.
+void GpuSampler::take() {
+  std::vector<GpuSample> taken;
+  for (const GpuLoad& load : gpus_.read()) {
+    GpuSample sample;
+    sample.at = monotonic_now();
+    sample.gpu = load.number;
+    sample.busy = load.busy;
+    sample.memory_used = load.memory_used;
+    sample.details = gpus_.details(load.number);
+    sample.link = load.link;
+    sample.widest = load.widest;
+    sample.address = load.address;
+    sample.is_ours = std::any_of(load.processes.begin(), load.processes.end(),
+                                 [](pid_t process) { return is_of_family(process, ::getpid()); });
+    taken.push_back(std::move(sample));
+  }
+  const std::lock_guard lock(mutex_);
+  samples_.insert(samples_.end(), taken.begin(), taken.end());
+  if (samples_.size() < kMaxSamples) return;
+  bool keep = false;
+  unsigned last = 0;
+  std::erase_if(samples_, [&](const GpuSample& sample) {
+    if (sample.gpu <= last) keep = !keep;  // the next look
+    last = sample.gpu;
+    return !keep;
+  });
+  period_ *= 2;
+}
+
+std::vector<GpuSample> GpuSampler::samples() const {
+  const std::lock_guard lock(mutex_);
+  return samples_;
+}
+
+}  // namespace loaderscope

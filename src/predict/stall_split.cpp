@@ -1,0 +1,82 @@
+#include "predict/stall_split.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "engine/pipeline/plan.h"
+#include "predict/integer_search.h"
+
+namespace loaderscope::model {
+namespace {
+
+constexpr double kNearlyAll = 0.999;          // of the steps
+constexpr double kNoticeableCapacity = 0.01;  // of the window
+constexpr std::int64_t kSteps = 1000;         // of which one may be late
+constexpr std::int64_t kMinSteps = 100;
+constexpr std::int64_t kSamples = 100'000;  // of all ranks, that one trial may take
+constexpr std::int64_t kMaxDepth = 64;      // batches per worker
+// So many windows must fit into the steps: what is made before them must not carry them.
+constexpr std::int64_t kWindows = 4;
+
+double share(Nanos part, const Account& account) {
+  return account.window > 0 ? static_cast<double>(part) / static_cast<double>(account.window) : 0;
+}
+
+Bytes memory_with(const RunConfig& base, std::string_view setting, std::int64_t depth) {
+  RunConfig config = base;
+  (setting == "window" ? config.loader.window : config.loader.prefetch_factor).value = depth;
+  const Plan plan(config);
+  return plan.host_bytes() * plan.ranks;
+}
+
+}  // namespace
+
+std::optional<StallSplit> starved(const Account& measured, const Prediction& base,
+                                  const Prediction& at_means) {
+  const double all = share(base.account.idle(), base.account);
+  if (!base.has_busy() || all <= 0) return std::nullopt;
+  // Stall per step: the window is longer where there is more of it.
+  const auto per_compute = [](const Account& account) {
+    return static_cast<double>(account.idle()) / static_cast<double>(account.compute);
+  };
+  const double left = std::min(1.0, per_compute(at_means.account) / per_compute(base.account));
+  StallSplit result;
+  result.mean = std::llround(left * static_cast<double>(measured.idle()));
+  result.variance = measured.idle() - result.mean;
+  return result;
+}
+
+std::optional<RequiredPrefetchDepth> ready_depth(const FittedModel& model, const Prediction& base,
+                                                 const Prediction& at_means) {
+  const RunConfig& config = base.config;
+  const std::int64_t steps = std::min(
+      kSteps,
+      kSamples / std::max<std::int64_t>(1, config.loader.batch_size * config.trainer.ranks));
+  if (!base.has_busy() || config.loader.num_workers == 0 || steps < kMinSteps) return std::nullopt;
+
+  const bool shares_samples = config.loader.task == TaskShape::sample;
+  RequiredPrefetchDepth depth;
+  depth.setting = shares_samples ? "window" : "prefetch-factor";
+  depth.steps = steps;
+  const std::int64_t per_depth = shares_samples ? 1 : config.loader.num_workers.value;
+  const std::int64_t now =
+      shares_samples ? config.loader.window.value : config.loader.prefetch_factor.value;
+  const std::int64_t deepest = kMaxDepth * (shares_samples ? config.loader.num_workers.value : 1);
+  const std::int64_t most = std::min(deepest, steps / (kWindows * per_depth));
+  depth.ready_now = base.ready;
+  const bool is_ready = base.ready >= kNearlyAll;
+  // Workers who are too slow on average are late behind any window.
+  const bool hopeless = !is_ready && share(at_means.account.why[Why::capacity], at_means.account) >=
+                                         kNoticeableCapacity;
+  const auto is_enough = [&](std::int64_t n) {
+    return model.predict_steps({{depth.setting, std::to_string(n)}}, steps).ready >= kNearlyAll;
+  };
+  if (!hopeless) depth.enough = smallest_sufficient({0, now, most}, is_enough);
+  // Trials that are too short for the present depth do not take away what it gives.
+  if (is_ready) depth.enough = std::min(depth.enough.value_or(now), now);
+  if (depth.enough) depth.memory = memory_with(config, depth.setting, *depth.enough);
+  return depth;
+}
+
+}  // namespace loaderscope::model

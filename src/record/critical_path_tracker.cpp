@@ -1,0 +1,173 @@
+#include "record/critical_path_tracker.h"
+
+#include <algorithm>
+
+namespace loaderscope {
+namespace {
+
+// Forgets what lies before the last that no later event can reach over: times only grow.
+void forget_before(Fifo<PathTail>& chains, Nanos at) {
+  while (chains.size() > 1 && chains[1].end <= at) chains.pop_front();
+}
+
+// Their times only grow.
+const PathTail* last_until(const Fifo<PathTail>& chains, Nanos at) {
+  std::size_t until = 0, later = chains.size();
+  while (until < later) {
+    const std::size_t middle = (until + later) / 2;
+    if (chains[middle].end <= at)
+      until = middle + 1;
+    else
+      later = middle;
+  }
+  return until == 0 ? nullptr : &chains[until - 1];
+}
+
+}  // namespace
+
+void PathTail::extend(Nanos until, Cause cause, Nanos queued) {
+  if (!known() || until <= end) return;
+  const Nanos waited = std::clamp<Nanos>(queued, 0, until - end);
+  path.stall[Cause::contention] += waited;
+  path.stall[cause] += until - end - waited;
+  end = until;
+}
+
+void PathTail::compute(Nanos until) {
+  if (!known() || until <= end) return;
+  path.compute += until - end;
+  end = until;
+}
+
+void CriticalPathTracker::first_ask(Nanos at) {
+  trainer_ = {};
+  trainer_.end = at;
+  last_compute_ = trainer_;
+}
+
+const PathTail* CriticalPathTracker::compute_before(Nanos at) const {
+  return last_until(computes_, at);
+}
+
+// Of what had ended by then the last: that is what was waited for. Of equals the first.
+PathTail CriticalPathTracker::latest(std::initializer_list<const PathTail*> candidates,
+                                     Nanos at) const {
+  const PathTail* found = nullptr;
+  for (const PathTail* chain : candidates) {
+    if (chain == nullptr || !chain->reaches(at)) continue;
+    if (found == nullptr || chain->end > found->end) found = chain;
+  }
+  return found != nullptr ? *found : trainer_;
+}
+
+void CriticalPathTracker::begin_step(const StepEvents& events) {
+  forget_before(computes_, events.ask);
+  asked_ = latest({&trainer_, &copied_, compute_before(events.ask)}, events.ask);
+  asked_.extend(events.ask, Cause::launch, events.ask_queued);
+  dispatched_ = events.dispatched;
+  epoch_ = events.epoch;
+  if (events.first_of_epoch || events.made_by_trainer) {
+    PathTail dispatch = asked_;
+    dispatch.extend(events.epoch_dispatch, Cause::startup);
+    dispatches_.push_back(dispatch);
+  }
+  forget_before(dispatches_, dispatched_);
+}
+
+// It goes on from its batch before, or, where it had rested, from the take that made room.
+void CriticalPathTracker::begin_batch(Worker& worker, Nanos begin) {
+  const bool comes_up = worker.epoch != epoch_;
+  worker.epoch = epoch_;
+  const PathTail* room = last_until(dispatches_, dispatched_);
+  if (room != nullptr && (!worker.chain.known() || room->end > worker.chain.end))
+    worker.chain = *room;
+  worker.chain.extend(begin, comes_up ? Cause::startup : Cause::other);
+}
+
+void CriticalPathTracker::made(std::int32_t index, std::span<const Span> spans) {
+  if (spans.empty()) return;
+  Worker& worker = this->worker(index);
+  begin_batch(worker, spans.front().begin);
+  for (const Span& span : spans) {
+    worker.chain.extend(span.begin, Cause::other);
+    worker.chain.extend(span.end, cause_of(span.stage), span.queued);
+  }
+}
+
+// From the worker to the queue that the trainer takes from.
+PathTail CriticalPathTracker::hand_over(const StepEvents& events, Cause maker) {
+  Worker& worker = this->worker(events.worker);
+  if (!worker.chain.known() || worker.chain.end < dispatched_) begin_batch(worker, events.begun);
+  PathTail way = worker.chain;
+  way.extend(events.finished, Cause::other);
+  if (events.send.ran()) {
+    way = latest({&way, &worker.feeder}, events.send.begin);
+    way.extend(events.send.begin - events.kept_from_sending, Cause::transport);
+    way.extend(events.send.begin, maker);
+    way.extend(events.send.end, Cause::transport, events.send.queued);
+    worker.feeder = way;
+  }
+  if (events.pin.ran()) {
+    const Nanos begin = events.receive.ran() ? events.receive.begin : events.pin.begin;
+    way = latest({&way, &pin_thread_}, begin);
+    way.extend(begin, Cause::pin);
+    way.extend(events.receive.ran() ? events.receive.begin + events.answering : begin, maker);
+    if (events.receive.ran())
+      way.extend(events.receive.end, Cause::transport, events.receive.queued);
+    way.extend(events.pin.end, Cause::pin, events.pin.queued);
+    pin_thread_ = way;
+  }
+  way.extend(events.deliverable, Cause::transport);
+  return way;
+}
+
+void CriticalPathTracker::get_ready(const StepEvents& events, Cause maker) {
+  const PathTail batch = hand_over(events, maker);
+  PathTail taken = batch.known() && batch.end > asked_.end ? batch : asked_;
+  const bool by_trainer = events.receive.ran() && !events.pin.ran();
+  if (by_trainer && events.answering > 0) {
+    taken.extend(std::min(events.receive.begin, events.take), Cause::transport);
+    taken.extend(std::min(events.receive.begin + events.answering, events.take), maker);
+  }
+  const Nanos received_queued = by_trainer ? events.receive.queued : 0;
+  taken.extend(events.take, Cause::transport, received_queued + events.take_queued);
+  if (!events.made_by_trainer) dispatches_.push_back(taken);
+  trainer_ = taken;
+  copy(events, taken);
+  launch(events, taken);
+  ready_ = latest({&trainer_, &copied_, compute_before(events.ready)}, events.ready);
+  ready_.extend(events.ready, Cause::launch);
+}
+
+void CriticalPathTracker::copy(const StepEvents& events, const PathTail& taken) {
+  if (!events.copy.ran()) return;
+  copied_ = latest({&taken, &copied_, compute_before(events.copy.begin)}, events.copy.begin);
+  copied_.extend(events.copy.begin, Cause::launch);
+  copied_.extend(events.copy.end, Cause::h2d, events.copy.queued);
+}
+
+void CriticalPathTracker::launch(const StepEvents& events, const PathTail& taken) {
+  if (!events.launch.ran()) return;
+  trainer_ = latest({&taken, &copied_}, events.launch.begin);
+  trainer_.extend(events.launch.begin, Cause::launch);
+  // What a GPU computes already does not hang on the rest of it.
+  trainer_.extend(std::min(events.launch.end, events.ready), Cause::launch, events.launch.queued);
+}
+
+void CriticalPathTracker::compute(const StepEvents& events, const PathTail* slowest) {
+  last_compute_ = slowest != nullptr ? latest({&ready_, slowest}, events.compute.begin) : ready_;
+  last_compute_.extend(events.compute.begin, Cause::launch);
+  last_compute_.compute(events.compute.end);
+  computes_.push_back(last_compute_);
+}
+
+// Paths to its begin and to its end may differ for the length of a pipeline before it.
+CriticalPath CriticalPathTracker::of_window() const {
+  CriticalPath path = last_compute_.path;
+  path.compute = std::max<Nanos>(0, path.compute - before_window_.compute);
+  for (std::size_t c = 0; c < kCauses; ++c)
+    path.stall.at(c) = std::max<Nanos>(0, path.stall.at(c) - before_window_.stall.at(c));
+  return path;
+}
+
+}  // namespace loaderscope

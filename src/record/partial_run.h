@@ -1,0 +1,27 @@
+// A run that failed when some of its steps were measured: they are written all the same.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// What a run says first that ends by --timeout.
+inline constexpr std::string_view kNoBatchCame = "no batch came for ";
+
+class PartialRunError : public RunError {
+ public:
+  PartialRunError(const RunError& failure, RunRecord measured)
+      : RunError(failure), record(std::make_shared<RunRecord>(std::move(measured))) {
+    record->interrupted = true;
+    record->notes.push_back(std::string("broken off: ") + what());
+  }
+  std::shared_ptr<RunRecord> record;  // shared: exceptions are copied
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,39 @@
+// What the measured steps of a run were booked to so far.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "record/step_observer.h"
+
+namespace loaderscope {
+
+struct RunningAccount {
+  Nanos compute = 0, window = 0;  // sums over the ranks
+  PerCause<Nanos> stall{};
+  Nanos queued = 0;  // of batches, from deliverable to taken, within the window
+  std::int64_t steps = 0, ready = 0, samples = 0;
+  std::int32_t ranks = 0;
+
+  // Of a rank that is counted already, whose window begins then.
+  void add(const StepRow& row, Nanos window_begin);
+  void add(const RunningAccount& of_others);  // of other ranks
+};
+
+// Of one folder.
+class RunningAccountObserver final : public StepObserver {
+ public:
+  void first_ask(std::int32_t, Nanos) override {}
+  void span(std::int32_t, std::int32_t, const Span&) override {}
+  void deliverable(std::int32_t, std::int64_t, Nanos) override {}
+  void step(std::int32_t, const StepEvents&) override {}
+  void booked(std::int32_t rank, const StepRow& row) override;
+
+  const RunningAccount& account() const { return account_; }
+
+ private:
+  RunningAccount account_;
+  std::vector<Nanos> window_begins_;  // by rank; kNever: not yet
+};
+
+}  // namespace loaderscope

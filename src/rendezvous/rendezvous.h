@@ -1,0 +1,179 @@
+// Processes of one job that begin, step and end together: each talks to process 0 over TCP.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "loaderscope/units.h"
+#include "rendezvous/connection.h"
+#include "rendezvous/handshake.h"
+#include "rendezvous/hello_message.h"
+#include "rendezvous/process_address.h"
+
+namespace loaderscope {
+
+// A clock less that of process 0, and how far this can be wrong.
+struct ClockDifference {
+  Nanos offset = 0, error = 0;
+  Nanos at = 0;  // of the clock itself, when it was compared
+};
+
+class Rendezvous {
+ public:
+  struct Timeouts {
+    Nanos join = kUsualWait;        // for all
+    Nanos silence = 10 * kSecond;   // with one that says nothing: it beats every second
+    Nanos progress = 60 * kSecond;  // with one that beats, and does nothing else
+  };
+
+  // Waits until all have come and compared their clocks. Throws RunError: who does not come, or
+  // has another version or other settings; or that `stop` is not 0.
+  Rendezvous(ProcessAddress place, const HelloMessage& own, const Timeouts& patience,
+             const StopSignal* stop = nullptr);
+  ~Rendezvous();
+  Rendezvous(const Rendezvous&) = delete;
+  Rendezvous& operator=(const Rendezvous&) = delete;
+
+  bool is_first() const { return place_.number == 0; }
+  std::int64_t first_rank() const { return first_rank_; }  // of this process, in the job
+  std::int64_t ranks() const { return ranks_; }            // of the job
+  ClockDifference clock() const { return clock_; }         // at the begin
+  ClockDifference compare_clocks();                        // again; throws RunError
+
+  // A step begins when the last process could: times are of the caller's clock.
+  void ready(std::int64_t step, Nanos at);
+  std::optional<Nanos> begin_of(std::int64_t step);  // nothing: not known yet
+  // Is called, from another thread, when another begin is known.
+  void on_begin(std::function<void()> call);
+  // At process 0: who is not ready for a step that others are ready for; "": nobody.
+  std::string awaited();
+
+  // Of the job's first rank, which process 0 tells.
+  struct Window {
+    std::int64_t folded = 0;
+    std::int64_t first_measured = std::numeric_limits<std::int64_t>::max();
+    bool ended = false;
+  };
+  void publish_window(const Window& window);
+  Window window();
+
+  // The job's steps end with so many: the first who says so decides.
+  void end_after(std::int64_t steps);
+  // So many are all, or the job cannot go on. Who has made more than when asked last gets on.
+  bool is_over(std::int64_t steps);
+  void give_up(const std::string& why);  // ends the job for all
+  std::string failure();                 // a sentence; "": none
+
+  // At process 0: `take` is called with the bytes of each other in their order, "" where it has
+  // ended or does not get on, or is not there once `stop` is not 0. A few are there at a time. What
+  // `take` throws is thrown.
+  using Take = std::function<void(std::int64_t process, std::string bytes)>;
+  void gather(const Take& take, const StopSignal* stop = nullptr);
+  // At others: waits until they are taken. Throws RunError where process 0 does not take them.
+  void hand_over(const std::string& bytes);
+  // At process 0.
+  std::string name_of(std::int64_t process);  // "process 3 on HOST"
+  bool are_on_one_host(std::int64_t one, std::int64_t other);
+  UsableCpus cpus_of(std::int64_t process);
+
+ private:
+  struct Peer {
+    explicit Peer(Fd socket) : connection(std::move(socket)) {}
+    Connection connection;
+    Nanos came_at = 0;
+    Once once;                   // at process 0, of the handshake
+    std::int64_t number = -1;    // -1: a stranger, which has not proved that it knows the token
+    bool is_introduced = false;  // at process 0
+    HelloMessage of;
+    bool clocked = false, is_gone = false, is_done = false;
+    std::int64_t ready_for = -1;  // the last step
+    std::int64_t progress = 0;
+    Nanos got_on_at = 0;
+    bool is_awaited = false;  // to get on
+    std::optional<std::string> record;
+  };
+
+  void come_to_first(Nanos until);
+  bool prove_to_first(Connection& first);  // false: it ended before it answered
+  std::optional<Message> next_of_first(Connection& first, Nanos until) const;
+  void introduce_to_first(Connection& first) const;
+  bool let_one_come();  // false: it cannot now
+  void let_many_come(bool can_take_one, Nanos now);
+  bool has_room() const;
+  void drop_strangers(Nanos now);
+  void serve();
+  void hear_of(void* who, Nanos now);
+  void hear_all(Nanos now);
+  void hear(Peer& peer, bool has_come, Nanos now);
+  void take(Peer& peer, Message message);
+  void take_of_stranger(Peer& peer, const Message& message);
+  void take_hello(Peer& peer, const std::string& bytes);
+  void take_proof(Peer& peer, const std::string& bytes);
+  void take_introduction(Peer& peer, const std::string& bytes);
+  void refuse(Peer& peer, const std::string& why);
+  const HelloMessage& introduction_of(std::int64_t number);
+  void take_ready(std::int64_t step, Nanos at);
+  void take_begin(std::int64_t step, Nanos at);
+  void take_over(std::int64_t steps);
+  void lose(Peer& peer, const std::string& how);
+  void fail(const std::string& why);
+  void tell_all(MessageKind kind, const std::string& bytes);
+  void attend_to(Peer& peer);
+  void forget(Peer& peer);
+  void invite(Peer& peer);
+  Peer& process(std::int64_t number);
+  std::string why_not_place(const Claim& claim) const;
+  std::int64_t members() const;  // that have come to process 0
+  std::int64_t last_begin() const;
+  std::string missing() const;
+  bool all(bool (*is_so)(const Peer&)) const;
+  void welcome_all();
+  template <class Done>
+  bool wait_until(std::unique_lock<std::mutex>& lock, Done done, Nanos until);
+  template <class Done>
+  void wait_for(Done done, Nanos until, const std::string& otherwise);
+
+  // Unproven connections at once, besides the processes of the job.
+  static constexpr std::int64_t kMaxStrangers = 256;
+
+  ProcessAddress place_;
+  Fd events_;  // epoll: of peers, by their address, and of listeners, by none
+  bool listens_ = false;
+  Nanos come_at_ = 0;  // nobody before
+  const HelloMessage own_;
+  const Timeouts patience_;
+  const StopSignal* stop_signal_;  // of a wait for others
+  std::int64_t first_rank_ = 0, ranks_ = 0;
+  ClockDifference clock_;
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  bool welcome_ = false, go_ = false, give_ = false, thanked_ = false, stop_ = false;
+  std::string failure_, refused_;  // refused_: why the last one was that did not belong here
+  struct Pong {
+    Nanos there = 0, here = 0;
+  };
+  std::optional<Pong> pong_;
+  struct Ready {
+    std::int64_t count = 0;
+    Nanos last = 0;
+  };
+  std::map<std::int64_t, Ready> ready_;  // at process 0, on its clock
+  std::map<std::int64_t, Nanos> begins_;
+  Window window_;
+  std::optional<std::int64_t> over_;
+  std::int64_t progress_ = 0, steps_ = 0;  // of this process
+  std::function<void()> on_begin_;
+  std::thread thread_;
+};
+
+}  // namespace loaderscope
