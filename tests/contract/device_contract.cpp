@@ -216,6 +216,7 @@ TEST_P(DeviceContract, StopEndsEveryWait) {
       device().submit_compute(0, kHour);
       stop_ = 1;
       EXPECT_FALSE((device().*wait)(0));
+      EXPECT_FALSE(device().wait_computed(0));
     }
   }
 }

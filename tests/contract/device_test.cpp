@@ -74,9 +74,10 @@ class PretendedGpuContract : public testing::Test {
 TEST_F(PretendedGpuContract, DeliversBytesFromSlotsOfEveryMode) {
   const auto bytes = static_cast<std::size_t>(batch_bytes());
   std::int64_t step = 0;
+  std::vector<std::unique_ptr<HostSlots>> all;  // to free slots ends the work of the device
   for (const MemoryRow& row : memory_table()) {
     SCOPED_TRACE(row.row.name);
-    const auto slots = device_->make_slots(row.mode, 2, batch_bytes());
+    HostSlots* slots = all.emplace_back(device_->make_slots(row.mode, 2, batch_bytes())).get();
     for (std::size_t slot = 0; slot < 2; ++slot, ++step) {
       std::memset(slots->slot(slot), static_cast<int>(step + 1), bytes);
       CopyJob job;
@@ -93,6 +94,16 @@ TEST_F(PretendedGpuContract, DeliversBytesFromSlotsOfEveryMode) {
       EXPECT_EQ(std::memcmp(copy.place, slots->slot(slot), bytes), 0);
     }
   }
+}
+
+TEST_F(PretendedGpuContract, CountsNoStepThatWasCutOff) {
+  CopyJob job;
+  job.duration = kMillisecond;
+  ASSERT_TRUE(device_->submit_copy(job));
+  device_->submit_compute(0, 3600 * kSecond);
+  device_->cancel();
+  EXPECT_FALSE(device_->wait_computed(0));
+  EXPECT_FALSE(device_->collect());
 }
 
 TEST_F(PretendedGpuContract, ThrowsRunErrorWhenGpuFails) {

@@ -196,7 +196,7 @@ bool CudaDevice::wait(Event event, Nanos expected) {
   for (;;) {
     bool done = false;
     check("wait", runtime_.query(event, done));
-    if (done) return true;
+    if (done) return !gang_->has_ended();
     if (stop_.load(std::memory_order_relaxed) != 0) {
       gang_->end();
       return false;
@@ -226,7 +226,7 @@ std::optional<DeviceTimes> CudaDevice::collect() {
   const Step& step = steps_.front();
   bool done = false;
   check("times of a step", runtime_.query(end_of(step), done));
-  if (!done) return std::nullopt;
+  if (!done || gang_->has_ended()) return std::nullopt;
   const DeviceTimes times = times_of(step);
   compute_.correct(step.launched, times.compute.wall() - times.augmented);
   free_marks_.push_back(step.marks);

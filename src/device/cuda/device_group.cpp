@@ -24,6 +24,10 @@ void DeviceGroup::end() {
   std::atomic_ref<std::int64_t>(*words_).store(1, std::memory_order_release);
 }
 
+bool DeviceGroup::has_ended() const {
+  return std::atomic_ref<std::int64_t>(*words_).load(std::memory_order_acquire) != 0;
+}
+
 Gate DeviceGroup::gate(std::int32_t rank, std::int64_t step) const {
   Gate gate;
   gate.arrived = words_ + 1;

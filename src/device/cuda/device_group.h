@@ -26,6 +26,8 @@ class DeviceGroup {
 
   // From any thread: every kernel of the run ends now, those that wait at a gate too.
   void end();
+  // After that, an event may be done because its kernel was cut off.
+  bool has_ended() const;
 
   const AbortWord* abort() const { return words_; }
   // The gate before the compute of `step` of `rank`. It waits on the devices, not on the host: a
