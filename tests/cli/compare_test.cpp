@@ -417,7 +417,7 @@ def make_loader():
 TEST_F(CompareLoaders, ACommitThatIsSlowerIsFound) {
   const Ended ended = compare(
       "--ref-a HEAD~1 --anchor-ref HEAD~1 --anchor-limit 20% --loader train.py:make_loader "
-      "--device null --pairs 6 --steps 50 --json -");
+      "--device null --pairs 6 --steps 200 --json -");
   EXPECT_EQ(ended.exit_code, 2) << ended.err;
   const json result = json::parse(ended.out);
   EXPECT_EQ(result["verdict"], "worse");

@@ -156,6 +156,7 @@ Anchor anchor_of(const Comparison& since, double limit) {
     throw RunError(
         "--anchor-ref: no CPU time per sample: the engine does not measure it, or the window is "
         "too "
+        "short for it; give more --steps");
   return {since.arms[0], cpu != nullptr ? cpu->change : Estimate{}, limit, judgement.pairs};
 }
 
