@@ -9,14 +9,14 @@
 namespace loaderscope {
 namespace {
 
-#define LOADERSCOPE_WORDS(...) \
+#define LOADERSCOPE_SUFFIXES(...) \
   { __VA_ARGS__ }
 #define LOADERSCOPE_PARTS(...) \
   {                            \
     { __VA_ARGS__ }            \
   }
 #define LOADERSCOPE_IMAGE_FORMAT(name, help, library, unavailable, suffixes, magic) \
-  {#name, LOADERSCOPE_WORDS suffixes, LOADERSCOPE_PARTS magic},
+  {#name, LOADERSCOPE_SUFFIXES suffixes, LOADERSCOPE_PARTS magic},
 constexpr ImageFormat kFormats[] = {
 #include "base/image_formats.def"
 };
