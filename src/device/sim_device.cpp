@@ -1,5 +1,5 @@
-// The simulated device: no thread and no clock of its own. At submission begin and end of a copy
-// and of a compute follow from the ends of what was submitted before; host waits sleep until then.
+// The simulated device: a timeline with the host's clock. Waits of the host sleep until the end
+// that the timeline gives.
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
@@ -8,6 +8,7 @@
 #include "base/fifo.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
+#include "device/device_timeline.h"
 #include "device/devices.h"
 
 namespace loaderscope {
@@ -32,9 +33,9 @@ class SimDevice : public Device {
  public:
   SimDevice(const RunConfig& config, std::shared_ptr<Barrier> barrier, const std::atomic<int>& stop)
       : stop_(stop),
-        own_copy_stream_(config.trainer.copy == CopyMode::stream),
         in_flight_(config.trainer.in_flight),
-        barrier_(std::move(barrier)) {
+        barrier_(std::move(barrier)),
+        timeline_(config.trainer.copy == CopyMode::stream) {
     barrier_->devices.push_back(this);
   }
   ~SimDevice() override {
@@ -53,19 +54,13 @@ class SimDevice : public Device {
   friend struct Barrier;
   struct Step {
     DeviceTimes times;
-    Nanos copy_submitted = 0, copy_duration = 0;
-    bool copied_by_caller = false;
-    bool copy_placed = false;
-    bool compute_submitted = false, compute_placed = false;
-    Nanos compute_submitted_at = 0, compute_duration = 0;
+    Nanos compute_duration = 0;
   };
 
   // All of these with the barrier's mutex held.
   Step& step(std::int64_t index) { return steps_[static_cast<std::size_t>(index - first_)]; }
-  void place_copy(Step& step, Nanos earliest);
-  bool make_ready();
-  void place_compute(Nanos begin);
-  Step* next_to_place();
+  const Interval* copy_of(std::int64_t index);  // null while its begin is unknown
+  void place_compute(Nanos begin);              // of the oldest step, which is ready
 
   // Waits for `known`, which other ranks' submissions make true; false when the run is to stop.
   template <class Known>
@@ -73,14 +68,13 @@ class SimDevice : public Device {
   bool copy_by_caller(const CopyJob& job);
 
   const std::atomic<int>& stop_;
-  const bool own_copy_stream_;
   const std::int64_t in_flight_;
   std::shared_ptr<Barrier> barrier_;
+  DeviceTimeline timeline_;
   Fifo<Step> steps_;  // from first_ on
   std::int64_t first_ = 0;
-  std::int64_t placed_ = 0;     // steps whose compute is placed
-  std::int64_t collected_ = 0;  // steps whose times were handed out
-  Nanos compute_tail_ = 0, copy_tail_ = 0;
+  std::int64_t placed_ = 0;         // steps whose compute is placed
+  std::int64_t collected_ = 0;      // steps whose times were handed out
   std::vector<std::byte> staging_;  // where a pageable copy really goes
 };
 
@@ -94,31 +88,21 @@ bool SimDevice::wait_for(std::unique_lock<std::mutex>& lock, Known known) {
 }
 
 bool SimDevice::submit_copy(const CopyJob& job) {
+  const bool by_caller = job.by_caller && job.duration > 0;
   {
     const std::lock_guard lock(barrier_->mutex);
-    Step& step = steps_.push_back({});
-    step.times.step = job.step;
-    step.copy_submitted = monotonic_now();
-    step.copy_duration = job.duration;
-    step.copied_by_caller = job.by_caller;
-    step.copy_placed = job.duration == 0;
-    if (job.duration > 0 && !job.by_caller) {
-      if (own_copy_stream_) {
-        place_copy(step, copy_tail_);
-      } else if (placed_ == job.step) {
-        place_copy(step, compute_tail_);
-      }
-    }
+    steps_.push_back({}).times.step = job.step;
+    if (!by_caller) timeline_.submit_copy(monotonic_now(), job.duration);
   }
-  return job.by_caller && job.duration > 0 ? copy_by_caller(job) : true;
+  return by_caller ? copy_by_caller(job) : true;
 }
 
 bool SimDevice::copy_by_caller(const CopyJob& job) {
   Nanos begin = 0;
   {
     std::unique_lock lock(barrier_->mutex);
-    if (!own_copy_stream_ && !wait_for(lock, [&] { return placed_ == job.step; })) return false;
-    begin = own_copy_stream_ ? copy_tail_ : compute_tail_;
+    if (!wait_for(lock, [&] { return timeline_.copy_queue_free() != kNever; })) return false;
+    begin = timeline_.copy_queue_free();
   }
   if (!sleep_until(begin, &stop_)) return false;
   const Nanos begun = monotonic_now();
@@ -128,75 +112,50 @@ bool SimDevice::copy_by_caller(const CopyJob& job) {
   }
   if (!sleep_until(begun + job.duration, &stop_)) return false;
   const std::lock_guard lock(barrier_->mutex);
-  Step& step = this->step(job.step);
-  step.times.copy = {begun, monotonic_now(), 0, 0};
-  step.copy_placed = true;
-  copy_tail_ = step.times.copy.end;
+  timeline_.add_copied({begun, monotonic_now(), 0, 0});
   return true;
 }
 
-void SimDevice::place_copy(Step& step, Nanos earliest) {
-  Interval& copy = step.times.copy;
-  copy.begin = std::max(step.copy_submitted, earliest);
-  copy.end = copy.begin + step.copy_duration;
-  step.copy_placed = true;
-  copy_tail_ = copy.end;
+const Interval* SimDevice::copy_of(std::int64_t index) {
+  if (index < placed_) return &step(index).times.copy;
+  const auto waiting = static_cast<std::size_t>(index - placed_);
+  return waiting < timeline_.waiting() ? timeline_.copy_of(waiting) : nullptr;
 }
 
 bool SimDevice::wait_copied(std::int64_t index) {
   Nanos end = 0;
   {
     std::unique_lock lock(barrier_->mutex);
-    if (!wait_for(lock, [&] { return step(index).copy_placed; })) return false;
-    end = step(index).times.copy.ran() ? step(index).times.copy.end : 0;
+    if (!wait_for(lock, [&] { return copy_of(index) != nullptr; })) return false;
+    end = copy_of(index)->ran() ? copy_of(index)->end : 0;
   }
   return sleep_until(end, &stop_);
 }
 
 void SimDevice::submit_compute(std::int64_t index, Nanos duration) {
   const std::lock_guard lock(barrier_->mutex);
-  Step& step = this->step(index);
-  step.compute_submitted = true;
-  step.compute_submitted_at = monotonic_now();
-  step.compute_duration = duration;
+  step(index).compute_duration = duration;
+  timeline_.submit_compute(monotonic_now());
   barrier_->advance();
 }
 
-SimDevice::Step* SimDevice::next_to_place() {
-  const auto index = static_cast<std::size_t>(placed_ - first_);
-  return index < steps_.size() ? &steps_[index] : nullptr;
-}
-
-// True when the next step in order could begin to compute.
-bool SimDevice::make_ready() {
-  Step* step = next_to_place();
-  if (step == nullptr) return false;
-  if (!step->compute_submitted || !step->copy_placed) return false;
-  step->times.ready = std::max(step->compute_submitted_at, compute_tail_);
-  if (step->times.copy.ran()) step->times.ready = std::max(step->times.ready, step->times.copy.end);
-  return true;
-}
-
 void SimDevice::place_compute(Nanos begin) {
-  Step& step = *next_to_place();
+  Step& step = this->step(placed_);
+  step.times.ready = *timeline_.ready();
+  step.times.copy = timeline_.begin_compute();
   step.times.compute = {begin, begin + step.compute_duration, 0, 0};
-  step.compute_placed = true;
-  compute_tail_ = step.times.compute.end;
+  timeline_.end_compute(step.times.compute.end);
   ++placed_;
-  // On one stream the next copy follows this compute.
-  Step* next = next_to_place();
-  if (next != nullptr && !next->copy_placed && !next->copied_by_caller) {
-    place_copy(*next, compute_tail_);
-  }
 }
 
 // Places every step that all ranks are ready for.
 void Barrier::advance() {
   while (!closed) {
     Nanos begin = 0;
-    for (SimDevice* device : devices) {
-      if (!device->make_ready()) return;
-      begin = std::max(begin, device->next_to_place()->times.ready);
+    for (const SimDevice* device : devices) {
+      const std::optional<Nanos> ready = device->timeline_.ready();
+      if (!ready) return;
+      begin = std::max(begin, *ready);
     }
     if (gate != nullptr) {
       const std::int64_t step = devices.front()->placed_;
@@ -208,7 +167,7 @@ void Barrier::advance() {
     }
     for (SimDevice* device : devices) device->place_compute(begin);
     if (gate != nullptr)
-      late_word += std::max<Nanos>(0, monotonic_now() - devices.front()->compute_tail_);
+      late_word += std::max<Nanos>(0, monotonic_now() - devices.front()->timeline_.compute_tail());
     placed.notify_all();
   }
 }

@@ -1,6 +1,5 @@
 #include "engine/model/device.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace loaderscope::model {
@@ -12,74 +11,49 @@ ModelDevice::ModelDevice(const Plan& plan, SimulatedMachine& world, std::int32_t
       rank_(rank),
       ready_(std::move(ready)),
       done_(std::move(done)),
-      own_copy_stream_(plan.config.trainer.copy == CopyMode::stream),
+      timeline_(plan.config.trainer.copy == CopyMode::stream),
       ends_(static_cast<std::size_t>(plan.in_flight + 2), kNever) {}
 
 ModelDevice::Step& ModelDevice::add_step(const StepEvents& events) {
   Step& step = steps_.push_slot();
   step.events = events;
-  step.copy_submitted = step.copy_duration = step.compute_submitted_at = 0;
-  step.copy_placed = step.compute_submitted = step.told_ready = step.last_of_epoch = false;
+  step.told_ready = step.last_of_epoch = false;
   return step;
 }
 
 void ModelDevice::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {
-  Step& step = add_step(events);
-  step.copy_submitted = now;
-  step.copy_duration = duration;
-  last_copy_end_ = kNever;
-  if (duration == 0) {
-    step.copy_placed = true;
-    last_copy_end_ = now;
-  } else if (own_copy_stream_) {
-    place_copy(step, copy_tail_);
-  }
+  add_step(events);
+  timeline_.submit_copy(now, duration);
   advance();
 }
 
 void ModelDevice::copied(const StepEvents& events, const Interval& copy) {
-  Step& step = add_step(events);
-  step.events.copy = copy;
-  step.copy_placed = true;
-  copy_tail_ = last_copy_end_ = copy.end;
-}
-
-void ModelDevice::place_copy(Step& step, Nanos earliest) {
-  Interval& copy = step.events.copy;
-  copy.begin = std::max(step.copy_submitted, earliest);
-  copy.end = copy.begin + step.copy_duration;
-  step.copy_placed = true;
-  copy_tail_ = copy.end;
-  if (&step == &steps_.back()) last_copy_end_ = copy.end;
+  add_step(events);
+  timeline_.add_copied(copy);
 }
 
 void ModelDevice::submit_compute(Nanos now, const Interval& launch, bool last_of_epoch) {
   Step& step = steps_.back();
   step.events.launch = launch;
-  step.compute_submitted = true;
-  step.compute_submitted_at = now;
   step.last_of_epoch = last_of_epoch;
+  timeline_.submit_compute(now);
   advance();
 }
 
-// Places what the oldest step allows: on one stream its copy begins when the compute before has
-// ended.
 void ModelDevice::advance() {
-  if (steps_.empty() || on_cores_) return;
-  Step& step = steps_.front();
-  if (!step.copy_placed) place_copy(step, compute_tail_);
-  if (!step.compute_submitted || step.told_ready) return;
-  step.told_ready = true;
-  Nanos ready = std::max(step.compute_submitted_at, compute_tail_);
-  if (step.events.copy.ran()) ready = std::max(ready, step.events.copy.end);
-  step.events.ready = ready;
-  ready_(ready);
+  if (steps_.empty() || steps_.front().told_ready) return;
+  const std::optional<Nanos> ready = timeline_.ready();
+  if (!ready) return;
+  steps_.front().told_ready = true;
+  steps_.front().events.ready = *ready;
+  ready_(*ready);
 }
 
 void ModelDevice::begin_compute(Nanos at) {
   StepEvents events = steps_.front().events;
   const bool last_of_epoch = steps_.front().last_of_epoch;
   steps_.pop_front();
+  if (const Interval copy = timeline_.begin_compute(); copy.ran()) events.copy = copy;
   Nanos duration = 0;
   if (plan_.has_device) {
     Execution execution;
@@ -115,11 +89,10 @@ void ModelDevice::wake() {
 }
 
 void ModelDevice::computed(StepEvents& events) {
-  compute_tail_ = events.compute.end;
-  check_time(compute_tail_);
-  ends_[static_cast<std::size_t>(placed_) % ends_.size()] = compute_tail_;
+  check_time(events.compute.end);
+  ends_[static_cast<std::size_t>(placed_) % ends_.size()] = events.compute.end;
   ++placed_;
-  if (!steps_.empty() && !steps_.front().copy_placed) place_copy(steps_.front(), compute_tail_);
+  timeline_.end_compute(events.compute.end);
   done_(events);
   advance();
 }
@@ -127,11 +100,6 @@ void ModelDevice::computed(StepEvents& events) {
 Nanos ModelDevice::compute_end(std::int64_t step) const {
   if (step < 0) return 0;
   return step < placed_ ? ends_[static_cast<std::size_t>(step) % ends_.size()] : kNever;
-}
-
-Nanos ModelDevice::copy_queue_free() const {
-  if (own_copy_stream_) return copy_tail_;
-  return idle() ? compute_tail_ : kNever;
 }
 
 }  // namespace loaderscope::model

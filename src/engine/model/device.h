@@ -1,6 +1,5 @@
-// The device of one modelled rank: a copy queue and a compute queue. At submission begin and end of
-// both are computed from the ends of what was submitted before; with a barrier the begin of a
-// compute is known once all ranks have submitted that step.
+// The device of one modelled rank. Its timeline says when copies and computes begin and end. With a
+// barrier, the begin of a compute is known once all ranks have submitted that step.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/fifo.h"
+#include "device/device_timeline.h"
 #include "engine/model/simulated_machine.h"
 #include "engine/pipeline/plan.h"
 #include "loaderscope/events.h"
@@ -31,25 +31,19 @@ class ModelDevice {
   void wake();                   // what a compute on the cores waits for is there
 
   // kNever while unknown.
-  Nanos compute_end(std::int64_t step) const;        // of one of the last in-flight + 1 steps
-  Nanos copy_end() const { return last_copy_end_; }  // of the step submitted last
+  Nanos compute_end(std::int64_t step) const;              // of one of the last in-flight + 1 steps
+  Nanos copy_end() const { return timeline_.copy_end(); }  // of the step submitted last
   // When a copy on the trainer's thread can begin.
-  Nanos copy_queue_free() const;
+  Nanos copy_queue_free() const { return timeline_.copy_queue_free(); }
   bool idle() const { return steps_.empty() && !on_cores_; }
 
  private:
   struct Step {
     StepEvents events;
-    Nanos copy_submitted = 0;
-    Nanos copy_duration = 0;
-    bool copy_placed = false;
-    bool compute_submitted = false;
-    Nanos compute_submitted_at = 0;
     bool told_ready = false;
     bool last_of_epoch = false;
   };
   Step& add_step(const StepEvents& events);
-  void place_copy(Step& step, Nanos earliest);
   void advance();
   void computed(StepEvents& events);
 
@@ -65,13 +59,11 @@ class ModelDevice {
   std::int32_t rank_;
   std::function<void(Nanos)> ready_;
   std::function<void(StepEvents&)> done_;
-  bool own_copy_stream_;
+  DeviceTimeline timeline_;
   Fifo<Step> steps_{2};  // submitted, compute not placed
   std::optional<OnCores> on_cores_;
   std::vector<Nanos> ends_;  // of computes, by step modulo its size
   std::int64_t placed_ = 0;  // steps whose compute is placed
-  Nanos compute_tail_ = 0, copy_tail_ = 0;
-  Nanos last_copy_end_ = 0;
 };
 
 }  // namespace loaderscope::model
