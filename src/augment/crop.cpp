@@ -98,12 +98,12 @@ Operation make_random_resized_crop(std::string_view parameters, int size) {
 }
 
 Operation make_resize_centre_crop(std::string_view parameters, int size) {
-  constexpr int kMaxSize = 16384;
+  constexpr int kMaxShortSide = 16384;
   int short_side = rounded(size * 8.0 / 7);
   const auto given = split_parameters(parameters, 1);
   if (!given.empty()) {
     const double side =
-        parse_number(given[0], "the short side", {static_cast<double>(size), kMaxSize});
+        parse_number(given[0], "the short side", {static_cast<double>(size), kMaxShortSide});
     short_side = rounded(side);
     if (short_side != side) throw ValueError("expected the short side as a whole number of pixels");
   }

@@ -25,7 +25,7 @@ void check_lmdb(int result) {
   if (result != MDB_SUCCESS) fail_by_lmdb(result);
 }
 
-[[noreturn]] void fail_as_damaged() {
+[[noreturn]] void refuse_damaged_map() {
   throw ValueError("is damaged: its pages cannot be followed; copy it again, or write it anew");
 }
 
@@ -37,7 +37,7 @@ void check_lmdb(int result) {
 // transaction that only reads needs no undoing.
 int checked_call(const std::function<int()>& call) {
   int result = MDB_SUCCESS;
-  if (!call_guarded([&] { result = call(); })) fail_as_damaged();
+  if (!call_guarded([&] { result = call(); })) refuse_damaged_map();
   return result;
 }
 
@@ -97,7 +97,7 @@ void LmdbFile::for_each_key(const std::function<void(std::string_view)>& see) co
     name.resize(key.mv_size);
     const auto bytes = std::as_writable_bytes(std::span(name));
     if (copy_guarded(bytes, static_cast<const std::byte*>(key.mv_data)) < bytes.size())
-      fail_as_damaged();
+      refuse_damaged_map();
     see(name);
     where = MDB_NEXT;
   }
@@ -116,7 +116,7 @@ void LmdbFile::check_size() {
   MDB_stat stat{};
   check_lmdb(checked_call([&] { return ::mdb_env_info(environment_, &info); }));
   check_lmdb(checked_call([&] { return ::mdb_env_stat(environment_, &stat); }));
-  if (stat.ms_psize == 0) fail_as_damaged();
+  if (stat.ms_psize == 0) refuse_damaged_map();
   size_ = size_now();
   if (info.me_last_pgno >= size_ / stat.ms_psize)
     throw ValueError(fmt::format("is cut off: it has {} bytes and {} pages of {}; copy it again",
