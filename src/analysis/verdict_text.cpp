@@ -5,12 +5,12 @@
 
 #include "analysis/contention.h"
 #include "analysis/devices.h"
+#include "analysis/gap_kinds.h"
 #include "analysis/removal.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "loaderscope/device.h"
-#include "record/gap_kinds.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {

@@ -1,5 +1,6 @@
 // Every family of the product, from its own table.
 #include "analysis/findings/frameworks.h"
+#include "analysis/gap_kinds.h"
 #include "cli/command.h"
 #include "dataset/options.h"
 #include "dataset/writer.h"
@@ -20,7 +21,6 @@
 #include "nvtx/ranges.h"
 #include "predict/shared_resources.h"
 #include "probe/measurement.h"
-#include "record/gap_kinds.h"
 #include "rendezvous/rendezvous_methods.h"
 #include "report/schemas.h"
 #include "settings/engine_table.h"

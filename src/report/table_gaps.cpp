@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/gap_kinds.h"
 #include "analysis/wording.h"
 #include "loaderscope/device.h"
-#include "record/gap_kinds.h"
 #include "report/table_parts.h"
 
 namespace loaderscope {

@@ -3,9 +3,9 @@
 
 #include <array>
 
+#include "analysis/gap_kinds.h"
 #include "engine/import/gpu_view.h"
 #include "engine/import/host_view.h"
-#include "record/gap_kinds.h"
 
 namespace loaderscope::traces {
 

@@ -1,9 +1,9 @@
 // What a GPU's gaps are booked to, on traces whose answer is known.
 #include <gtest/gtest.h>
 
+#include "analysis/gap_kinds.h"
 #include "engine/import/trace_record.h"
 #include "loaderscope/analysis.h"
-#include "record/gap_kinds.h"
 #include "unit/import/traces.h"
 
 namespace loaderscope::traces {

@@ -1,4 +1,4 @@
-#include "record/gap_kinds.h"
+#include "analysis/gap_kinds.h"
 
 #include <fmt/format.h>
 
