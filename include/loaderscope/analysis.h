@@ -183,10 +183,8 @@ struct LongStep {
   Nanos beyond = 0;       // what the whole step took beyond the median one
 };
 
-// Proof: what is blamed is knocked out, and the configuration is run again in turns with the base
-// case.
-
-// What one run gave, measured or predicted.
+// One run of a proof, measured or predicted. A proof knocks out the blamed stage, and its runs
+// alternate with runs of the base case.
 struct ProofRun {
   double samples_per_s = 0;
   double busy = 0;  // 0 without a compute
@@ -259,8 +257,8 @@ struct Analysis {
   std::vector<std::string> fit_notes;
   PastPredictions past;                        // handed in
   std::optional<StallSplit> starved;           // of the model; not without a busy
-  std::optional<RequiredPrefetchDepth> depth;  // likewise
-  std::optional<TargetOptions> what_it_takes;  // likewise; not where the GPU is busy enough
+  std::optional<RequiredPrefetchDepth> depth;  // of the model; not without a busy
+  std::optional<TargetOptions> what_it_takes;  // of the model; not if the GPU is busy enough
   std::vector<std::string> notes;              // what the run was too short to see
   std::optional<Proof> proof;                  // handed in: runs made afterwards
 

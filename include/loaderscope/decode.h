@@ -21,9 +21,8 @@ struct Region {
 struct Pixels {
   const std::uint8_t* data = nullptr;
   std::size_t stride = 0;
-  // Which part of the image this is: what was asked for. With a scale_denominator d > 1 it counts
-  // the pixels of the image scaled to ceil(width / d) x ceil(height / d), and covers what was asked
-  // for.
+  // The part of the image that was asked for. With a scale_denominator d > 1, the region counts the
+  // pixels of the image scaled to ceil(width / d) x ceil(height / d), and covers that part.
   Region region;
   int scale_denominator = 1;  // 1, 2 or 4
 };

@@ -25,7 +25,7 @@ class HostSlots {
   virtual ~HostSlots() = default;
   virtual std::byte* slot(std::size_t index) = 0;
   virtual Bytes locked_bytes() const = 0;  // page-locked, 0 for pageable memory
-  // Why memory that should be page-locked is not, and what to do; empty when it is.
+  // The reason why memory is not page-locked although it should be, and the remedy. Empty if it is.
   virtual std::string fallback() const = 0;
 };
 

@@ -42,8 +42,8 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-// What the calling thread has asked of the machine, counted where it asks. The difference of two
-// readings is what was done between them, and the same code repeats it exactly.
+// Requests of the calling thread to the machine. The difference of two readings counts the requests
+// between them. The same code repeats the counts exactly.
 struct WorkCounts {
   std::int64_t opened = 0;       // files, and shards
   std::int64_t requests = 0;     // reads and mappings

@@ -37,8 +37,8 @@ class Histogram {
   using Cell = std::pair<std::int64_t, Nanos>;  // count, sum
   Cell& cell_of(std::int64_t bucket);
 
-  // Of the buckets from `first_` on, the lowest that was ever used: a job has a histogram for each
-  // stage of each of its ranks, and nothing of it takes nanoseconds.
+  // The buckets from `first_` on, which is the lowest that was ever used. A job has a histogram for
+  // each stage of each rank, and no stage takes nanoseconds, so the lowest buckets are left out.
   std::vector<Cell> cells_;
   std::int64_t first_ = 0;
   std::int64_t count_ = 0;

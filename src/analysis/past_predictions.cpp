@@ -1,4 +1,4 @@
-// How far predictions were off: of this run, and of earlier ones.
+// The errors of predictions, of this run and of earlier ones.
 #include <fmt/format.h>
 
 #include <cmath>

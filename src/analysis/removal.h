@@ -1,4 +1,4 @@
-// What leaving out a cause would save, by the record itself.
+// The time that a run would save without one cause, by the record itself.
 #pragma once
 
 #include <vector>

@@ -26,9 +26,9 @@ struct ImageFormat {
   std::array<std::string_view, 2> suffixes;  // in small letters, the usual one first; else ""
   std::array<Magic, 2> magic;
 
-  // Whether `stored` begins as such data do. Less than magic_end() bytes never do.
+  // Returns whether `stored` begins with all magic bytes of the format.
   bool begins(std::span<const std::byte> stored) const;
-  // Whether `stored` ends within its magic bytes and has those before right.
+  // Returns whether `stored` ends within the magic bytes, and all bytes before its end agree.
   bool is_cut_magic(std::span<const std::byte> stored) const;
   std::size_t magic_end() const;
 };
@@ -38,7 +38,7 @@ const ImageFormat& image_format(ImageKind kind);  // not `unknown`
 std::size_t longest_image_magic();                // bytes
 ImageKind image_kind_of(std::span<const std::byte> stored);  // by the first bytes
 
-// Whether a file is named as images are, in either case.
+// Returns whether the name has a suffix of images, in small or capital letters.
 bool is_image_name(std::string_view name);
 std::string image_suffixes();  // ".jpg, .jpeg or .png", for messages
 

@@ -22,7 +22,7 @@ struct CommandFlag {
 inline constexpr CommandFlag kVerbose = {"verbose", "v", "",
                                          "Show all that is known, not only what fits a screen."};
 
-// Of every command that compares its figures with ceilings.
+// The flag of every command that compares its figures with ceilings.
 inline constexpr CommandFlag kMachineFlag = {
     "machine", "", "FILE",
     "Take this machine's ceilings of this profile, saved by 'probe --json', instead of that of "

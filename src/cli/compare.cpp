@@ -40,10 +40,10 @@ namespace {
 
 // Shows progress on standard error.
 compare::Comparison compare_with_progress(const CompareArm& a, const CompareArm& b,
-                                          PairContext context) {
+                                          const PairContext& context) {
   ProgressPrinter progress("runs");
-  context.progress = [&](std::int64_t runs, double share) { progress.show(runs, share); };
-  return compare_pair(a, b, context);
+  return compare_pair(a, b, context,
+                      [&](std::int64_t runs, double share) { progress.show(runs, share); });
 }
 
 // Compares GOOD with one commit after another, and keeps what was found of each.

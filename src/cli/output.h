@@ -1,4 +1,4 @@
-// Where an answer goes: to standard output and to the files that flags name.
+// Writes an answer to standard output and to the files that flags name.
 #pragma once
 
 #include <string>

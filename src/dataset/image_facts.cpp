@@ -91,7 +91,7 @@ ImageFacts raw_facts(Stored bytes) {
   return sized(Kind::raw, little_endian(bytes, 8, 4), little_endian(bytes, 12, 4));
 }
 
-// By the decoder, for a format that has no function here.
+// Asks the decoder, for a format that has no function here.
 ImageFacts decoder_facts(Kind kind, Stored bytes) {
   try {
     const ImageHeader header = make_any_decoder({})->open(bytes);

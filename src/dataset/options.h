@@ -32,7 +32,7 @@ inline const FormatRow& row_of(Format format) {
 
 const FormatRow* encoder_of(ImageKind kind);  // null if images are not made in that format
 
-// By the first bytes. "" if they are those of no image format.
+// Returns the suffix by the first bytes, or "" if no image format begins with them.
 std::string_view suffix_of_image(std::span<const std::byte> stored);
 
 inline constexpr int kMaxSide = 65'500;         // libjpeg's limit

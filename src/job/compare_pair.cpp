@@ -65,7 +65,7 @@ CompareArm plain_arm(const std::string& name, const RunConfig& base) {
 }
 
 compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
-                                 const PairContext& context) {
+                                 const PairContext& context, const PairProgress& progress) {
   const PrivateFolder place(std::filesystem::temp_directory_path().string(), "loaderscope-pair-");
   const std::array<const CompareArm*, 2> arms = {&a, &b};
   compare::Comparison comparison;
@@ -100,8 +100,8 @@ compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
              .after_run =
                  [&](const compare::Comparison& so_far) {
                    const auto planned = static_cast<double>(2 * so_far.planned_pairs);
-                   context.progress(std::ssize(so_far.runs),
-                                    static_cast<double>(so_far.runs.size()) / planned);
+                   progress(std::ssize(so_far.runs),
+                            static_cast<double>(so_far.runs.size()) / planned);
                  },
              .has_length = has_length(context.base),
              .same_by_construction = context.same_by_construction});

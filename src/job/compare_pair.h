@@ -21,13 +21,15 @@ struct PairContext {
   const RunConfig& base;
   compare::Options options;
   std::function<bool()> stopped;
-  std::function<void(std::int64_t runs, double share)> progress{};  // after each run
-  std::function<std::string()> same_by_construction{};              // of compare::Context
+  std::function<std::string()> same_by_construction{};  // of compare::Context
   // Of a run of either arm, before it is kept; may be empty.
   std::function<void(std::int64_t arm, RunRecord& record)> look{};
 };
 
+// Called after each run, with their number and the share of the planned runs.
+using PairProgress = std::function<void(std::int64_t runs, double share)>;
+
 compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
-                                 const PairContext& context);
+                                 const PairContext& context, const PairProgress& progress);
 
 }  // namespace loaderscope

@@ -12,7 +12,7 @@ namespace loaderscope {
 // Keeps it for the machine that it names. Returns where; throws RunError where that cannot be.
 std::string save_machine(const probe::Profile& profile);
 
-// Of the profile `given` by --machine, else of the one that is kept; nothing where it is not
+// Reads the profile `given` by --machine, or the one that is kept. Returns nothing if it is not
 // of `machine`, which a note says. Storage counts where `data` lie on the device that was probed.
 // Throws UsageError, and RunError where a file that was given cannot be read.
 ProbedRates known_rates(const std::string& given, const MachineFacts& machine,

@@ -83,7 +83,7 @@ std::string next_step(int error) {
   return error == ENOENT ? "; name a program that is on the PATH" : "; look at its permissions";
 }
 
-// Commands of this process that run: each is asked for its end by its own Child alone.
+// The running commands of this process. Only its own ChildProcess waits for the end of each.
 class Commands {
  public:
   void add(pid_t pid) {
@@ -164,7 +164,7 @@ void ChildProcess::reap() {
   for (;;) {
     siginfo_t ended{};
     if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
-    if (commands().has(ended.si_pid)) return;  // its own Child asks, and then those behind it
+    if (commands().has(ended.si_pid)) return;  // its own ChildProcess comes first
     ::waitpid(ended.si_pid, nullptr, WNOHANG);
   }
 }

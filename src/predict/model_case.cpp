@@ -20,7 +20,7 @@ bool is_unknown(const FittedCosts& costs, const RunConfig& config, Stage stage) 
   return !costs.knows(stage) && config.cost_of(stage) == nullptr;
 }
 
-// Whether `config` has workers, `base` has none, and what they bring was neither measured nor
+// Returns whether `config` has workers, `base` has none, and their work was neither measured nor
 // declared.
 bool has_first_workers(const RunConfig& base, const RunConfig& config, const FittedCosts& costs) {
   return base.loader.num_workers == 0 && config.loader.num_workers > 0 &&

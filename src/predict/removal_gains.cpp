@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLookedAt = 0.002;  // of the window, that a cause has of the account or the path
 
-// How the model runs without a cause.
+// The changes with which the model runs without a cause.
 struct Without {
   Knockouts knockouts;
   Changes changes;
@@ -105,7 +105,7 @@ std::vector<std::vector<Cause>> worth_a_look(const RemovalGains& recorded, const
   return sets;
 }
 
-// What hides something has the largest part of the account; what it hides may have none.
+// A cause that hides another one has the largest part of the account. The hidden one may have none.
 std::vector<std::vector<Cause>> pairs_with_largest(const Account& account) {
   const auto largest = static_cast<Cause>(
       std::max_element(account.stall.begin(), account.stall.end()) - account.stall.begin());

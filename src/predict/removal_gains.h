@@ -1,4 +1,4 @@
-// What leaving out a cause would save, in the model.
+// The time that a run would save without one cause, in the model.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@ namespace loaderscope {
 // The same run without some causes. Empty for a cause that the model cannot leave out.
 using PredictWithout = std::function<Prediction(const Changes&, const Knockouts&)>;
 
-// By a model that is off by `error` on the run itself. Causes are left out one by one; where none
-// gives anything alone, in pairs.
+// Uses a model whose error on the run itself is `error`. Leaves out the causes one by one, and in
+// pairs if no cause alone saves time.
 RemovalGains removals_in_model(const RemovalGains& recorded, const Account& account,
                                const Prediction& base, double error, const PredictWithout& predict);
 

@@ -53,7 +53,7 @@ bool is_special(const fs::path& path) {
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
-// Where the bytes really go: a link is followed, so that renaming does not replace the link.
+// The file that is really written. A link is followed, so that renaming does not replace the link.
 fs::path target_of(const std::string& path) {
   std::error_code error;
   const fs::path target = fs::canonical(path, error);
@@ -71,7 +71,7 @@ mode_t mode_for(const fs::path& target) {
   return 0666 & ~mask;
 }
 
-// A temporary file beside the target; gone with the object unless it was renamed.
+// A temporary file in the folder of the target. Removed with the object unless it was renamed.
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& shown_path, const fs::path& target, mode_t mode)

@@ -1,4 +1,4 @@
-// Where results go: standard output or a file. Nothing that could not be written passes in silence.
+// Writes results to standard output or to a file. Each failure to write is reported.
 #pragma once
 
 #include <array>
@@ -34,8 +34,7 @@ class StandardOutput {
  public:
   StandardOutput();
   std::ostream& stream() { return stream_; }
-  // Writes what is left. Throws RunError, except when nobody reads any more (a closed pipe): that
-  // is fine.
+  // Writes the rest. Throws RunError, but not if the reader has closed the pipe.
   ExitCode finish();
 
  private:
@@ -43,12 +42,11 @@ class StandardOutput {
   std::ostream stream_;
 };
 
-// Throws RunError when a result could not or may not be saved at `path`, before a long run is made
-// in vain.
+// Throws RunError if a result cannot or may not be saved at `path`. Call it before a long run.
 void check_output(const std::string& path, const OutputRules& rules = {});
 
-// Writes a temporary file beside `path` and renames it, so that a failure leaves no half file and
-// an old one untouched; devices and pipes are written directly. Throws RunError.
+// Writes a temporary file in the folder of `path` and renames it. A failure leaves an old file as
+// it was. Devices and pipes are written directly. Throws RunError.
 void write_output(const std::string& path, const std::function<void(std::ostream&)>& write);
 // The same for a file of the cache folder, which only this user may read. Makes its folder.
 void write_private(const std::string& path, const std::function<void(std::ostream&)>& write);

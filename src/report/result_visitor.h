@@ -1,6 +1,6 @@
-// How results are described: one function for each struct shows a Form every member, with its name,
-// its value and a sentence. Of the forms, JsonWriter writes a result, JsonReader reads it back,
-// SchemaWriter says what can stand in it, and CsvForm writes rows of it.
+// The description of results. One function for each struct shows each member to a ResultVisitor,
+// with its name, its value and a sentence. JsonWriter writes a result, JsonReader reads it,
+// SchemaWriter writes its schema, and CsvForm writes its rows.
 //
 // Names end with their units: _s are seconds with nine decimals, exact to the nanosecond, _ns
 // integer nanoseconds. An element of a list has the name "".

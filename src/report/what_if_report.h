@@ -37,7 +37,7 @@ struct WhatIf {
 
 WhatIfCase case_of(std::string name, const Prediction& prediction);
 WhatIfCase case_of(std::string name, const Analysis& analysis);
-// What becomes of a measured run: see scale_prediction().
+// The prediction for a measured run; see scale_prediction().
 WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysis& measured);
 
 void tell_what_if(TextReport& reading, const WhatIf& answer, const ReportStyle& style);

@@ -52,7 +52,7 @@ class DeviceContract : public testing::TestWithParam<DeviceCase> {
   Nanos now() const { return run_.now(); }
 
   bool computes() const { return GetParam().kind != DeviceKind::none; }
-  // How exact times of the device are, with what a busy machine adds: the device reports it.
+  // The error of the device's times, which it reports, with what a busy machine adds.
   Nanos slack() const;
   // `later` is not before `earlier`.
   void expect_order(Nanos earlier, Nanos later) const { EXPECT_LE(earlier, later + slack()); }

@@ -49,7 +49,7 @@ TEST(DeviceTable, NamesMeasuredProgramAsOnlyRowWithoutDevice) {
     EXPECT_EQ(row.make == nullptr, row.kind == DeviceKind::program) << row.row.name;
 }
 
-// --- what can be seen only inside the pretended GPU ---
+// --- only the pretended GPU lets a test see this ---
 
 class PretendedGpuContract : public testing::Test {
  protected:

@@ -1,4 +1,4 @@
-// What every row of the table of counters promises, and that the Python package reports each row.
+// Checks the promises of each row of the table of counters, and that Python reports each row.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ json values_of_all_rows(const json& value) {
   return {{"what", "counters"}, {"values", values}};
 }
 
-// Of two workers and their trainer.
+// The values of two workers and their trainer.
 GuestCounters reported(const json& value) {
   GuestCounters counters;
   for (const int pid : {1, 2, 3})

@@ -1,4 +1,4 @@
-// What host memory promises in every mode.
+// Checks the promises of host memory in every mode.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -81,9 +81,8 @@ struct SettingRange {
 // What a row sees.
 struct Candidate {
   std::string evidence;
-  // Ways to mend it, the smallest change first: of those that give back about as much the first is
-  // advised. None, and no range, where no setting mends it and nothing is known of what that would
-  // give back.
+  // Changes that fix it, the smallest first. Of changes with about the same gain, the first is
+  // advised. Empty, without ranges, if no setting fixes it and the gain is unknown.
   std::vector<Changes> options;
   std::string pytorch;  // {} stands for the value of the first change
   Changes to_run = {};  // instead of the option, where a run can try something else
@@ -95,20 +94,20 @@ struct Candidate {
   Changes limits = {};
   // Share of the window that is waited on its account. Empty: what the row says.
   std::optional<double> waited = {};
-  // Without options or ranges: mended, all that is waited for is given back.
+  // Without options or ranges: the fix saves the whole wait.
   bool gives_waited = false;
 };
 
 // Without a GPU the rows that are about one see nothing.
 std::optional<Candidate> look_at(const FindingRow& row, const FindingInput& facts);
-// What is said of a candidate that is mended by `changes`, without figures.
+// Returns the finding of a candidate that `changes` fix, without figures.
 Finding said_of(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
                 const Changes& changes);
-// What a finding gives, to be compared with others.
+// The gain of a finding, to compare it with others.
 using FindingWeight = std::function<double(const Finding&)>;
-// Puts the change that is advised first: a setting that gives at least a third of what later kinds
-// give; then what is rewritten, likewise; then the rest. What only an administrator can do stands
-// last where something else helps.
+// Puts the advised change first: a setting with at least a third of the gain of the later kinds,
+// then a rewrite by the same rule, then the rest. A change for an administrator comes last if
+// another one helps.
 void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight);
 // Two names for the same advice say no more than one.
 void drop_repeated(std::vector<Finding>& findings);

@@ -18,7 +18,7 @@ namespace loaderscope::model {
 // Refuses a time that is too far away (RunError), long before it overflows.
 void check_time(Nanos at);
 
-// A piece of work that has begun; `World::end` tells how it went. It stays where it is until then.
+// Work that has begun. It keeps its address until `SimulatedMachine::end` returns how it went.
 struct ActiveWork {
   Nanos begin = 0;
   std::size_t host = 0;

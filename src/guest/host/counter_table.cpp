@@ -144,7 +144,7 @@ constexpr std::array kRows = {
     total("requests.throttled", "1", "answers 429 or 503: the server wants fewer",
           "requests.count"),
     total("requests.retries", "1",
-          "made again behind such an answer, an error of the server (500, 502, 504) or none",
+          "made again after such an answer, an error of the server (500, 502, 504) or none",
           "requests.count"),
     total("requests.failed", "1", "without an answer", "requests.count"),
 };

@@ -10,7 +10,7 @@
 
 namespace loaderscope::guest {
 
-// How the values of all processes become the value of a metric.
+// The rule by which the values of all processes become the value of a metric.
 enum class CounterMetric : std::uint8_t {
   none,        // details only
   average,     // the sum divided by the number of things that it is the sum of
@@ -20,7 +20,7 @@ enum class CounterMetric : std::uint8_t {
   common,      // the number of parts that every worker reports
 };
 
-// Which parts of a counter become details.
+// The parts of a counter that become details.
 enum class CounterParts : std::uint8_t {
   none,
   shares,  // the largest parts of all processes, with their shares of the sum

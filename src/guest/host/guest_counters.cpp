@@ -48,7 +48,7 @@ std::map<std::string, double> common_parts(const CounterValue& of_workers) {
   return common;
 }
 
-// Nothing if the metric is left out.
+// Returns the value of the metric, or nothing if it is left out.
 std::optional<double> value_of(const CounterRow& row, const Sums& sums, const CounterScale& scale) {
   const CounterValue value = value_in(sums.all, &row);
   if (!row.needs.empty() && sum_in(sums.all, row.needs) <= 0) return std::nullopt;

@@ -56,8 +56,8 @@ LOADERSCOPE_API void lsg_fact(int kind, std::int32_t iterator, std::int32_t gene
                               std::int64_t bytes);
 
 // The calling thread begins to receive a batch. Returns the time. `is_clocked`: its CPU time is
-// read from a clock. A trainer that has just woken must do without: on some kernels, two threads
-// on two cores then change places all the time, and a step takes a fifth longer.
+// read from a clock. A trainer that has just woken reads none: on some kernels, the clock makes two
+// threads on two cores change places all the time, and a step takes a fifth longer.
 LOADERSCOPE_API std::int64_t lsg_begin_receiving(int is_clocked);
 // The thread has received the batch since `begin`. Its worker kept it waiting for `waited` ns of
 // that time. Without a clock, the CPU time is the time less `waited` and the run-queue delay.

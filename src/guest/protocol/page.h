@@ -33,7 +33,9 @@ struct GuestEvent {
   Nanos begin = 0;
   Nanos end = 0;
   Nanos cpu = 0;
-  Nanos queued = 0;  // of the thread that tells it, since it told one of `tells_delay` before
+  // Run-queue delay of the thread: since it reported one of `tells_delay`; of `received`, while it
+  // received.
+  Nanos queued = 0;
   std::int64_t batch = -1;  // as numbered within the iterator and generation
   std::int64_t count = 0;
   Bytes bytes = 0;
@@ -47,8 +49,8 @@ static_assert(sizeof(GuestEvent) == 72 && std::is_trivially_copyable_v<GuestEven
 // Facts of threads that write no spans, which tell their delays on their own.
 inline bool tells_delay(GuestEventKind kind) {
   return kind == GuestEventKind::ask || kind == GuestEventKind::take ||
-         kind == GuestEventKind::received || kind == GuestEventKind::pinned ||
-         kind == GuestEventKind::sent || kind == GuestEventKind::chosen;
+         kind == GuestEventKind::pinned || kind == GuestEventKind::sent ||
+         kind == GuestEventKind::chosen;
 }
 
 // More of them are not told apart: what is kept for each is bounded.

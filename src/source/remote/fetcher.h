@@ -48,8 +48,8 @@ class Fetch {
   bool was_kept() const { return was_kept_; }
   // Bytes that were there already: it is done.
   std::span<std::byte> take_kept(std::size_t bytes);
-  // They are to be proved: started, it asks for the object with this header of Answer's, and keeps
-  // them where it is the same.
+  // They are to be proved: started, it asks for the object with this header of HttpResponse's, and
+  // keeps them where it is the same.
   void ask_unless_same(std::string header);
   bool was_proved() const { return was_kept_ && !unless_same_.empty(); }
 

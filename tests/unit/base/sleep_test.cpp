@@ -17,7 +17,7 @@ using test::kNoStop;
 
 constexpr Nanos kHour = 3600 * kSecond;  // a test that waits for it runs into its time limit
 
-// How often this thread has left its core by itself: once for each sleep that was a real one.
+// The number of times that this thread left its core by itself: once for each real sleep.
 std::int64_t sleeps_so_far() {
   rusage usage{};
   ::getrusage(RUSAGE_THREAD, &usage);

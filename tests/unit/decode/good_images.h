@@ -10,7 +10,7 @@ namespace loaderscope::made {
 
 using MakeGoodImage = ByteVector (*)();
 
-// By the name of the decoder's row.
+// The images by the name of the decoder's row.
 inline std::map<std::string_view, MakeGoodImage>& good_images() {
   static std::map<std::string_view, MakeGoodImage> images;
   return images;

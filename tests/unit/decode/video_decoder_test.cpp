@@ -8,7 +8,7 @@
 namespace loaderscope {
 namespace {
 
-// Its packet is the image of another test.
+// The packet is the image of another test.
 const bool kVideoIsAdded =
     built_with::kJpeg.is_built && made::add_good_image("video", [] {
       return made::video_frame(AV_CODEC_ID_MJPEG, 61, 43, made::good_images().at("jpeg")());

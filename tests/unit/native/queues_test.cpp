@@ -78,7 +78,7 @@ TEST(BlockingQueue, ClosingWakesAllAndLeavesWhatIsInIt) {
   EXPECT_FALSE(queue.pop());
 }
 
-// It holds two for at least two thirds of the time, however long it took to put them there.
+// The queue holds two for at least two thirds of the time, however long the puts took.
 TEST(BlockingQueue, OccupancyIsAMeanOverTime) {
   BlockingQueue<int> queue(4);
   const Nanos begin = monotonic_now();

@@ -13,7 +13,7 @@ std::string pack_by_zstd(std::string_view text, int window_log) {
   std::string packed(::ZSTD_compressBound(text.size()) + 64, '\0');
   ZSTD_inBuffer in{text.data(), text.size(), 0};
   ZSTD_outBuffer out{packed.data(), packed.size(), 0};
-  // Of a text whose end is not known the window is as it was asked for.
+  // If the end of the text is unknown, zstd uses the window that was asked for.
   if (window_log > 0) ::ZSTD_compressStream2(context, &out, &in, ZSTD_e_continue);
   const std::size_t left = ::ZSTD_compressStream2(context, &out, &in, ZSTD_e_end);
   ::ZSTD_freeCCtx(context);
