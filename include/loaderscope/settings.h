@@ -126,7 +126,7 @@ struct Change {
 using Changes = std::vector<Change>;
 
 Change parse_change(std::string_view text);  // "workers=8"; throws UsageError
-std::string spell_changes(const Changes& changes);
+std::string changes_to_text(const Changes& changes);
 
 // The settings that were given in `base`, with those of `changes` in place of what they contradict;
 // not resolved. Speeds are left to the caller. Throws UsageError.

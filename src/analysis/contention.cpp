@@ -45,7 +45,7 @@ std::string words_of_others(const RunRecord& record) {
   if (!others_matter(record)) return "";
   const std::vector<std::string> names = first_texts(record, "host.other_cpu_s", 2);
   const std::string named = names.empty() ? "" : fmt::format(" ({})", fmt::join(names, ", "));
-  return show_percent(*contention_of_others(record)) + " of it because of other programs" + named;
+  return format_percent(*contention_of_others(record)) + " of it because of other programs" + named;
 }
 
 Nanos cpu_of_stages(const RunRecord& record) {

@@ -72,7 +72,7 @@ std::string first_workers_note(const SentBatch& batch) {
       "handing over batches was not measured without workers: as in other programs it is taken to "
       "cost a worker {} and the trainer {} a batch, by its tensors ({:.0f}) and bytes ({}), and a "
       "start {}; declare it with --set cost=transport.recv=2ms",
-      words(kAssumed[0]), words(kAssumed[1]), batch.tensors, show_size(batch.bytes),
+      words(kAssumed[0]), words(kAssumed[1]), batch.tensors, format_size(batch.bytes),
       words(kAssumed[2]));
 }
 

@@ -84,7 +84,7 @@ Found of_decoding(const Taken& taken) {
   if (std::max(stored, probed) > kAlikeSizes * std::min(stored, probed)) return std::nullopt;
   return ceiling_at(
       taken, "decoding",
-      fmt::format("{} decoding {} whole images/s each", show_cores(cores), show_rate(per_core)),
+      fmt::format("{} decoding {} whole images/s each", format_cores(cores), format_rate(per_core)),
       cores * per_core);
 }
 
@@ -94,7 +94,7 @@ Found of_storage(const Taken& taken) {
   const double rate = taken.probed.storage_bytes_per_s;
   const auto asked = static_cast<double>(taken.sum(&RankRecord::read_bytes));
   if (rate <= 0 || read <= 0 || asked <= 0 || read < kNoTrace * asked) return std::nullopt;
-  return ceiling_at(taken, "storage", "storage at " + of_hosts(taken, show_byte_rate(rate)),
+  return ceiling_at(taken, "storage", "storage at " + of_hosts(taken, format_byte_rate(rate)),
                     taken.hosts * rate / (read / taken.samples));
 }
 
@@ -104,7 +104,7 @@ Found of_copying(const Taken& taken) {
   if (rate <= 0 || delivered <= 0) return std::nullopt;
   return ceiling_at(
       taken, "copying",
-      fmt::format("one copy of each batch at {}", of_hosts(taken, show_byte_rate(rate))),
+      fmt::format("one copy of each batch at {}", of_hosts(taken, format_byte_rate(rate))),
       taken.hosts * rate / delivered);
 }
 
@@ -116,7 +116,7 @@ Found of_real_link(const Taken& taken) {
   const auto links = std::ssize(taken.record.ranks);
   return ceiling_at(
       taken, "link",
-      fmt::format("the {} at {}", links == 1 ? "link" : "links", show_byte_rate(rate)),
+      fmt::format("the {} at {}", links == 1 ? "link" : "links", format_byte_rate(rate)),
       rate * static_cast<double>(links) / delivered);
 }
 
@@ -153,8 +153,9 @@ std::string probed_words(const std::vector<MachineCeiling>& ceilings) {
   std::string text;
   for (const MachineCeiling& each : sorted) {
     if (each.reached < kMinReportedShare) break;
-    text += fmt::format("{}{} at {}{}", text.empty() ? "" : ", ", each.name,
-                        show_percent(each.reached), text.empty() ? " of what probe measured" : "");
+    text +=
+        fmt::format("{}{} at {}{}", text.empty() ? "" : ", ", each.name,
+                    format_percent(each.reached), text.empty() ? " of what probe measured" : "");
   }
   return text;
 }
@@ -166,7 +167,7 @@ std::string beyond_probed(const std::vector<MachineCeiling>& ceilings, double sa
   }
   if (least == nullptr || samples_per_s <= least->samples_per_s) return "";
   return fmt::format("{} samples/s at most by {}: fewer than the {} that are predicted",
-                     show_rate(least->samples_per_s), least->what, show_rate(samples_per_s));
+                     format_rate(least->samples_per_s), least->what, format_rate(samples_per_s));
 }
 
 }  // namespace loaderscope

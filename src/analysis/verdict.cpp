@@ -19,7 +19,7 @@ std::string words_of(const LongStep& step) {
   return fmt::format(
       "step {} took the trainer {}, {} of the window (a profiler, a checkpoint or "
       "a validation?), and no mean holds for it and the others",
-      step.step, show_duration(step.time), show_percent(step.share));
+      step.step, format_duration(step.time), format_percent(step.share));
 }
 
 std::string too_wide(const Analysis& analysis) {
@@ -47,7 +47,7 @@ std::optional<std::string> reason_of_trace(const RunRecord& record, const Analys
     return fmt::format(
         "what {} of the window was waited for was not recorded, more than the "
         "{:.0f} % that a verdict allows; the notes say what to record",
-        show_percent(other), 100 * kMaxOther);
+        format_percent(other), 100 * kMaxOther);
   if (analysis.long_step) return words_of(*analysis.long_step) + "; record more steps, without it";
   if (!analysis.steady)
     return "the run is not steady: the step time changed by 10 % or more between its two halves; "
@@ -89,7 +89,7 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
     return fmt::format(
         "for {} of the window nothing of this program could run: it was stopped, or the machine "
         "was, and that is no waiting for data; measure again",
-        show_duration(std::llround(still * 1e9)));
+        format_duration(std::llround(still * 1e9)));
   }
   const double of_gpu = value_of(record.metrics, "gpu.seen_share").value_or(0);
   if (is_gpu_unseen(record) && of_gpu > kMaxOfGpu) {
@@ -97,7 +97,7 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
         "compute is the GPU's own time in {} of the window and in the rest what the host saw of "
         "it, and no mean of the two says how busy anything was; run it without the program's own "
         "profiler, or measure steps before it with --steps",
-        show_percent(of_gpu));
+        format_percent(of_gpu));
   }
   if (analysis.long_step)
     return words_of(*analysis.long_step) + "; measure more steps, or without it";
@@ -113,14 +113,14 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
     return fmt::format(
         "{} of the window has no known cause, more than the {:.0f} % that a verdict allows; look "
         "at the worst steps of a result saved with --json",
-        show_percent(other), 100 * kMaxOther);
+        format_percent(other), 100 * kMaxOther);
   }
   const double clamped = share_of(account.clamped, account);
   if (clamped > kMaxClamped) {
     return fmt::format(
         "the clocks of host and device disagree by {} of the window, more than the {:.0f} % that a "
         "verdict allows; measure again with a longer --duration",
-        show_percent(clamped), 100 * kMaxClamped);
+        format_percent(clamped), 100 * kMaxClamped);
   }
   return std::nullopt;
 }
@@ -281,7 +281,7 @@ std::string no_firm_interval(const RunRecord& record, std::int64_t steps) {
   const std::int64_t block = std::max(least, steps_of_block(record));
   const double blocks = static_cast<double>(steps) / static_cast<double>(block);
   return fmt::format("{} are {:.1f} blocks of {}{}, which gives no firm interval",
-                     plural(steps, "step"), std::floor(10 * blocks) / 10, show_count(block),
+                     plural(steps, "step"), std::floor(10 * blocks) / 10, format_count(block),
                      block > least ? ", as slow and fast steps come in stretches" : "") +
          how_to_run(record, longer_run(record.config, steps, kEnoughBlocks * block));
 }

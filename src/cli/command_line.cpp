@@ -99,7 +99,7 @@ void declare_commands(CLI::App& parent, std::span<const Command> commands,
     // Behind its parts: of the commands that were parsed the innermost one comes first.
     result.push_back({app, command.declare ? command.declare(*app) : Action()});
     if (command.shows_progress)
-      app->add_flag_callback("--no-progress", ProgressPrinter::show_none,
+      app->add_flag_callback("--no-progress", ProgressPrinter::format_none,
                              "Print no progress on standard error.");
   }
 }

@@ -32,7 +32,7 @@ std::string leak_note(const std::vector<Bytes>& resident) {
   return fmt::format(
       "memory is not given back between the cases: this process grew by {} over {}; later "
       "cases ran with less of it",
-      show_size(static_cast<double>(grown)),
+      format_size(static_cast<double>(grown)),
       plural(std::ssize(resident) - static_cast<std::ptrdiff_t>(kSettled), "run"));
 }
 
@@ -127,20 +127,20 @@ void ExperimentRunner::add_notes(Experiment& experiment, bool with_others) const
       experiment.notes.push_back(
           fmt::format("other programs took {:.1f} of {} meanwhile: alone the answer may "
                       "differ",
-                      others, show_cores(machine_.cores)));
+                      others, format_cores(machine_.cores)));
     }
   }
   experiment.notes.insert(experiment.notes.end(), profile_notes_.begin(), profile_notes_.end());
   if (!ceilings_.empty())
     experiment.notes.push_back(
-        fmt::format("the fastest run, of {} samples/s: {}", show_rate(fastest_), ceilings_));
+        fmt::format("the fastest run, of {} samples/s: {}", format_rate(fastest_), ceilings_));
   const std::string leak = leak_note(resident_after_);
   if (!leak.empty()) experiment.notes.push_back(leak);
   if (left_shared_ > 0) {
     experiment.notes.push_back(fmt::format(
         "shared memory is not given back between the cases: the programs left {} in /dev/shm over "
         "{}; later cases ran with less of it",
-        show_size(left_shared_), plural(std::ssize(resident_after_), "run")));
+        format_size(left_shared_), plural(std::ssize(resident_after_), "run")));
   }
 }
 

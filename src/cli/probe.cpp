@@ -80,7 +80,7 @@ probe::ProfileOptions options_of(const ProbeFlags& flags) {
   read_flag(flags.read_at_most, "--read-at-most", options.read_at_most, parse_size);
   if (!flags.read_at_most.empty() && options.read_at_most < kMin)
     throw UsageError(fmt::format("--read-at-most {}: expected {} or more",
-                                 shown_text(flags.read_at_most), spell_size(kMin)));
+                                 shown_text(flags.read_at_most), size_to_text(kMin)));
   if (const char* cpus = std::getenv("SLURM_CPUS_PER_TASK")) options.slurm_cpus = cpus;
   options.runtime = cuda::real_runtime();
   return options;

@@ -48,7 +48,7 @@ Nanos time_of(const char* flag, const std::string& text, Nanos least) {
   const Nanos time = value_of(flag, text, parse_duration);
   if (time < least)
     throw UsageError(
-        fmt::format("{} {}: expected {} or more", flag, shown_text(text), spell_duration(least)));
+        fmt::format("{} {}: expected {} or more", flag, shown_text(text), duration_to_text(least)));
   return time;
 }
 

@@ -47,7 +47,7 @@ class MappedSlots : public HostSlots {
     void* address =
         ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) {
-      throw RunError("host memory: " + show_size(static_cast<double>(bytes_)) + " for " +
+      throw RunError("host memory: " + format_size(static_cast<double>(bytes_)) + " for " +
                      std::to_string(count) + " batches cannot be had (" + std::strerror(errno) +
                      "); use fewer workers, a smaller --prefetch-factor or a smaller --batch-size");
     }
@@ -66,8 +66,9 @@ class MappedSlots : public HostSlots {
     }
     rlimit limit{};
     ::getrlimit(RLIMIT_MEMLOCK, &limit);
-    fallback_ = "page-locking " + show_size(static_cast<double>(bytes_)) + " is not allowed (" +
-                std::strerror(errno) + ", limit " + show_size(static_cast<double>(limit.rlim_cur)) +
+    fallback_ = "page-locking " + format_size(static_cast<double>(bytes_)) + " is not allowed (" +
+                std::strerror(errno) + ", limit " +
+                format_size(static_cast<double>(limit.rlim_cur)) +
                 "): the memory is ordinary, copies are simulated at the page-locked rate; raise it "
                 "with ulimit -l";
   }

@@ -211,9 +211,9 @@ void CaseRunner::refuse_short_budget(Nanos step, std::int64_t steps) const {
   throw UsageError(fmt::format(
       "--budget {}: is too short for one case, which takes about {} ({} of {}); {} {} "
       "about {}",
-      spell_duration(budget_), show_duration(product(step, steps)), plural(steps, "step"),
-      show_duration(step), plural(cases, "case"), cases == 1 ? "needs" : "need",
-      show_duration(product(product(step, steps), 2 * cases))));
+      duration_to_text(budget_), format_duration(product(step, steps)), plural(steps, "step"),
+      format_duration(step), plural(cases, "case"), cases == 1 ? "needs" : "need",
+      format_duration(product(product(step, steps), 2 * cases))));
 }
 
 std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
@@ -233,7 +233,7 @@ std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
       one.skipped = fmt::format(
           "a run takes about {} ({} of {}), more than is left of the budget; give a longer "
           "--budget",
-          show_duration(product(known, steps)), plural(steps, "step"), show_duration(known));
+          format_duration(product(known, steps)), plural(steps, "step"), format_duration(known));
       return std::nullopt;
     }
     record = attempt(one, with_length(one, round, known, true), took);

@@ -81,7 +81,7 @@ std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
 
 Nanos whole_seconds(Nanos time) { return (time + kSecond - 1) / kSecond * kSecond; }
 
-std::string show_whole_seconds(Nanos time) {
+std::string format_whole_seconds(Nanos time) {
   return fmt::format("{} s", whole_seconds(time) / kSecond);
 }
 
@@ -148,8 +148,8 @@ class Prover {
     if (has_limit() && rounds * of_round > trial_.budget) {
       proof_.reason = fmt::format(
           "{} runs of about {} each do not fit into {}; --budget {} or more would do",
-          kMinTrialRounds * runs_of_round, show_whole_seconds(time_of_run()),
-          show_whole_seconds(trial_.budget), spell_duration(whole_seconds(rounds * of_round)));
+          kMinTrialRounds * runs_of_round, format_whole_seconds(time_of_run()),
+          format_whole_seconds(trial_.budget), duration_to_text(whole_seconds(rounds * of_round)));
       return 0;
     }
     if (trial_.announce)

@@ -57,7 +57,7 @@ UsableCpus cpus_of_workers(const RunConfig& config) {
       return std::find(bind.cpus.begin(), bind.cpus.end(), cpu) == bind.cpus.end();
     });
   const CpuQuota quota = cgroup_quota("/").value_or(CpuQuota{});
-  return {spell_cpu_list(cpus), quota.cores, quota.group};
+  return {cpu_list_to_text(cpus), quota.cores, quota.group};
 }
 
 // What its clock gains on the first host's in a ns.

@@ -51,7 +51,7 @@ std::string note_of_compute(const FittedCosts& costs) {
       costs.compute_threads,
       costs.compute_alone < kNoticeablyAlone
           ? fmt::format(", and would take {} of its time without the loader beside it",
-                        show_percent(costs.compute_alone))
+                        format_percent(costs.compute_alone))
           : "");
 }
 

@@ -128,7 +128,7 @@ PlanRequest if_unlimited(PlanRequest question, const std::vector<SharedResource>
       if (question.storage)
         question.storage->bandwidth = enough;
       else
-        set("storage.bandwidth", spell_byte_rate(enough));
+        set("storage.bandwidth", byte_rate_to_text(enough));
     }
     if (thing.name == "decode-hosts")
       question.decode->cores =

@@ -150,9 +150,9 @@ std::string circumstances_of(const RunRecord& record) {
       "The machine",
       {{"host", machine.host.value_or("")},
        {"CPU", machine.cpu},
-       {"usable", machine.cores > 0 ? show_cores(machine.cores) : ""},
+       {"usable", machine.cores > 0 ? format_cores(machine.cores) : ""},
        {"memory",
-        machine.memory_bytes > 0 ? show_size(static_cast<double>(machine.memory_bytes)) : ""},
+        machine.memory_bytes > 0 ? format_size(static_cast<double>(machine.memory_bytes)) : ""},
        {"GPU", machine.gpus.value_or("")},
        {"its driver", machine.gpu_driver.value_or("")},
        {"system", machine.os},
@@ -173,7 +173,7 @@ std::string json_note(const AnyResult& result, std::size_t bytes) {
     return fmt::format(
         "<p class=\"made\">The result has {} and is not carried here; --json FILE "
         "saves it.</p>\n",
-        show_size(static_cast<double>(bytes)));
+        format_size(static_cast<double>(bytes)));
   if (result.record == nullptr) return "";
   return "<p class=\"made\">Below it stands without its steps, samples and exemplars, which --json "
          "FILE saves.</p>\n";

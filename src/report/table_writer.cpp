@@ -86,9 +86,9 @@ void add_step_plot(TextReportBuilder& screen, const RunRecord& record, const Rep
       steps.each > 1 ? fmt::format(": the mean and the longest of every {} steps", steps.each)
                      : "");
   if (steps.is_cut())
-    plot.title += fmt::format("; the longest took {}", show_duration(steps.longest));
+    plot.title += fmt::format("; the longest took {}", format_duration(steps.longest));
   plot.most = steps.top();
-  plot.most_text = show_duration(std::llround(1e9 * steps.top()));
+  plot.most_text = format_duration(std::llround(1e9 * steps.top()));
   plot.first = fmt::format("step {}", steps.list.front().first);
   plot.last = std::to_string(steps.list.back().last);
   for (const StepStretch& stretch : steps.list)

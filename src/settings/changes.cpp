@@ -90,7 +90,7 @@ bool change_setting(const Changes& changes, std::string_view name) {
   });
 }
 
-std::string spell_changes(const Changes& changes) {
+std::string changes_to_text(const Changes& changes) {
   std::string text;
   for (const Change& change : changes) {
     text += (text.empty() ? "" : " ") + change.key + "=" + change.value;

@@ -52,7 +52,7 @@ void check_times(const RunConfig& c) {
 void check_bytes_of_batch(const RunConfig& c, std::string_view which, double sample_bytes) {
   const double bytes = sample_bytes * static_cast<double>(c.loader.batch_size.value);
   const std::string batch =
-      "a batch of " + std::string(which) + " samples of " + show_size(sample_bytes);
+      "a batch of " + std::string(which) + " samples of " + format_size(sample_bytes);
   if (bytes > kMaxBatch) refuse(c, "batch-size", batch + " would be larger than 1 TiB");
   if (bytes * static_cast<double>(c.measure.steps.value) > kAllBytes) {
     refuse(c, "steps", "with " + batch + " there would be more than 2^62 bytes");

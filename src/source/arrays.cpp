@@ -44,8 +44,8 @@ ArraySource::ArraySource(const SourceOptions& options, const std::vector<ArrayFi
       delivered(bytes) > options.largest_sample) {
     throw RunError(fmt::format("{}: a sample of {} rows has {}, more than the {} that one may have",
                                first, windows_.length,
-                               show_size(static_cast<double>(delivered(bytes))),
-                               show_size(static_cast<double>(options.largest_sample))));
+                               format_size(static_cast<double>(delivered(bytes))),
+                               format_size(static_cast<double>(options.largest_sample))));
   }
 }
 

@@ -149,7 +149,7 @@ std::string note_of_chunks(const Hdf5Layout& layout, const Hdf5Plan& plan) {
   const bool fits = layout.chunk_bytes <= plan.chunk_cache;
   return fmt::format("{}: chunks of {} ({}{}), each read as a whole{}", shown_text(layout.name),
                      plural(layout.chunk_rows, "row"),
-                     show_size(static_cast<double>(layout.chunk_bytes)),
+                     format_size(static_cast<double>(layout.chunk_bytes)),
                      layout.packed_by.empty() ? "" : ", " + shown_text(layout.packed_by),
                      fits ? ""
                           : "; more than the chunk cache holds, so for each sample: give "

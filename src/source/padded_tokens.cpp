@@ -56,8 +56,8 @@ class PaddedTokens final : public ArraySource {
     add_note(
         fmt::format("{} of {} tokens on average, filled up to {}: {:.1f} % of what is delivered is "
                     "padding",
-                    plural(size(), "sample"), show_count(tokens() / size()),
-                    show_count(filling_.window), 100 * padding()));
+                    plural(size(), "sample"), format_count(tokens() / size()),
+                    format_count(filling_.window), 100 * padding()));
   }
 
   std::int64_t size() const override { return pieces_.size(); }
@@ -107,7 +107,7 @@ std::unique_ptr<Source> open_padded_tokens(const SourceOptions& options) {
                         count_parameter(options.words, "pad", 0, 0)};
   if (filling.window > options.largest_sample / kMaxWidth)
     throw UsageError(fmt::format("data: window={}: a sample may have {}", filling.window,
-                                 show_size(static_cast<double>(options.largest_sample))));
+                                 format_size(static_cast<double>(options.largest_sample))));
   Pieces pieces;
   const EachSequence cut = [&](Bytes begin, std::int64_t tokens, Bytes token_bytes) {
     for (; tokens > 0; tokens -= filling.window, begin += filling.window * token_bytes)

@@ -39,8 +39,9 @@ std::vector<std::string> RangeCache::notes() const {
                                 shown_text(folder_), plural(ranges, "range"),
                                 std::generic_category().message(static_cast<int>(s.error))));
   if (const std::int64_t ranges = s.damaged; ranges > 0)
-    notes.push_back(fmt::format("{}: {} not as they were written, and removed", shown_text(folder_),
-                                ranges == 1 ? "1 range was" : show_count(ranges) + " ranges were"));
+    notes.push_back(
+        fmt::format("{}: {} not as they were written, and removed", shown_text(folder_),
+                    ranges == 1 ? "1 range was" : format_count(ranges) + " ranges were"));
   return notes;
 }
 

@@ -193,7 +193,7 @@ def measure_calls(library_path: str) -> None:
     guest_test.LIBRARY = library_path
     guest_test.setUpModule()
     host = pretend_host.PretendHost(guest_test.FOLDER)
-    from loaderscope_guest import library, making, stages
+    from loaderscope_guest import library, batch_work, stages
     from loaderscope_guest.fetcher import _Dataset
 
     library.join(role="worker", rank=-1)

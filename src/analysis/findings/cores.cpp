@@ -37,7 +37,7 @@ std::string in_brackets(const std::string& text) { return text.empty() ? "" : " 
 // ", 60.0 % of it because of them"
 std::string others_words(const FindingInput& facts) {
   const auto others = contention_of_others(facts.record);
-  return others ? fmt::format(", {} of that because of them", show_percent(*others)) : "";
+  return others ? fmt::format(", {} of that because of them", format_percent(*others)) : "";
 }
 
 // Threads that make no batch, and the part of the CPU time that they take.
@@ -128,11 +128,12 @@ std::optional<Candidate> cores_exhausted(const FindingInput& facts) {
                                  ? ""
                                  : fmt::format(": more workers only share {}",
                                                facts.config.declared.cores == 1 ? "it" : "them");
-  return Candidate{fmt::format("this program uses {:.2g} of {} ({}){}", used,
-                               show_cores(facts.config.declared.cores), core_words(facts), shared),
-                   {},
-                   less_work_words(facts, most),
-                   may_scale ? Changes{{"dct-scale", "auto"}} : Changes{}};
+  return Candidate{
+      fmt::format("this program uses {:.2g} of {} ({}){}", used,
+                  format_cores(facts.config.declared.cores), core_words(facts), shared),
+      {},
+      less_work_words(facts, most),
+      may_scale ? Changes{{"dct-scale", "auto"}} : Changes{}};
 }
 
 std::optional<Candidate> other_programs(const FindingInput& facts) {
@@ -143,9 +144,9 @@ std::optional<Candidate> other_programs(const FindingInput& facts) {
   return Candidate{
       fmt::format("other programs took {:.2g} of {}{}, this one {:.2g}{}; its threads "
                   "wait for a core {} of the time{}",
-                  cores_of(facts, others), show_cores(facts.config.declared.cores),
+                  cores_of(facts, others), format_cores(facts.config.declared.cores),
                   in_brackets(facts.named("host.other_cpu_s")), cores_of(facts, own),
-                  in_brackets(core_words(facts)), show_percent(facts.share(Cause::contention)),
+                  in_brackets(core_words(facts)), format_percent(facts.share(Cause::contention)),
                   others_words(facts)),
       {kMachineAlone},
       "nothing in the loader: end the other programs, or give the job cores of its own (taskset, "
@@ -163,8 +164,8 @@ std::optional<Candidate> nested_thread_pools(const FindingInput& facts) {
   return Candidate{
       fmt::format("{:.0f} of {:.0f} threads are not the loader's and take {} of its CPU time; "
                   "threads wait for a core {} of the time{}",
-                  beside.extra, beside.all, show_percent(beside.share),
-                  show_percent(facts.share(Cause::contention)), pool_words(facts)),
+                  beside.extra, beside.all, format_percent(beside.share),
+                  format_percent(facts.share(Cause::contention)), pool_words(facts)),
       {kMachineAlone},
       "cv2.setNumThreads(0) in worker_init_fn; OMP_NUM_THREADS=1 before the start (torch's own "
       "threads DataLoader sets to 1 in its workers)"};
@@ -178,7 +179,7 @@ std::optional<Candidate> interpreter_lock(const FindingInput& facts) {
   return Candidate{
       fmt::format("{} wait {} of the time for another thread of their process to give Python's "
                   "lock back",
-                  in_worker ? "workers" : "trainers", show_percent(in_worker ? worker : trainer)),
+                  in_worker ? "workers" : "trainers", format_percent(in_worker ? worker : trainer)),
       {},
       in_worker ? "no Python threads in the data set: more num_workers in their place"
                 : "no Python threads beside the training loop: num_workers for what they do"};

@@ -95,7 +95,7 @@ std::optional<Candidate> ranks_see_same_data(const FindingInput& facts) {
   return Candidate{
       fmt::format("{} of {} samples that were looked at went to more than one rank in the same "
                   "epoch",
-                  show_count(shared), show_count(samples)),
+                  format_count(shared), format_count(samples)),
       {},
       split_by_rank(facts)};
 }
@@ -123,8 +123,8 @@ std::optional<Candidate> workers_draw_alike(const FindingInput& facts) {
   const std::int64_t alike = count_of(facts, "data.alike_seeds");
   if (alike == 0) return std::nullopt;
   return Candidate{
-      fmt::format("{} of {} begin an epoch with the same random numbers: {}", show_count(alike + 1),
-                  plural(facts.config.loader.num_workers, "worker"),
+      fmt::format("{} of {} begin an epoch with the same random numbers: {}",
+                  format_count(alike + 1), plural(facts.config.loader.num_workers, "worker"),
                   facts.named("data.alike_seeds")),
       {},
       "a worker_init_fn that calls numpy.random.seed(torch.initial_seed() % 2**32); a "

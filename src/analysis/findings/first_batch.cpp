@@ -61,12 +61,12 @@ std::optional<Candidate> first_epoch_startup(const FindingInput& facts) {
       std::max_element(causes.begin(), causes.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   Candidate candidate;
-  candidate.evidence = fmt::format("the first batch came after {}", show_duration(wall));
+  candidate.evidence = fmt::format("the first batch came after {}", format_duration(wall));
   if (epoch > 0)
-    candidate.evidence += fmt::format(", {} of an epoch", show_percent(seconds(wall) / epoch));
+    candidate.evidence += fmt::format(", {} of an epoch", format_percent(seconds(wall) / epoch));
   if (chief != causes.end()) {
     candidate.evidence +=
-        fmt::format(", chiefly {} with {}", chief->first, show_duration(chief->second));
+        fmt::format(", chiefly {} with {}", chief->first, format_duration(chief->second));
   }
   if (const double batches = facts.metric("skip.batches"); batches > 0)
     candidate.evidence +=
@@ -91,11 +91,11 @@ std::optional<Candidate> much_pickled(const FindingInput& facts) {
   candidate.evidence = fmt::format(
       "each worker is handed {}, pickled: {} of the trainer's time and {} of the worker's to read "
       "it",
-      show_size(bytes), show_duration(std::llround(pickling * 1e9)),
-      show_duration(std::llround(reading * 1e9)));
+      format_size(bytes), format_duration(std::llround(pickling * 1e9)),
+      format_duration(std::llround(reading * 1e9)));
   if (one_by_one) {
     candidate.evidence += fmt::format(", which start one after another, each in {}",
-                                      show_duration(starts.wall / starts.count));
+                                      format_duration(starts.wall / starts.count));
   }
   if (const std::string parts = facts.named("startup.pickled_bytes"); !parts.empty())
     candidate.evidence += "; most of it is " + parts;

@@ -40,7 +40,7 @@ std::optional<Candidate> link_below_rating(const FindingInput& facts) {
   return Candidate{
       fmt::format("a GPU has {:.0f} lanes of {:.3g} GT/s, and can have {:.0f} of {:.3g}", width,
                   speed, most_width, most_speed),
-      {{{"h2d.speed", spell_real(factor)}}},
+      {{{"h2d.speed", real_to_text(factor)}}},
       "nothing in the loader: look at the slot, the riser and the BIOS (under load: nvidia-smi "
       "--query-gpu=pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,"
       "pcie.link.width.max --format=csv)"};
@@ -54,7 +54,7 @@ std::string holders(const FindingInput& facts) {
   const auto add = [&](const char* name, const char* metric) {
     const double share = facts.metric(metric);
     if (share >= kMinReportedShare)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, show_percent(share));
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_percent(share));
   };
   add("power", "gpu.held_by_power_share");
   add("heat", "gpu.held_by_heat_share");
@@ -73,8 +73,8 @@ std::optional<Candidate> clocks_held_down(const FindingInput& facts) {
   return Candidate{
       fmt::format("clocks of the GPU are held down {} of the time (by {}): {:.0f} of {:.0f} MHz in "
                   "the mean",
-                  show_percent(held), holders(facts), clock, most),
-      {{{"compute.speed", spell_real(most / clock)}}},
+                  format_percent(held), holders(facts), clock, most),
+      {{{"compute.speed", real_to_text(most / clock)}}},
       "nothing in the loader: look at the limit of power, the fans and the air (nvidia-smi -q -d "
       "PERFORMANCE,POWER,TEMPERATURE)"};
 }

@@ -37,7 +37,7 @@ std::optional<Candidate> indices_mapping(const FindingInput& facts) {
       fmt::format("rows are looked up one by one in an indices mapping (shuffle, select): for one "
                   "of {}, {} are fetched from storage, {:.3g} times as much; reading waits {} of "
                   "the time",
-                  show_size(used), show_size(fetched), fetched / used, show_percent(waits)),
+                  format_size(used), format_size(fetched), fetched / used, format_percent(waits)),
       {{{"read.speed", fmt::format("{:.3g}", faster)}}},
       std::string("dataset.flatten_indices(), once behind shuffle() and select(), or "
                   "dataset.to_iterable_dataset(num_shards=64).shuffle(buffer_size=10_000): both "

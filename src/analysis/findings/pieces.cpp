@@ -25,7 +25,7 @@ double named_share(const FindingInput& facts, std::string_view stage) {
 std::string size_of_pieces(const FindingInput& facts) {
   const double reads = facts.metric("source.requests"), samples = facts.metric("source.samples");
   if (reads <= 0 || samples <= 0) return "";
-  return fmt::format(", in reads of {}", show_size(facts.metric("source.bytes_brought") / reads));
+  return fmt::format(", in reads of {}", format_size(facts.metric("source.bytes_brought") / reads));
 }
 
 std::string_view way_to_smaller_pieces(const FindingInput& facts) {
@@ -56,7 +56,7 @@ std::optional<Candidate> read_amplification(const FindingInput& facts) {
       fmt::format("reading {} {:.1f} bytes for each that is used{}: {} of the time",
                   by_unpacking ? "unpacks" : "brings", ratio,
                   by_unpacking ? "" : size_of_pieces(facts),
-                  show_percent(facts.share(Cause::read))),
+                  format_percent(facts.share(Cause::read))),
       {changes},
       by_unpacking && way_to_smaller_pieces(facts).empty()
           ? "store the shards as they are, not compressed, or read the samples of a shard "
@@ -73,7 +73,7 @@ std::optional<Candidate> library_lock(const FindingInput& facts) {
   Candidate candidate{
       fmt::format("a library lets in one thread at a time, and {} of reading is waiting for its "
                   "lock: {} of the time",
-                  show_percent(share), show_percent(facts.share(Cause::read))),
+                  format_percent(share), format_percent(facts.share(Cause::read))),
       {{{"read.speed", fmt::format("{:.3g}", 1 / std::max(1 - share, 0.01))}}},
       "workers that are processes have a lock each (DataLoader's are): open the file in the "
       "worker, "

@@ -13,7 +13,7 @@ constexpr double kMuchOfStep = 0.02;    // of the trainer's thread
 constexpr double kMuchOfWorker = 0.05;  // of the time in which a worker makes a batch
 constexpr double kOften = 0.2;          // of the batches: more seldom is asked for as it is
 
-std::string words(double s) { return show_duration(std::llround(s * 1e9)); }
+std::string words(double s) { return format_duration(std::llround(s * 1e9)); }
 
 }  // namespace
 
@@ -33,13 +33,13 @@ std::optional<Candidate> state_snapshots(const FindingInput& facts) {
       "the loader makes its state with {} of the batches, for going on where a run was stopped: {} "
       "of "
       "the trainer's thread each, {} of its time",
-      show_percent(std::min(often, 1.0)), words(trainer), show_percent(of_step));
+      format_percent(std::min(often, 1.0)), words(trainer), format_percent(of_step));
   if (worker > 0) {
-    candidate.evidence +=
-        fmt::format(", and {} of a worker, {} of its time", words(worker), show_percent(of_worker));
+    candidate.evidence += fmt::format(", and {} of a worker, {} of its time", words(worker),
+                                      format_percent(of_worker));
   }
   if (const double bytes = facts.metric("state.bytes"); bytes > 0)
-    candidate.evidence += fmt::format(", which sends {} of it", show_size(bytes));
+    candidate.evidence += fmt::format(", which sends {} of it", format_size(bytes));
   candidate.pytorch = loader_words(facts.record, {"snapshot_every_n_steps=100"}) +
                       ", of a StatefulDataLoader: a state is made with each 100th batch, and one "
                       "asked for in between "

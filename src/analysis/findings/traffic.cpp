@@ -46,7 +46,7 @@ std::string same_words(const FindingInput& facts) {
   if (names.empty()) return "";
   const bool are_all = names.size() >= same;
   return fmt::format("; all workers ask for the same {}{}",
-                     are_all ? "" : show_count(static_cast<std::int64_t>(same)) + ", such as ",
+                     are_all ? "" : format_count(static_cast<std::int64_t>(same)) + ", such as ",
                      fmt::join(names, " and "));
 }
 
@@ -60,8 +60,8 @@ std::optional<Candidate> request_storm(const FindingInput& facts) {
   Candidate candidate;
   candidate.evidence =
       fmt::format("the first batch came after {}, of which requests took {}: before it {}",
-                  show_duration(facts.analysis.first_batch_wall),
-                  show_duration(std::llround(spent * 1e9)), opens_words(facts));
+                  format_duration(facts.analysis.first_batch_wall),
+                  format_duration(std::llround(spent * 1e9)), opens_words(facts));
   if (const double throttled = facts.metric("requests.throttled"); throttled > 0)
     candidate.evidence +=
         fmt::format("; {} with 429 or 503 in the job", count_words(throttled, "answer"));
@@ -85,7 +85,7 @@ std::optional<Candidate> frames_in_vain(const FindingInput& facts) {
           "{:.3g} frames are decoded for each that is used: decoding begins at the key frame "
           "before it, or at the beginning of the video where nothing seeks; the trainer "
           "waits {} of the time for decode",
-          each, show_percent(facts.share(Cause::decode))),
+          each, format_percent(facts.share(Cause::decode))),
       {{{std::string(name_of(Stage::decode)) + ".speed", "2"}}},
       "seek to the key frame before the frame (PyAV: container.seek), and take the frames of a "
       "video in one call and in their order (get_frames_at, get_batch); use clips of frames that "

@@ -55,7 +55,8 @@ std::string pieces_words(const Pieces& pieces) {
   return fmt::format(
       "; a batch is in {:.0f} pieces of shared memory, and the trainer asks its "
       "worker for each, {} all together",
-      pieces.of_batch, show_duration(std::llround(pieces.asked_s * static_cast<double>(kSecond))));
+      pieces.of_batch,
+      format_duration(std::llround(pieces.asked_s * static_cast<double>(kSecond))));
 }
 
 // What a worker does to send a batch, as far as it is known: shares of that time.
@@ -90,15 +91,15 @@ std::string packed_words(const Packed& packed) {
   std::vector<std::string> words;
   const auto add = [&](const char* what, double bytes, const char* of_what, double share) {
     if (share < kWorthSayingOfIt) return;
-    words.push_back(fmt::format("{} {}{}{} {}", what, show_size(bytes), of_what,
-                                words.empty() ? " is" : "", show_percent(share)));
+    words.push_back(fmt::format("{} {}{}{} {}", what, format_size(bytes), of_what,
+                                words.empty() ? " is" : "", format_percent(share)));
   };
   add("pickling", packed.pickled_bytes, "", packed.pickled);
   add("copying", packed.copied_bytes, " of tensors into shared memory", packed.copied);
   std::string text =
       words.empty() ? "" : fmt::format("; of sending, {}", fmt::join(words, " and "));
   if (packed.is_state())
-    text += fmt::format("; {} of a batch are the loader's state", show_size(packed.state_bytes));
+    text += fmt::format("; {} of a batch are the loader's state", format_size(packed.state_bytes));
   return text;
 }
 
@@ -144,8 +145,8 @@ std::optional<Candidate> without_hand_over(const FindingInput& facts) {
   Candidate candidate{
       fmt::format("batches take {} to make and longer to hand over, sending {} and "
                   "receiving {}; the trainer waits {} of the time for that{}{}",
-                  show_duration(made / sent.count), mean_words(sent), mean_words(received),
-                  show_percent(facts.share(Cause::transport)), pieces_words(pieces),
+                  format_duration(made / sent.count), mean_words(sent), mean_words(received),
+                  format_percent(facts.share(Cause::transport)), pieces_words(pieces),
                   packed_words(packed)),
       {{number("num-workers", 0)}},
       fmt::format("{}, without {} and {}{}", loader_words(facts.record, {"num_workers={}"}),
@@ -170,7 +171,7 @@ std::optional<Candidate> trainer_takes_batches(const FindingInput& facts) {
   candidate.evidence = fmt::format(
       "the trainer takes batches from the workers itself, {}, and the GPU waits {} of "
       "the time for that",
-      mean_words(received), show_percent(facts.share(Cause::transport)));
+      mean_words(received), format_percent(facts.share(Cause::transport)));
   const std::string no_wait = "no .item() or print of a tensor in every step";
   candidate.pytorch = is_pageable
                           ? loader_words(facts.record, {"pin_memory=True"}) +
@@ -187,7 +188,7 @@ std::optional<Candidate> serialisation_tax(const FindingInput& facts) {
   const Packed packed = packed_by(facts);
   return Candidate{fmt::format("finished batches are on their way between workers and trainer {} "
                                "of the time: sending {}, receiving {}{}{}",
-                               show_percent(facts.share(Cause::transport)),
+                               format_percent(facts.share(Cause::transport)),
                                mean_words(facts.stages[Stage::transport]),
                                mean_words(facts.stages[Stage::transport_recv]),
                                pieces_words(pieces), packed_words(packed)),

@@ -52,7 +52,7 @@ std::optional<Candidate> order_stall(const FindingInput& facts) {
   const double share = facts.share(facts.analysis.account.order);
   if (!facts.config.loader.in_order || share < kMinReportedShare) return std::nullopt;
   return Candidate{
-      fmt::format("a finished batch waits behind a late one {} of the time", show_percent(share)),
+      fmt::format("a finished batch waits behind a late one {} of the time", format_percent(share)),
       {{{"in-order", "false"}}},
       loader_words(facts.record, {"in_order=False"}) + "  # PyTorch 2.6 or later"};
 }
@@ -71,7 +71,7 @@ std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts) {
   Candidate candidate;
   candidate.evidence =
       fmt::format("with {} of {} the workers rest and then come too late {} of the time",
-                  depth_key(facts), depth, show_percent(std::max(shallow, order)));
+                  depth_key(facts), depth, format_percent(std::max(shallow, order)));
   candidate.ranges = {{std::string(depth_key(facts)), depth, deepest}};
   candidate.pytorch = depth_line(facts);
   candidate.direction = {number(std::string(depth_key(facts)), std::min(2 * depth, deepest))};
@@ -90,8 +90,8 @@ std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts) {
           "the window of {} per rank is {} full all the time{}",
           plural(depth * (shares_samples(facts) ? 1 : facts.config.loader.num_workers.value),
                  "batch"),
-          show_percent(fullness(facts)),
-          bytes > 0 ? "; " + show_size(bytes) + " of host memory hold it" : ""),
+          format_percent(fullness(facts)),
+          bytes > 0 ? "; " + format_size(bytes) + " of host memory hold it" : ""),
       {{number(std::string(depth_key(facts)), usual)}},
       depth_line(facts)};
 }

@@ -11,7 +11,7 @@ namespace {
 
 std::string fallback_sentence(MemoryMode mode, Bytes bytes, const Status& status) {
   return sentence("memory = " + std::string(name_of(mode)) + ": " +
-                      show_size(static_cast<double>(bytes)) +
+                      format_size(static_cast<double>(bytes)) +
                       " cannot be page-locked, so that batches are in ordinary memory and their "
                       "copies keep the trainer",
                   status);

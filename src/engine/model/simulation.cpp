@@ -194,7 +194,7 @@ void Simulation::watch_for_standstill(RankGroup& group, bool window_over) const 
                     "to a stage or "
                     "give --compute"
                   : "nothing in a step takes any time, so the window of " +
-                        spell_duration(plan_.config.measure.duration) +
+                        duration_to_text(plan_.config.measure.duration) +
                         " never ends; give --cost to a stage, give --compute, or give --steps");
 }
 

@@ -101,7 +101,7 @@ void JobRunner::run_window() {
   last_step_at_ = monotonic_now();
   progress_beat_.begin();
   processes_.run_begins();
-  show_window();
+  format_window();
   for (auto& rank : ranks_) {
     if (is_asked_to_stop()) break;  // to start thousands takes long
     rank->thread = job_.start([rank = rank.get()] {
@@ -161,7 +161,7 @@ void JobRunner::watch_for_silence() {
     workers +=
         (workers.empty() ? "" : "; ") + rank->trainer->loader().describe_workers(name_of_sample_);
   }
-  throw RunError(std::string(kNoBatchCame) + show_duration(allowed) + ": " + workers +
+  throw RunError(std::string(kNoBatchCame) + format_duration(allowed) + ": " + workers +
                  "; look at the storage behind it, or give a longer --timeout");
 }
 

@@ -71,7 +71,7 @@ class JobRunner {
   bool is_asked_to_stop() const;
   void run_window();
   void look();
-  void show_window();
+  void format_window();
   void fold_steps();
   bool may_fold(const Rank& rank, std::int64_t step) const;
   void fold(std::int32_t index, const StepEvents& events);

@@ -12,7 +12,7 @@ constexpr std::int64_t kOwnThreads = 2;  // that fold, and that watch for stands
 }  // namespace
 
 // To tools, as soon as it is known that the next step is measured.
-void JobRunner::show_window() {
+void JobRunner::format_window() {
   const Rank& leader = *ranks_.front();
   if (leader.window_open || leader.window.measures(leader.folded)) shown_window_.begin();
 }
@@ -69,7 +69,7 @@ void JobRunner::fold(std::int32_t index, const StepEvents& events) {
   recorder_.step(index, counted);
   ++rank.folded;
   if (!counted.warmup) samples_ += events.samples;
-  show_window();
+  format_window();
   const SharedWindow window = window_to_follow();
   if (follows ? window.ended && rank.folded == window.folded : rank.window.ended()) end_rank(rank);
 }

@@ -25,13 +25,13 @@ Loader::Loader(Job& job, RankShare& share, WorkerGroup& group, Device& device)
       group_(group),
       outstanding_(static_cast<std::size_t>(plan_.workers)),
       ended_(static_cast<std::size_t>(plan_.workers)) {
-  share_.show_depths();
+  share_.format_depths();
   allocate(device);
   if (plan_.pin_thread) pin_thread_ = job_.start([this] { pin(); });
 }
 
 Loader::~Loader() {
-  let_workers_end();
+  stop_workers();
   group_.join(share_.rank);
   if (pin_thread_.joinable()) pin_thread_.join();
 }
@@ -210,7 +210,7 @@ void Loader::release(Batch& batch) {
 
 void Loader::wake_trainer() { share_.ready->close(); }
 
-void Loader::let_workers_end() {
+void Loader::stop_workers() {
   share_.close();
   share_.to_pin->close();
 }

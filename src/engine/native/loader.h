@@ -36,8 +36,8 @@ class Loader {
   bool streams_ended() const { return plan_.streamed && under_way_ == 0; }
   void release(Batch& batch);  // its memory may be written again
 
-  void wake_trainer();     // `receive` returns null from now on
-  void let_workers_end();  // after the trainer has ended
+  void wake_trainer();  // `receive` returns null from now on
+  void stop_workers();  // after the trainer has ended
   std::vector<QueueStats> read_stats();
   Bytes locked_bytes() const;
   std::string memory_fallback() const;

@@ -13,7 +13,7 @@ namespace {
 constexpr Bytes kLogs = Bytes{64} << 20;  // of all threads
 constexpr std::size_t kMinEntries = 1 << 10, kMaxEntries = 1 << 15;
 
-std::string text_of(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
+std::string text_of(Bytes bytes) { return format_size(static_cast<double>(bytes)); }
 
 std::string for_each_rank(const Plan& plan) {
   return plan.ranks > 1 ? " for each of " + std::to_string(plan.ranks) + " ranks" : "";

@@ -30,7 +30,7 @@ RankShare::RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& 
   }
 }
 
-void RankShare::show_depths() {
+void RankShare::format_depths() {
   if (plan.pin_thread) pin_depth = nvtx::Counter(of_rank("queue to pin"));
   ready_depth = nvtx::Counter(of_rank("queue ready"));
 }

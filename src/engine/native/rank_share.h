@@ -43,9 +43,9 @@ using SampleNames = std::function<std::string(std::int64_t sample)>;
 struct RankShare {
   RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory);
 
-  void show_depths();  // to tools, from now on
-  void open();         // again, once all workers have ended
-  void close();        // workers and feeders end
+  void format_depths();  // to tools, from now on
+  void open();           // again, once all workers have ended
+  void close();          // workers and feeders end
   WorkerQueues& queues(std::int32_t worker) const {
     return *worker_queues[static_cast<std::size_t>(worker)];
   }

@@ -16,7 +16,8 @@ namespace {
 std::string note_of_ranks(const std::vector<std::int64_t>& samples) {
   std::string text;
   for (std::size_t rank = 0; rank < samples.size(); ++rank) {
-    text += fmt::format("{}rank {} had {}", rank == 0 ? "" : ", ", rank, show_count(samples[rank]));
+    text +=
+        fmt::format("{}rank {} had {}", rank == 0 ? "" : ", ", rank, format_count(samples[rank]));
   }
   return "the ranks' streams are unequal, of the samples of an epoch " + text +
          "; ranks that train together wait for each other, and hang where one has ended";

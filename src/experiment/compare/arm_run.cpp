@@ -23,9 +23,9 @@ void take_workers(const RunRecord& record, std::int64_t arm, Comparison& compari
   }
 }
 
-ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block) {
+SideRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block) {
   const Analysis analysis = analyse(record);
-  ArmRun run;
+  SideRun run;
   run.block = block;
   run.arm = arm;
   run.quantities = quantities_of(record, analysis);
@@ -69,7 +69,7 @@ void take_spread(const RunRecord& a, const RunRecord& b, const std::optional<Kno
   if (of_steps > spread.rate) {
     comparison.notes.push_back(fmt::format(
         "the steps within a run differ more than runs of the same code: by {} of the rate",
-        show_percent(of_steps)));
+        format_percent(of_steps)));
     spread.rate = of_steps;
   }
   comparison.known = spread;
@@ -96,7 +96,7 @@ Comparison of_results(const RunRecord& a, const RunRecord& b,
   comparison.planned_pairs = 1;
   comparison.runs = {arm_run_of(a, 0, 0), arm_run_of(b, 1, 0)};
   const bool alike = draws_alike(a, b);
-  for (ArmRun& run : comparison.runs)
+  for (SideRun& run : comparison.runs)
     std::erase_if(run.counts,
                   [&](const auto& count) { return !alike || !follows_from_draws(count.first); });
   return comparison;

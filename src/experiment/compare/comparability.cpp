@@ -99,12 +99,12 @@ std::string cpu(const RunRecord& a, const RunRecord& b) {
 }
 
 std::string cores(const RunRecord& a, const RunRecord& b) {
-  return unlike("what may be used", show_cores(a.machine.cores), show_cores(b.machine.cores));
+  return unlike("what may be used", format_cores(a.machine.cores), format_cores(b.machine.cores));
 }
 
 std::string memory(const RunRecord& a, const RunRecord& b) {
-  return unlike("the memory", show_size(static_cast<double>(a.machine.memory_bytes)),
-                show_size(static_cast<double>(b.machine.memory_bytes)));
+  return unlike("the memory", format_size(static_cast<double>(a.machine.memory_bytes)),
+                format_size(static_cast<double>(b.machine.memory_bytes)));
 }
 
 std::string kernel(const RunRecord& a, const RunRecord& b) {
@@ -148,8 +148,8 @@ std::string page_cache(const RunRecord& a, const RunRecord& b) {
   constexpr double kAlike = 0.05;
   const std::optional<double> there = cached_share(a), here = cached_share(b);
   if (!there || !here || std::abs(*there - *here) <= kAlike) return "";
-  return unlike("the share of the data in the page cache", show_percent(*there),
-                show_percent(*here));
+  return unlike("the share of the data in the page cache", format_percent(*there),
+                format_percent(*here));
 }
 
 std::string samples(const RunRecord& a, const RunRecord& b) {

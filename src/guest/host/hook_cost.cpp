@@ -116,12 +116,12 @@ std::string HookCostSchedule::about_timing(RunRecord& record, const OwnCost& own
   const auto share = done_ ? done_->share() : std::nullopt;
   if (!share) {
     const std::string ended =
-        within_ ? "the job is too short, " + show_duration(kFirstAt) + " of steps are needed"
+        within_ ? "the job is too short, " + format_duration(kFirstAt) + " of steps are needed"
                 : "the program ended before";
     return "what timing the stages costs was not measured: " +
            (why_not_.empty() ? ended : why_not_);
   }
-  const std::string length = show_duration(done_->length());
+  const std::string length = format_duration(done_->length());
   if (!share->is_known() && is_large(own))
     return fmt::format("what timing the stages adds to that is lost in it (turns of {})", length);
   if (!share->is_known()) {

@@ -210,7 +210,7 @@ void Job::say_window_ended(bool ends) const {
   if (!config_.program.command.given) return;
   const std::string window = config_.measure.steps > 0
                                  ? fmt::format("--steps {}", config_.measure.steps.value)
-                                 : "--duration " + spell_duration(config_.measure.duration);
+                                 : "--duration " + duration_to_text(config_.measure.duration);
   output_.say(fmt::format(
       "{} is measured; the program {}", window,
       ends ? "is asked to end"

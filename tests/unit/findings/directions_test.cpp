@@ -35,7 +35,7 @@ const Finding* find(const Analysis& analysis, std::string_view id) {
 std::string ids_of(const Analysis& analysis) {
   std::string text;
   for (const Finding& f : analysis.findings)
-    text += std::string(f.id) + " " + spell_changes(f.changes) + "; ";
+    text += std::string(f.id) + " " + changes_to_text(f.changes) + "; ";
   return text;
 }
 
@@ -278,7 +278,7 @@ TEST(Findings, AdviseNoMoreWorkersThanTheMemoryHolds) {
   const Analysis analysis = analysed(record);
   const Finding* more = find(analysis, "too-few-workers");
   ASSERT_NE(more, nullptr);
-  EXPECT_EQ(spell_changes(more->changes), "num-workers=4");
+  EXPECT_EQ(changes_to_text(more->changes), "num-workers=4");
   EXPECT_THAT(more->evidence,
               HasSubstr("; 3 more workers take 3.00 GB of the 3.50 GB of memory that are free"));
 }

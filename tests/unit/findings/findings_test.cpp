@@ -48,7 +48,7 @@ const Finding* find(const std::vector<Finding>& findings, std::string_view id) {
 std::string ids_of(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
-    text += std::string(f.id) + " " + spell_changes(f.changes) + "; ";
+    text += std::string(f.id) + " " + changes_to_text(f.changes) + "; ";
   return text;
 }
 
@@ -501,7 +501,7 @@ TEST(Findings, NamesPersistentWorkersTogetherWithTheFirstWorkersOfShortEpochs) {
     record.engine = "torch";
     const Analysis analysis = analyse(record);
     const std::optional<Candidate> seen = no_workers(FindingInput(record, analysis));
-    return seen ? spell_changes(seen->direction) + "; " + seen->pytorch : "";
+    return seen ? changes_to_text(seen->direction) + "; " + seen->pytorch : "";
   };
   const std::string brief = advice_with("320"), endless = advice_with("1000000");
   EXPECT_NE(brief.find("num-workers=2 persistent-workers=true; "), brief.npos) << brief;
@@ -704,7 +704,7 @@ TEST(Findings, MoreWorkersAreTriedWhateverTheWhyIs) {
   const std::vector<Finding> findings = findings_of(record);
   const Finding* more = find(findings, "too-few-workers");
   ASSERT_NE(more, nullptr) << ids_of(findings);
-  EXPECT_EQ(spell_changes(more->changes), "num-workers=8");
+  EXPECT_EQ(changes_to_text(more->changes), "num-workers=8");
 }
 
 // Alone neither gives anything: copies are hidden behind a compute only where a step more may be
@@ -714,7 +714,7 @@ TEST(Findings, NameBothSettingsThatOnlyHelpTogether) {
       findings_of(run(COMPUTE "workers = 4\nin-flight = 1\ncost = h2d=8ms\ncost = decode=1ms"));
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings.front().id, "copy-not-overlapped") << ids_of(findings);
-  EXPECT_EQ(spell_changes(findings.front().changes), "copy=stream in-flight=2");
+  EXPECT_EQ(changes_to_text(findings.front().changes), "copy=stream in-flight=2");
   EXPECT_DOUBLE_EQ(findings.front().busy_after, 1);
 }
 
@@ -723,7 +723,7 @@ TEST(Findings, PageableCopiesAreHiddenByThreeSettingsTogether) {
       findings_of(run(COMPUTE "workers = 4\nin-flight = 1\nmemory = pageable\ncost = h2d=8ms\n"
                               "cost = decode=1ms"));
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(spell_changes(findings.front().changes), "memory=pin-thread copy=stream in-flight=2");
+  EXPECT_EQ(changes_to_text(findings.front().changes), "memory=pin-thread copy=stream in-flight=2");
 }
 
 TEST(Findings, PageableCopiesOfAGivenTimeCanStillBeHidden) {
@@ -731,7 +731,7 @@ TEST(Findings, PageableCopiesOfAGivenTimeCanStillBeHidden) {
       findings_of(run(COMPUTE "workers = 4\nmemory = pageable\ncost = h2d=6ms"));
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings.front().id, "pageable-copies");
-  EXPECT_EQ(spell_changes(findings.front().changes), "memory=pin-thread copy=stream");
+  EXPECT_EQ(changes_to_text(findings.front().changes), "memory=pin-thread copy=stream");
   EXPECT_DOUBLE_EQ(findings.front().busy_after, 1);
 }
 

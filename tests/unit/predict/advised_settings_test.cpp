@@ -115,7 +115,7 @@ Parsed parsed(const std::string& command) {
 
 void expect_only_what_is_advised(const RunRecord& record, const FittedModel& model,
                                  const Finding& finding) {
-  SCOPED_TRACE(std::string(finding.id) + ": " + spell_changes(finding.changes));
+  SCOPED_TRACE(std::string(finding.id) + ": " + changes_to_text(finding.changes));
   const Prediction base = model.predict({}), changed = model.predict(finding.changes);
   EXPECT_EQ(others(differing(base.config, changed.config),
                    named_by(finding.changes, base.config, changed.config)),

@@ -173,7 +173,7 @@ TEST(TrainersThread, AdvisesAsManyWorkersAsKeepUpBesideAGpu) {
     Analysis analysis = analyse(record);
     add_findings(analysis, record);
     const Finding* fix = fix_of(analysis);
-    return fix != nullptr ? spell_changes(fix->changes) : "none";
+    return fix != nullptr ? changes_to_text(fix->changes) : "none";
   };
   EXPECT_EQ(fix_with(""), "num-workers=2");  // a batch of 6 MB takes 4 ms more in a worker
   EXPECT_EQ(fix_with("batch = 80\n"), "num-workers=8");

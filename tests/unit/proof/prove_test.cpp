@@ -287,7 +287,7 @@ TEST_F(Trials, AreAnnouncedBeforeTheyBegin) {
   const Proof proof = tried(1000 * kSecond);
   EXPECT_EQ(proof.reason, "");
   ASSERT_EQ(announced_.size(), 1U);
-  EXPECT_EQ(spell_changes(announced_[0].changes), "num-workers=3");
+  EXPECT_EQ(changes_to_text(announced_[0].changes), "num-workers=3");
   EXPECT_EQ(announced_[0].runs, 10);
   EXPECT_EQ(std::ssize(runs_.asked), 10);
   EXPECT_GE(announced_[0].time, 10 * 20 * kSecond);

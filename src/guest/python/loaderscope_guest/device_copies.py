@@ -8,7 +8,7 @@ import threading
 from types import ModuleType
 from typing import Any, Callable, Optional, Set, Tuple
 
-from loaderscope_guest import gpu, hooks, inject, library, messages
+from loaderscope_guest import gpu, import_hooks, inject, library, messages
 from loaderscope_guest.delivered import delivered
 from loaderscope_guest.library import FACT, now
 
@@ -185,6 +185,6 @@ def install(torch: ModuleType) -> None:
         try:
             moving = _moving(getattr(torch.Tensor, name), ends, torch, number)
             setattr(torch.Tensor, name, moving)
-            hooks.after_import("torch._dynamo.trace_rules", functools.partial(_allow, moving))
+            import_hooks.after_import("torch._dynamo.trace_rules", functools.partial(_allow, moving))
         except (AttributeError, TypeError) as error:
             messages.degraded(f"copies by Tensor.{name} are not seen: {error}")

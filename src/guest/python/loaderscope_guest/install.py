@@ -5,8 +5,8 @@ import functools
 import sys
 from types import ModuleType
 
-from loaderscope_guest import hooks, interpreter
-from loaderscope_guest.foreign_table import TABLE, Row
+from loaderscope_guest import import_hooks, interpreter
+from loaderscope_guest.third_party_table import TABLE, Row
 
 # Packages of `stage_table` that a program may import before any loader. A test compares the two.
 EARLY = ("PIL", "audiomentations", "av", "botocore", "cv2", "decord", "fsspec", "h5py", "httpx", "imageio", "lmdb",
@@ -42,8 +42,8 @@ def look_into_stages() -> None:
     requests_made.install()
     look_into_functions()
     files.install()
-    hooks.after_import("datasets.formatting.formatting", huggingface.install)
-    hooks.after_import("datasets.arrow_dataset", huggingface.install_counts)
+    import_hooks.after_import("datasets.formatting.formatting", huggingface.install)
+    import_hooks.after_import("datasets.arrow_dataset", huggingface.install_counts)
 
 
 def look_into_torch() -> None:
@@ -51,11 +51,11 @@ def look_into_torch() -> None:
     global _looks_into_torch
     if _looks_into_torch:
         return
-    from loaderscope_guest import dynamo, iteration, moving, wrappers
+    from loaderscope_guest import device_copies, dynamo, iteration, wrappers
 
     _looks_into_torch = True
     iteration.install_ending()
-    moving.install(sys.modules["torch"])
+    device_copies.install(sys.modules["torch"])
     dynamo.install()
     wrappers.install()
     look_into_stages()
@@ -70,7 +70,7 @@ def _on_torch_loader(module: ModuleType) -> None:
 
     torch_loader.install(module, begin_in_worker=begin)
     look_into_torch()
-    hooks.after_import("fastai.data.load", fastai_loader.install)
+    import_hooks.after_import("fastai.data.load", fastai_loader.install)
 
 
 def _on_stateful_loader(module: ModuleType) -> None:
@@ -80,9 +80,9 @@ def _on_stateful_loader(module: ModuleType) -> None:
 
 
 def _on_foreign_loader(module: ModuleType, row: Row) -> None:
-    from loaderscope_guest import foreign
+    from loaderscope_guest import third_party_loaders
 
-    foreign.install(module, row)
+    third_party_loaders.install(module, row)
 
 
 def _on_dali(module: ModuleType) -> None:
@@ -122,16 +122,16 @@ def begin() -> None:
         from loaderscope_guest import settings
 
         settings.leave_word("program", reason)
-    if reason or not interpreter.is_main() or not hooks.see_imports():
+    if reason or not interpreter.is_main() or not import_hooks.see_imports():
         return
-    hooks.after_import("torch.utils.data.dataloader", _on_torch_loader)
-    hooks.after_import("torchdata.stateful_dataloader.stateful_dataloader", _on_stateful_loader)
-    hooks.after_import("torch.optim.optimizer", _on_optimizer)
-    hooks.after_import("torch.autograd.profiler", _on_profiler)
-    hooks.after_import("nvidia.dali.backend_impl", _on_dali)
-    hooks.after_import("nvidia.dali.pipeline", _on_dali_pipeline)
-    hooks.after_import("ray.data._internal.block_batching.iter_batches", _on_ray_data)
+    import_hooks.after_import("torch.utils.data.dataloader", _on_torch_loader)
+    import_hooks.after_import("torchdata.stateful_dataloader.stateful_dataloader", _on_stateful_loader)
+    import_hooks.after_import("torch.optim.optimizer", _on_optimizer)
+    import_hooks.after_import("torch.autograd.profiler", _on_profiler)
+    import_hooks.after_import("nvidia.dali.backend_impl", _on_dali)
+    import_hooks.after_import("nvidia.dali.pipeline", _on_dali_pipeline)
+    import_hooks.after_import("ray.data._internal.block_batching.iter_batches", _on_ray_data)
     for name in EARLY:
-        hooks.after_import(name, _on_early)
+        import_hooks.after_import(name, _on_early)
     for row in TABLE:
-        hooks.after_import(row.module, functools.partial(_on_foreign_loader, row=row))
+        import_hooks.after_import(row.module, functools.partial(_on_foreign_loader, row=row))

@@ -7,10 +7,10 @@ from types import ModuleType
 from typing import Any, Callable, Dict, Iterator
 
 from loaderscope_guest import construction, iteration, messages, settings
-from loaderscope_guest.foreign_table import Row
+from loaderscope_guest.third_party_table import Row
 from loaderscope_guest.loaders import loaders
 from loaderscope_guest.opaque import Opaque, described, is_counted, not_counted
-from loaderscope_guest.sizes import attribute, samples_of
+from loaderscope_guest.batch_sizes import attribute, samples_of
 
 
 def _batch_size(loader: Any, first: Any) -> int:

@@ -26,7 +26,7 @@ bool recurs(const RunConfig& c, Stage stage) {
 
 }  // namespace
 
-bool takes_time(const RunConfig& c) {
+bool has_cost(const RunConfig& c) {
   if (c.trainer.compute.value.mean > 0 || c.declared.storage_latency > 0 ||
       c.declared.storage_bandwidth > 0)
     return true;

@@ -1,4 +1,4 @@
-#include "engine/native/process_lock.h"
+#include "engine/native/process_mutex.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Optional
 from loaderscope_guest import inject, library, messages, walks, wrong_data_state
 from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
 from loaderscope_guest.padding import padding
-from loaderscope_guest.sizes import Sizes, length_of, samples_of
+from loaderscope_guest.batch_sizes import Sizes, length_of, samples_of
 from loaderscope_guest.user_code import spending
 
 _TINY = 50_000  # ns of a sample
