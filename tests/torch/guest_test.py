@@ -669,7 +669,7 @@ class Walks(unittest.TestCase):
                 clock[0] += 100 if depth == 0 and most > walks.FEW else 0
                 return before(data, most, depth)
 
-            with mock.patch.object(sizes, "_walk", walk):
+            with mock.patch.object(batch_sizes, "_walk", walk):
                 for _ in range(1000):
                     clock[0] += 100
                     self.assertEqual(of_batches.bytes_of(batch, 10), 100)
