@@ -662,7 +662,7 @@ class Walks(unittest.TestCase):
         clock = [0]
         of_batches = batch_sizes.Sizes()
         batch = self.nested(10, 10)
-        with mock.patch.object(sizes, "now", lambda: clock[0]), mock.patch.object(walks, "now", lambda: clock[0]):
+        with mock.patch.object(batch_sizes, "now", lambda: clock[0]), mock.patch.object(walks, "now", lambda: clock[0]):
             before = batch_sizes._walk
 
             def walk(data, most, depth):

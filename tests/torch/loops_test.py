@@ -291,7 +291,7 @@ class OtherLoaders(unittest.TestCase):
                     return make()
 
         module = types.SimpleNamespace(Iterator=Iterator, __name__="other")
-        self.addCleanup(setattr, foreign, "_opaque_of", third_party_loaders._opaque_of)
+        self.addCleanup(setattr, third_party_loaders, "_opaque_of", third_party_loaders._opaque_of)
         third_party_loaders._opaque_of = lambda iterator, row: Opaque()
         third_party_loaders.install(module, third_party_table.Row("other", "Iterator", "other.Iterator"))
         iterator = Iterator()

@@ -172,7 +172,7 @@ class LookedUp(unittest.TestCase):
         huggingface.install_counts(types.SimpleNamespace(Dataset=Dataset))
         told = {}
         maker = types.SimpleNamespace(is_here=lambda: True)
-        with mock.patch.object(making, "current", maker), \
+        with mock.patch.object(batch_work, "current", maker), \
                 mock.patch.object(huggingface.counters, "add", lambda name, value, of: told.setdefault(name, (value, of))):
             self.assertEqual(Dataset()._getitem([3, 4]), [3, 4])
             self.assertEqual(Dataset()._getitem("column"), "column")

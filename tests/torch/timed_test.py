@@ -152,7 +152,7 @@ class WithBatch(unittest.TestCase):
                       stages.COLLATE: "collate", library.STAGES["opaque"]: "opaque"}
         self.maker = batch_work.Making(0, 0)
         batch_work.current = self.maker
-        self.addCleanup(setattr, making, "current", None)
+        self.addCleanup(setattr, batch_work, "current", None)
         HOST.time_stages(True)
         self.begin()
 
