@@ -68,6 +68,8 @@ struct Verdict {
   std::optional<Cause> hidden;    // the largest of the account, where something else sets the pace
   std::optional<std::string> severity;  // none, moderate, high
   std::optional<std::string> withheld_reason;
+  // The reason in one clause, and what to do about it. Empty with a verdict.
+  std::string withheld_briefly, withheld_next;
   std::string sentence;  // the first line of the answer
 };
 
