@@ -193,7 +193,7 @@ void tell_plan(TextReport& reading, const JobPlan& plan, const ReportStyle&) {
   add_sizes(screen, plan);
   add_shared(screen, plan);
   for (const std::string& note : plan.notes) screen.line(LinePriority::basis, "note: " + note);
-  reading.more = "more with --verbose: notes";
+  reading.more = "more with -vv: notes";
 }
 
 std::string draw_plan(const JobPlan& plan) {

@@ -188,7 +188,7 @@ void tell_selftest(TextReport& reading, const Result& result, const ReportStyle&
   add_rows(screen, result, style.verbose);
   screen.line(LinePriority::basis, basis_line(result));
   for (const std::string& note : result.notes) screen.line(LinePriority::basis, "note: " + note);
-  reading.more = "more with --verbose: stages that were not found, notes";
+  reading.more = "more with -vv: stages that were not found, notes";
 }
 
 void describe_selftest(ResultVisitor& form, Result& result) {

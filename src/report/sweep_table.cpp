@@ -229,7 +229,7 @@ void write_sweep_text(TextReport& reading, const Experiment& experiment, const R
     screen.line(LinePriority::evidence, text);
   for (const std::string& note : experiment.notes)
     screen.line(LinePriority::detail, "note: " + note);
-  reading.more = "more with --verbose: cases, the map, notes";
+  reading.more = "more with -vv: cases, the map, notes";
 }
 
 }  // namespace loaderscope

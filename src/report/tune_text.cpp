@@ -190,7 +190,7 @@ void write_tune_text(TextReport& reading, const Tune& tune, const ReportStyle& s
     screen.line(LinePriority::detail, "note: " + note);
   reading.last.command(LinePriority::needed, "next",
                        command_for(tune.experiment.base, use.changes));
-  reading.more = "more with --verbose: settings that ran, what was not run, notes";
+  reading.more = "more with -vv: settings that ran, what was not run, notes";
 }
 
 }  // namespace loaderscope

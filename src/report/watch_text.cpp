@@ -192,7 +192,7 @@ void tell_watch(TextReport& reading, const Watch& watch, const ReportStyle&) {
   for (const std::string& note : watch.notes) screen.line(LinePriority::basis, "note: " + note);
   for (const std::string& unseen : watch.unseen)
     screen.line(LinePriority::beside, "not seen: " + unseen);
-  reading.more = "more with --verbose: each worker, what could not be seen";
+  reading.more = "more with -vv: each worker, what could not be seen";
 }
 
 }  // namespace loaderscope::watch

@@ -190,7 +190,7 @@ void tell_what_if(TextReport& reading, const WhatIf& answer, const ReportStyle& 
   screen.line(LinePriority::advice, trust_line(answer));
   add_cases(screen, answer, style);
   for (const std::string& note : answer.notes) screen.line(LinePriority::basis, "note: " + note);
-  reading.more = "more with --verbose: notes";
+  reading.more = "more with -vv: notes";
 }
 
 void describe_what_if(ResultVisitor& form, WhatIf& answer) {

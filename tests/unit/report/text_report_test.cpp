@@ -52,7 +52,7 @@ why: capacity 100.0 % of the 75.0 % spent waiting for batches to be made
 predicted: the model gives the base case's rate -1.2 %, decode +0.8 points
 note: prefetch-factor has no effect
 too short: no epoch ended within the window, so what restarting the workers costs was not seen
-more with --verbose: finding small-batches; first batch; 2 metrics; explain too-few-workers
+more with -vv: finding small-batches; first batch; 2 metrics; explain too-few-workers
 files: out/r 50.json
 next: loaderscope run --samples 64000 --num-workers 2 --batch-size 16 --compute 25ms --try
 )");
