@@ -15,11 +15,11 @@
 #include "cli/command.h"
 #include "cli/compare_arms.h"
 #include "cli/compare_flags.h"
+#include "cli/detail.h"
 #include "cli/experiments.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
 #include "experiment/case_run.h"
 #include "experiment/compare/bisect.h"
 #include "experiment/compare/compare.h"
@@ -241,8 +241,7 @@ ExitCode run_compare(CompareFlags& flags) {
   if (!flags.own.text("ref-a").empty()) comparison.file = file_of_batches(given);
   const compare::ComparisonResult judgement = judge(comparison);
   remember(comparison, judgement);
-  write_answer(places_of(given), result_of(comparison, version_number()),
-               standard_output_style(flags.own.is_on(kVerbose.name)));
+  write_answer(places_of(given), result_of(comparison, version_number()), answer_style(flags.own));
   return comparison.interrupted ? exit_code_of_signal(stop_signal.load())
                                 : exit_code_of(gate_of(comparison, judgement).gate);
 }

@@ -16,10 +16,10 @@
 #include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
+#include "cli/detail.h"
 #include "cli/live_screen.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
 #include "job/interrupt.h"
 #include "job/version_text.h"
 #include "report/results.h"
@@ -32,7 +32,7 @@ struct WatchFlags {
   std::string pid, interval, duration, stall_after;
   AnswerFiles answer;
   std::vector<std::string> command;
-  bool verbose = false;
+  DetailFlags detail;
 };
 
 template <class T>
@@ -87,7 +87,7 @@ watch::WatchOptions options_of(const WatchFlags& flags) {
 class WatchProgress {
  public:
   // A program prints where a screen would be.
-  explicit WatchProgress(bool is_beside_program) {
+  WatchProgress(bool is_beside_program, const DetailFlags& detail) : detail_(detail) {
     if (!is_beside_program && LiveScreen::is_possible() && ProgressPrinter::shows())
       screen_.emplace();
   }
@@ -96,7 +96,7 @@ class WatchProgress {
     if (screen_) {
       std::ostringstream text;
       find_row("table", report_table())
-          .write(text, result_of(now, version_number()), standard_output_style(false));
+          .write(text, result_of(now, version_number()), answer_style(detail_));
       screen_->show(text.str());
       return !screen_->wants_to_quit();
     }
@@ -119,6 +119,7 @@ class WatchProgress {
       std::fprintf(stderr, "loaderscope: %s\n", printable(line).c_str());
   }
 
+  DetailFlags detail_;
   std::optional<LiveScreen> screen_;
   double next_s_ = kEvery;
   bool stands_ = false;
@@ -149,13 +150,13 @@ ExitCode run_watch(const WatchFlags& flags) {
     options.child = &*child;
     options.pid = child->pid();
   }
-  std::optional<WatchProgress> progress(std::in_place, child.has_value());
+  std::optional<WatchProgress> progress(std::in_place, child.has_value(), flags.detail);
   const watch::Watch result = watch::watch_job(
       options, stop_signal, [&](const watch::Watch& now) { return progress->show(now); });
   progress.reset();
   const bool has_ended = !child || child->status();
   if (!has_ended) end_program(*child);
-  write_answer(places, result_of(result, version_number()), standard_output_style(flags.verbose));
+  write_answer(places, result_of(result, version_number()), answer_style(flags.detail));
   if (const int signal = stop_signal.load()) return exit_code_of_signal(signal);
   return child && has_ended ? exit_code_of(flags, child->status()) : ExitCode::ok;
 }
@@ -187,7 +188,7 @@ Action declare_watch(CLI::App& app) {
       ->type_name("FILE");
   app.add_flag("--force", flags->answer.force,
                "Let --json FILE and --html FILE replace files that are no results.");
-  add_verbose(app, flags->verbose);
+  add_detail(app, flags->detail);
   return [flags] { return run_watch(*flags); };
 }
 
