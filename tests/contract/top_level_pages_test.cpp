@@ -28,9 +28,9 @@ constexpr PageLimit kTopLevelPages[] = {
 std::string source_path(const std::string& name) { return LOADERSCOPE_SOURCE_DIR "/" + name; }
 
 std::string text_of_page(const std::string& name) {
-  std::ifstream in(source_path(name));
-  EXPECT_TRUE(in.is_open()) << name;
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ifstream file(source_path(name));
+  EXPECT_TRUE(file.is_open()) << name;
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // Targets of the links and pictures in `text` that are files of the repository.
@@ -65,7 +65,7 @@ TEST(TopLevelPage, LinksOnlyToFilesThatExist) {
       ++links;
     }
   }
-  EXPECT_GT(links, 5U);  // they were found
+  EXPECT_GT(links, 5U);
 }
 
 TEST(TopLevelPage, NamesEveryFolderOfTheSources) {
@@ -76,7 +76,7 @@ TEST(TopLevelPage, NamesEveryFolderOfTheSources) {
     EXPECT_THAT(contributing, HasSubstr("\nsrc/" + each.path().filename().string() + "/ "));
     ++folders;
   }
-  EXPECT_GT(folders, 10U);  // they were found
+  EXPECT_GT(folders, 10U);
 }
 
 TEST(TopLevelPage, NamesTheCommandsForNewcomers) {
