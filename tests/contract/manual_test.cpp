@@ -1,5 +1,5 @@
-// What every topic of the manual promises; and that every command line in it and in the README
-// would be understood.
+// What every topic of the manual promises. Every command line in the manual and in the README is
+// understood.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -154,23 +154,8 @@ TEST(Manual, EveryCommandLineIsUnderstood) {
   EXPECT_GT(commands, 30U);  // they were found
 }
 
-TEST(Manual, TheReadmeNamesEveryFolderOfTheSources) {
-  const std::string readme = file_text("README.md");
-  std::size_t folders = 0;
-  for (const auto& each : std::filesystem::directory_iterator(LOADERSCOPE_SOURCE_DIR "/src")) {
-    if (!each.is_directory()) continue;
-    EXPECT_THAT(readme, HasSubstr("\nsrc/" + each.path().filename().string() + "/ "));
-    ++folders;
-  }
-  EXPECT_GT(folders, 10U);  // they were found
-}
-
-TEST(Manual, TheReadmeNamesEveryTopicAndItsCommandLinesAreUnderstood) {
-  const std::string readme = file_text("README.md");
-  EXPECT_GT(expect_understood(readme), 5U);
-  for (const Topic& topic : manual::topic_table())
-    EXPECT_THAT(readme, HasSubstr("| `" + std::string(topic.row.name) + "` | " +
-                                  std::string(topic.row.help) + " |\n"));
+TEST(Manual, UnderstandsTheCommandLinesOfTheReadme) {
+  EXPECT_GT(expect_understood(file_text("README.md")), 5U);  // they were found
 }
 
 TEST(Manual, ItsFirstPageNamesEveryCommand) {
