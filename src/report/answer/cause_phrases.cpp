@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "analysis/contention.h"
 #include "analysis/devices.h"
@@ -118,6 +119,20 @@ std::string_view finding_phrase(std::string_view finding, const RunRecord& recor
   const auto found = std::find_if(std::begin(kFindingPhrases), std::end(kFindingPhrases),
                                   [&](const FindingPhrase& row) { return row.finding == finding; });
   return found == std::end(kFindingPhrases) ? std::string_view() : found->phrase;
+}
+
+void shorten_phrase(std::string& headline) {
+  constexpr std::pair<std::string_view, std::string_view> kShorter[] = {
+      {"copying batches to the GPU is too slow", "copies to it are too slow"},
+      {"copying into page-locked memory is too slow", "pinning batches is too slow"},
+      {"putting batches together is too slow", "collating is too slow"},
+      {"the trainer makes every batch itself", "it makes every batch itself"},
+      {"finished batches wait for a late one", "a late batch holds up others"},
+      {"each batch costs too much, whatever its size", "each batch costs too much"},
+  };
+  for (const auto& [full, shorter] : kShorter)
+    if (const std::size_t at = headline.find(full); at != headline.npos)
+      headline.replace(at, full.size(), shorter);
 }
 
 std::string who_waits(const RunRecord& record) {

@@ -17,6 +17,9 @@ std::string_view cause_noun(Cause cause);
 // Empty if it does not.
 std::string_view finding_phrase(std::string_view finding, const RunRecord& record);
 
+// Replaces the long phrases of line 1 by short ones: "pinning batches is too slow".
+void shorten_phrase(std::string& headline);
+
 // "GPU", "GPUs" or "Training": who waits.
 std::string who_waits(const RunRecord& record);
 

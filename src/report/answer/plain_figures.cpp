@@ -83,7 +83,7 @@ std::string whole_percent(double share) {
 }
 
 std::string plain_rate(double per_second) {
-  if (per_second >= 1000) {
+  if (per_second >= 999.5) {
     // Three digits are enough for a rate, and separators make it readable.
     const double step = std::pow(10, std::floor(std::log10(per_second)) - 2);
     const auto rounded =

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/devices.h"
 #include "analysis/findings/subject.h"
@@ -38,6 +39,8 @@ LineTone tone_of_answer(const Verdict& verdict) {
 // The device of a simulated run is named at the end of line 1, or of the last line.
 void add_simulated(Answer& answer, const RunRecord& record) {
   if (!is_on_simulated_gpu(record)) return;
+  constexpr std::size_t kRoom = kMaxAnswerColumns - kSimulated.size() - 2;
+  if (columns_of(answer.headline) > kRoom) shorten_phrase(answer.headline);
   const std::string simulated = gpus_of(record) > 1 ? "(simulated GPUs)" : std::string(kSimulated);
   const std::string with = answer.headline + " " + simulated;
   if (columns_of(with) <= static_cast<std::size_t>(kMaxAnswerColumns))
@@ -176,7 +179,8 @@ void add_proof(Answer& answer, const Analysis& analysis) {
 
 std::string idle_cost_of(const Analysis& analysis) {
   if (!analysis.waste || analysis.waste->gpu_hours_per_day < 1) return "";
-  return fmt::format("{:.0f} GPU-hours a day are lost now", analysis.waste->gpu_hours_per_day);
+  const std::int64_t hours = std::llround(analysis.waste->gpu_hours_per_day);
+  return fmt::format("{} a day {} lost now", plural(hours, "GPU-hour"), hours == 1 ? "is" : "are");
 }
 
 void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
