@@ -36,7 +36,7 @@ struct Order : EventObserver {
 // Trainers begin one after the other while the first ones have steps already.
 TEST(NativeJob, AStepIsNeverFoldedBeforeItsRanksFirstAsk) {
   Order order;
-  EngineContext context;
+  RunContext context;
   context.observer = &order;
   // Longer steps than the folding of them: nothing is lost on few cores either.
   const RunRecord record =

@@ -79,7 +79,7 @@ RunConfig config_of(std::string_view settings) {
   return resolve(test::given_in_words(settings), MachineLimits{1024}, notes);
 }
 
-RunRecord run(std::string_view settings, const EngineContext& context) {
+RunRecord run(std::string_view settings, const RunContext& context) {
   return run_native(config_of(settings), context);
 }
 
@@ -171,9 +171,9 @@ class NotingDevices::Noting : public Device {
   std::map<std::int64_t, std::vector<std::uint64_t>> seen_;
 };
 
-EngineContext NotingDevices::context() {
-  EngineContext context;
-  context.make_devices = [this](const RunConfig& config, const std::atomic<int>& stop) {
+RunContext NotingDevices::context() {
+  RunContext context;
+  context.native.make_devices = [this](const RunConfig& config, const std::atomic<int>& stop) {
     auto devices =
         find_row<DeviceRow>(config.trainer.device.value, device_table()).make(config, stop);
     ranks_.assign(devices.size(), {});
