@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "predict/integer_search.h"
 
 namespace loaderscope::model {
@@ -26,7 +26,7 @@ double share(Nanos part, const Account& account) {
 Bytes memory_with(const RunConfig& base, std::string_view setting, std::int64_t depth) {
   RunConfig config = base;
   (setting == "window" ? config.loader.window : config.loader.prefetch_factor).value = depth;
-  const Plan plan(config);
+  const LoaderPlan plan(config);
   return plan.host_bytes() * plan.ranks;
 }
 

@@ -6,7 +6,7 @@
 
 namespace loaderscope::model {
 
-ModelLoader::ModelLoader(const Plan& plan, SimulatedMachine& world, Folder& folder,
+ModelLoader::ModelLoader(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder,
                          std::int32_t rank, std::function<void(ModelBatch&)> arrived,
                          std::function<void()> all_started)
     : plan_(plan),
@@ -17,7 +17,7 @@ ModelLoader::ModelLoader(const Plan& plan, SimulatedMachine& world, Folder& fold
       all_up_(std::move(all_started)),
       workers_(static_cast<std::size_t>(plan.workers)),
       resting_workers_(static_cast<std::size_t>(plan.workers + 63) / 64) {
-  if (const FittedCosts::Requests* requests = plan.requests())
+  if (const FittedCosts::Requests* requests = plan.storage.requests())
     requests_ = std::vector<RequestQueue>(workers_.size(), RequestQueue(*requests));
 }
 

@@ -9,7 +9,8 @@
 namespace loaderscope {
 namespace {
 
-RunRecord record_of(const RunConfig& config, const Plan& plan, model::Simulation& simulation) {
+RunRecord record_of(const RunConfig& config, const LoaderPlan& plan,
+                    model::Simulation& simulation) {
   RunRecord record;
   record.engine = "model";
   record.simulated = true;
@@ -24,7 +25,7 @@ RunRecord record_of(const RunConfig& config, const Plan& plan, model::Simulation
 }  // namespace
 
 RunRecord run_model(const RunConfig& config, const RunContext& context) {
-  const Plan plan(config, context.model.costs, context.knockouts);
+  const LoaderPlan plan(config, context.model.costs, context.knockouts);
   model::Simulation simulation(plan, context);
   try {
     simulation.run();

@@ -10,7 +10,7 @@
 #include "engine/model/actor_id.h"
 #include "engine/model/host_cores.h"
 #include "engine/model/shared_server.h"
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::model {
@@ -33,7 +33,7 @@ struct ActiveWork {
 class SimulatedMachine {
  public:
   // Of the hosts from `first_host` to the one before `end_host`.
-  SimulatedMachine(const Plan& plan, std::size_t first_host, std::size_t end_host);
+  SimulatedMachine(const LoaderPlan& plan, std::size_t first_host, std::size_t end_host);
 
   Nanos now() const { return now_; }
 
@@ -85,7 +85,7 @@ class SimulatedMachine {
   void enter_storage(std::uint64_t who, Read& read);
   void leave_storage();
 
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   std::size_t first_host_;
   Nanos now_ = 0;
   std::vector<Event> events_;  // a heap, the earliest in front

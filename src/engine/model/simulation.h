@@ -21,7 +21,7 @@ namespace loaderscope::model {
 
 class Simulation {
  public:
-  Simulation(const Plan& plan, const RunContext& context);
+  Simulation(const LoaderPlan& plan, const RunContext& context);
 
   void run();
   bool interrupted() const { return interrupted_; }
@@ -62,7 +62,7 @@ class Simulation {
   Progress progress() const;
   void watch_for_standstill(RankGroup& group, bool window_over) const;
 
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   const RunContext& context_;
   std::vector<RankGroup> groups_;  // in the order of their ranks
   Folder folder_;

@@ -5,7 +5,7 @@
 
 namespace loaderscope::model {
 
-ModelTrainer::ModelTrainer(const Plan& plan, SimulatedMachine& world, Folder& folder,
+ModelTrainer::ModelTrainer(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder,
                            std::int32_t rank, std::function<void(Nanos)> barrier,
                            std::function<void(StepEvents&)> done)
     : plan_(plan),
@@ -179,7 +179,7 @@ void ModelTrainer::take(ModelBatch& batch) {
 
 void ModelTrainer::copy() {
   const Nanos duration = plan_.copy_time(plan_.execution_of_step(rank_, events_));
-  if (plan_.copy_keeps_trainer && duration > 0) {
+  if (plan_.link.copy_keeps_trainer && duration > 0) {
     doing_ = TrainerState::waiting_for_copy_queue;
     const Nanos free = device_.copy_queue_free();
     if (free <= world_.now()) {

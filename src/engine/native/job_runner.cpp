@@ -25,12 +25,12 @@ std::vector<std::unique_ptr<Device>> make_devices(const RunConfig& config,
   return device_row(config.trainer.device.value).make(config, stop);
 }
 
-std::unique_ptr<SharedMemory> shared_memory_for(const Plan& plan) {
+std::unique_ptr<SharedMemory> shared_memory_for(const LoaderPlan& plan) {
   if (plan.config.loader.executor != Executor::processes) return nullptr;
   return std::make_unique<SharedMemory>();
 }
 
-std::vector<RankBinding> binding_for(const Plan& plan) {
+std::vector<RankBinding> binding_for(const LoaderPlan& plan) {
   const Bind& bind = plan.config.loader.bind.value;
   if (bind.way == Bind::Way::none) return {};
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -40,7 +40,7 @@ std::vector<RankBinding> binding_for(const Plan& plan) {
 
 }  // namespace
 
-JobRunner::JobRunner(const Plan& plan, const RunContext& context, MakerFactory makers,
+JobRunner::JobRunner(const LoaderPlan& plan, const RunContext& context, MakerFactory makers,
                      SampleErrors& errors, bool writes_samples, SlotFiller fill_slot,
                      SampleNames name_of_sample)
     : plan_(plan),

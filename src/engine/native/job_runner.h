@@ -25,8 +25,9 @@ namespace loaderscope::native {
 
 class JobRunner {
  public:
-  JobRunner(const Plan& plan, const RunContext& context, MakerFactory makers, SampleErrors& errors,
-            bool writes_samples, SlotFiller fill_slot = {}, SampleNames name_of_sample = {});
+  JobRunner(const LoaderPlan& plan, const RunContext& context, MakerFactory makers,
+            SampleErrors& errors, bool writes_samples, SlotFiller fill_slot = {},
+            SampleNames name_of_sample = {});
   ~JobRunner();
 
   // Throws what a thread threw, or RunError when nothing comes any more. Afterwards all threads
@@ -89,7 +90,7 @@ class JobRunner {
   bool stop_all();  // asks all threads and worker processes to end, and waits a while
   bool trainers_ended() const;
 
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   const RunContext& context_;
   SampleErrors& errors_;
   const SampleNames name_of_sample_;

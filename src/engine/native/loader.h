@@ -55,7 +55,7 @@ class Loader {
   void pin();
 
   Job& job_;
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   RankShare& share_;
   WorkerGroup& group_;
   std::unique_ptr<HostSlots> written_;  // by workers; null: they write into what is copied from

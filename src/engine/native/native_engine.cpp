@@ -33,7 +33,7 @@ struct Run {
   RunConfig config;
   std::unique_ptr<Source> data;  // null: every stage is declared
   std::optional<CacheProof> cache;
-  std::optional<Plan> plan;
+  std::optional<LoaderPlan> plan;
   FrameCounts frames;  // before the first fork, for all workers
   DataPipeline pipeline;
   std::optional<native::ReplayPool> replayed;  // with knock-outs

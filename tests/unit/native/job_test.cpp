@@ -49,7 +49,7 @@ TEST(NativeJob, AStepIsNeverFoldedBeforeItsRanksFirstAsk) {
 
 // However the trainers and the thread that takes come to run.
 TEST(NativeJob, ReportsBringAFirstAskWithOrBeforeItsSteps) {
-  const Plan plan(config_of("steps=1 compute=1us"));
+  const LoaderPlan plan(config_of("steps=1 compute=1us"));
   std::atomic<int> stop{0};
   Job job(plan, nullptr, {}, false, {}, stop);
   constexpr std::int32_t kRanks = 2000;
