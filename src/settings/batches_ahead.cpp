@@ -13,7 +13,7 @@ std::int64_t sane(std::int64_t count) {
 
 std::int64_t batches_ahead(const RunConfig& config) {
   if (config.loader.task == TaskShape::sample && config.loader.num_workers > 0)
-    return sane(config.loader.window);
+    return sane(config.loader.prefetch_depth);
   return sane(config.loader.prefetch_factor) * sane(config.loader.num_workers);
 }
 

@@ -14,7 +14,7 @@ ModelLoader::ModelLoader(const LoaderPlan& plan, SimulatedMachine& world, Folder
       folder_(folder),
       rank_(rank),
       hand_over_(plan, world, folder, rank, std::move(arrived)),
-      all_up_(std::move(all_started)),
+      all_started_(std::move(all_started)),
       workers_(static_cast<std::size_t>(plan.workers)),
       resting_workers_(static_cast<std::size_t>(plan.workers + 63) / 64) {
   if (const FittedCosts::Requests* requests = plan.storage.requests())
@@ -29,7 +29,7 @@ void ModelLoader::begin_epoch(std::int64_t epoch) {
 
 void ModelLoader::fill_window() {
   epoch_dispatch_ = world_.now();
-  for (std::int64_t i = 0; i < plan_.window; ++i) dispatch_one();
+  for (std::int64_t i = 0; i < plan_.prefetch_depth; ++i) dispatch_one();
 }
 
 void ModelLoader::dispatch_one() {

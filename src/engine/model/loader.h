@@ -125,7 +125,7 @@ class ModelLoader {
   Folder& folder_;
   std::int32_t rank_;
   BatchTransport hand_over_;
-  std::function<void()> all_up_;
+  std::function<void()> all_started_;
   std::vector<Worker> workers_;
   std::vector<RequestQueue> requests_;  // per worker, where reads are requests
   std::int32_t starting_ = 0;           // workers

@@ -114,7 +114,7 @@ std::int64_t ModelLoader::samples_known(std::int32_t index) const {
   const Worker& worker = workers_[static_cast<std::size_t>(index)];
   std::int64_t known = worker.sample_end - worker.sample - 1;
   if (plan_.streamed) {
-    known = plan_.config.loader.batch_size * plan_.window;
+    known = plan_.config.loader.batch_size * plan_.prefetch_depth;
   } else if (plan_.sample_tasks) {
     known = has_samples() ? (plan_.config.loader.batch_size - 1) / plan_.workers : 0;
   } else if (!worker.tasks.empty()) {

@@ -45,13 +45,13 @@ void SimulatedMachine::wake_at(Nanos at, std::uint64_t who) {
 }
 
 void SimulatedMachine::begin(std::uint64_t who, const StageTime& time, ActiveWork& work) {
-  work = {now_, host_of(who), time.transfers, time.elsewhere, time.cpu, time.threads};
+  work = {now_, host_of(who), time.transfers, time.remote_cpu, time.cpu, time.threads};
   const bool alone =
       plan_.cores.exclusive && !plan_.storage.shared && !plan_.cores.decodes_remotely;
   if (alone) {
     // Nothing can slow it: its end is known.
     if (time.cpu > 0) work.cpu_begin = now_ + time.waits + time.transfers;
-    work.transfer_left = work.elsewhere_left = work.cpu_left = 0;
+    work.transfer_left = work.remote_cpu_left = work.cpu_left = 0;
     wake_at(now_ + time.wall(), who);
     return;
   }
@@ -69,8 +69,8 @@ void SimulatedMachine::begin_part(std::uint64_t who, ActiveWork& work) {
     storage_link_.add(now_, who, std::exchange(work.transfer_left, 0));
     return;
   }
-  if (work.elsewhere_left > 0) {
-    decode_hosts_.add(now_, who, std::exchange(work.elsewhere_left, 0));
+  if (work.remote_cpu_left > 0) {
+    decode_hosts_.add(now_, who, std::exchange(work.remote_cpu_left, 0));
     return;
   }
   work.cpu_begin = now_;

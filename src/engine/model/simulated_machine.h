@@ -22,12 +22,12 @@ void check_time(Nanos at);
 struct ActiveWork {
   Nanos begin = 0;
   std::size_t host = 0;
-  Nanos transfer_left = 0, elsewhere_left = 0, cpu_left = 0;  // parts that have not begun
-  double threads = 1;                                         // of the part on cores
-  Nanos cpu_begin = kNever;                                   // of its last part, on a core
+  Nanos transfer_left = 0, remote_cpu_left = 0, cpu_left = 0;  // parts that have not begun
+  double threads = 1;                                          // of the part on cores
+  Nanos cpu_begin = kNever;                                    // of its last part, on a core
   Nanos waited = 0;  // reading of the cores' waiting time then
 
-  bool parts_left() const { return transfer_left + elsewhere_left + cpu_left > 0; }
+  bool parts_left() const { return transfer_left + remote_cpu_left + cpu_left > 0; }
 };
 
 class SimulatedMachine {

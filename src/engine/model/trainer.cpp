@@ -20,7 +20,7 @@ ModelTrainer::ModelTrainer(const LoaderPlan& plan, SimulatedMachine& world, Fold
           [this] { workers_up(); }),
       device_(plan, world, rank, std::move(barrier),
               [this](StepEvents& events) { step_done(events); }),
-      early_(static_cast<std::size_t>(plan.window + 1)) {}
+      early_(static_cast<std::size_t>(plan.prefetch_depth + 1)) {}
 
 void ModelTrainer::start() {
   folder_.first_ask(rank_, world_.now());

@@ -31,7 +31,7 @@ class ModelTrainer {
 
   // How full the queue of batches ready to be taken was; reading it begins a new period.
   QueueStats read_queue() {
-    return ready_.read("ready", std::max<std::int64_t>(plan_.window, 1), world_.now());
+    return ready_.read("ready", std::max<std::int64_t>(plan_.prefetch_depth, 1), world_.now());
   }
 
  private:

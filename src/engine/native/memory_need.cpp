@@ -73,7 +73,8 @@ Bytes account_needed(const LoaderPlan& plan) {
   constexpr Bytes kQueued = sizeof(Batch*) + sizeof(Finished);  // of a worker's two queues
   const Bytes batch =
       saturated_sum(sizeof(Batch), saturated_product(plan.config.loader.batch_size.value, kSample));
-  const Bytes queues = saturated_product(saturated_product(plan.workers, plan.window), kQueued);
+  const Bytes queues =
+      saturated_product(saturated_product(plan.workers, plan.prefetch_depth), kQueued);
   const Bytes of_rank = saturated_sum(saturated_product(plan.slots(), batch), queues);
   const auto log = static_cast<Bytes>(log_entries(plan) * sizeof(ThreadLog::Entry));
   return saturated_sum(saturated_product(of_rank, plan.ranks),

@@ -21,7 +21,7 @@ struct JobHosts {
   double decode_rate = 0;   // bytes per second that these send, as batches have them; 0: any
   // Workers of a rank come up by up to so much later than those of another: ranks whose costs are
   // all the same would else meet on the cores each time, as real ones do not.
-  Nanos apart = 0;
+  Nanos start_skew = 0;
 
   // The host of each of so many ranks, which stand host by host: as measured where those were as
   // many, else no host has two more than another.
@@ -29,7 +29,7 @@ struct JobHosts {
 
   // Of `sample`, which is decoded in that CPU time, when it is alone there: work is divided, as
   // there is always more of it under way than there are cores.
-  Nanos elsewhere(Nanos cpu, Bytes delivered) const;
+  Nanos remote_cpu(Nanos cpu, Bytes delivered) const;
 };
 
 }  // namespace loaderscope

@@ -98,9 +98,9 @@ LoaderPlan::LoaderPlan(const RunConfig& given, const FittedCosts* fitted_costs,
       in_order(given.loader.in_order || made_by_trainer),
       sample_tasks(given.loader.task == TaskShape::sample && !made_by_trainer),
       streamed(is_streamed(given)),
-      window(made_by_trainer ? 0
-             : sample_tasks  ? given.loader.window.value
-                             : given.loader.prefetch_factor * given.loader.num_workers),
+      prefetch_depth(made_by_trainer ? 0
+                     : sample_tasks  ? given.loader.prefetch_depth.value
+                                     : given.loader.prefetch_factor * given.loader.num_workers),
       in_flight_of_rank(in_flight_of_ranks(given, fitted)),
       in_flight(*std::max_element(in_flight_of_rank.begin(), in_flight_of_rank.end())),
       collate(planned(given, Stage::collate, fitted, knockouts)),
@@ -151,17 +151,17 @@ FoldOptions LoaderPlan::fold_options(EventObserver* observer) const {
   return options;
 }
 
-Nanos LoaderPlan::comes_later(std::int32_t rank) const {
-  if (fitted == nullptr || fitted->hosts.apart <= 0) return 0;
+Nanos LoaderPlan::start_delay(std::int32_t rank) const {
+  if (fitted == nullptr || fitted->hosts.start_skew <= 0) return 0;
   const auto seed = static_cast<std::uint64_t>(config.measure.seed.value);
   return std::llround(uniform_draw(seed, 0, rank, Stage::startup, 1) *
-                      static_cast<double>(fitted->hosts.apart));
+                      static_cast<double>(fitted->hosts.start_skew));
 }
 
 StageTime LoaderPlan::sample_time(const StagePlan& stage, const Execution& execution) const {
   StageTime time = stage.time(execution);
   if (cores.decodes_remotely && stage.stage() == Stage::decode) {
-    time.elsewhere = fitted->hosts.elsewhere(time.cpu, delivered_sample_bytes);
+    time.remote_cpu = fitted->hosts.remote_cpu(time.cpu, delivered_sample_bytes);
     time.cpu = 0;
   }
   return time;

@@ -38,7 +38,7 @@ struct LoaderPlan {
   // Each worker makes its batches from a stream of its own, which ends when it ends: an epoch has
   // no length, and a batch may come back empty.
   bool streamed;
-  std::int64_t window;  // batches dispatched and not yet taken
+  std::int64_t prefetch_depth;  // the most batches dispatched and not yet taken
   std::vector<std::int64_t> in_flight_of_rank;
   std::int64_t in_flight;  // the most of a rank
 
@@ -57,7 +57,7 @@ struct LoaderPlan {
     return host_of_rank[static_cast<std::size_t>(rank)];
   }
   // How much later than the first one the workers of a rank come up.
-  Nanos comes_later(std::int32_t rank) const;
+  Nanos start_delay(std::int32_t rank) const;
   // What hosts without ranks do of a sample's stage is theirs.
   StageTime sample_time(const StagePlan& stage, const Execution& execution) const;
 
@@ -78,7 +78,7 @@ struct LoaderPlan {
   Nanos launches_on(const Execution& execution) const;
 
   // Batches that can be alive at once: those of the window, those in flight, and the one in hand.
-  std::int64_t slots() const { return window + in_flight + 1; }
+  std::int64_t slots() const { return prefetch_depth + in_flight + 1; }
   // Host memory of one rank's batches; a pin thread needs page-locked slots besides the others.
   Bytes host_bytes() const {
     return (pin_thread ? 2 : 1) * slots() * delivered_bytes(config.loader.batch_size);
