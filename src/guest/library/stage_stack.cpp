@@ -81,7 +81,7 @@ StageStack::Call StageStack::begin_call(Stage stage) {
     enter(stage);
   else
     ++depth_;
-  const Nanos begun = is_span ? writer_.edge() : monotonic_now();
+  const Nanos begun = is_span ? writer_.last_end() : monotonic_now();
   const Call call = {stage, depth_, is_span, begun, read_inside_, named_inside_};
   if (stage == Stage::read) read_inside_ = 0;
   named_inside_ = 0;
@@ -99,7 +99,7 @@ Nanos StageStack::end_call(const Call& call, bool has_name) {
     --depth_;
     if (call.stage == Stage::read) read_inside_ += bytes;
   }
-  const Nanos duration = (call.is_span ? writer_.edge() : monotonic_now()) - call.begun;
+  const Nanos duration = (call.is_span ? writer_.last_end() : monotonic_now()) - call.begun;
   const Nanos own = duration - named_inside_;
   named_inside_ = call.named_around + (has_name ? duration : named_inside_);
   return own;
@@ -114,7 +114,7 @@ void StageStack::end_work(bool goes_on_elsewhere) {
   say(doing_.sample, Doing::kNone);
   say_stage();
   writer_.end_sample();
-  if (goes_on_elsewhere) writer_.pause();
+  if (goes_on_elsewhere) writer_.skip();
 }
 
 }  // namespace loaderscope::guest
