@@ -51,8 +51,8 @@ void Loader::allocate(Device& device) {
   }
   if (plan_.pin_thread) {
     const MemoryRow& ordinary = memory_row(MemoryMode::pageable);
-    written_ =
-        shared != nullptr ? ordinary.adopt(shared, count, bytes) : ordinary.make(count, bytes);
+    written_ = shared != nullptr ? ordinary.wrap_existing(shared, count, bytes)
+                                 : ordinary.make(count, bytes);
   }
   for (std::size_t i = 0; i < count; ++i) {
     Batch& batch = *share_.batches[i];
@@ -66,7 +66,7 @@ void Loader::allocate(Device& device) {
 }
 
 Bytes Loader::locked_bytes() const { return locked_->locked_bytes(); }
-std::string Loader::memory_fallback() const { return locked_->fallback(); }
+std::string Loader::memory_fallback() const { return locked_->fallback_reason(); }
 
 void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
   epoch_ = epoch;

@@ -162,7 +162,7 @@ bool Trainer::copy_and_launch(Batch& batch) {
   copy.by_caller = plan_.link.copy_keeps_trainer;
   // The batches that the device has stay there.
   if (plan_.knockouts.has(Stage::h2d) && step_ >= plan_.in_flight)
-    copy = {.step = step_, .kept = copy.host != nullptr ? copy.bytes : 0};
+    copy = {.step = step_, .reused_bytes = copy.host != nullptr ? copy.bytes : 0};
   const Nanos taken = monotonic_now();
   if (!submit_copy(copy)) return false;
   Nanos told_until = taken;

@@ -133,7 +133,7 @@ class NotingDevices::Noting : public Device {
   bool submit_copy(const CopyJob& job) override {
     Delivered delivered;
     delivered.step = job.step;
-    delivered.kept = job.kept;
+    delivered.kept = job.reused_bytes;
     for (Bytes at = 0; job.host != nullptr && at < job.bytes; at += owner_.sample_bytes_)
       delivered.samples.push_back(hash_of(job.host + at, owner_.sample_bytes_));
     in_use_[job.step] = job;
