@@ -43,8 +43,8 @@ std::optional<StallSplit> starved(const Account& measured, const Prediction& bas
   };
   const double left = std::min(1.0, per_compute(at_means.account) / per_compute(base.account));
   StallSplit result;
-  result.mean = std::llround(left * static_cast<double>(measured.idle()));
-  result.variance = measured.idle() - result.mean;
+  result.from_capacity = std::llround(left * static_cast<double>(measured.idle()));
+  result.from_variation = measured.idle() - result.from_capacity;
   return result;
 }
 
