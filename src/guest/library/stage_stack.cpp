@@ -21,7 +21,8 @@ void StageStack::resume() {
 }
 
 void StageStack::say_stage() {
-  say(doing_.stage, stages_.empty() ? Doing::kNone : static_cast<std::int64_t>(stages_.back()));
+  say(current_work_.stage,
+      stages_.empty() ? CurrentWork::kNone : static_cast<std::int64_t>(stages_.back()));
 }
 
 // What is seen of others that this thread waits for is no `opaque`.
@@ -41,8 +42,8 @@ void StageStack::begin_work(std::int64_t batch, bool is_timed) {
   writer_.begin_sample(-1);
   in_sample_ = false;
   stages_.push_back(Stage::opaque);
-  say(doing_.sample, Doing::kNone);
-  say(doing_.batch, batch);
+  say(current_work_.sample, CurrentWork::kNone);
+  say(current_work_.batch, batch);
   say_stage();
 }
 
@@ -52,7 +53,7 @@ void StageStack::sample(std::int64_t sample) {
   writer_.end_sample();
   writer_.begin_sample(std::max<std::int64_t>(sample, -1));
   in_sample_ = sample != kBetweenSamples;
-  say(doing_.sample, sample);
+  say(current_work_.sample, sample);
   stages_.resize(1);
   depth_ = 0;
   resume();
@@ -110,8 +111,8 @@ void StageStack::end_work(bool goes_on_elsewhere) {
   end_span();
   stages_.clear();
   depth_ = 0;
-  say(doing_.batch, Doing::kNone);
-  say(doing_.sample, Doing::kNone);
+  say(current_work_.batch, CurrentWork::kNone);
+  say(current_work_.sample, CurrentWork::kNone);
   say_stage();
   writer_.end_sample();
   if (goes_on_elsewhere) writer_.skip();
