@@ -8,8 +8,8 @@
 #include "loaderscope/device.h"
 #include "loaderscope/engine.h"
 #include "machine/binding.h"
+#include "record/config_facts.h"
 #include "settings/engine_table.h"
-#include "settings/resolve_guest.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope::guest {
