@@ -23,7 +23,7 @@ struct StageTime {
   Nanos waits = 0;
   Nanos transfers = 0;
   Nanos cpu = 0;
-  Nanos remote_cpu = 0;  // before `cpu`: of the hosts that decode for all ranks, all of them
+  Nanos remote_cpu = 0;  // on the hosts that decode for all ranks, before `cpu`
   double threads = 1;    // that take cores during `cpu`: more than one in a library
 
   Nanos wall() const { return waits + transfers + remote_cpu + cpu; }

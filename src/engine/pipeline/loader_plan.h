@@ -56,7 +56,7 @@ struct LoaderPlan {
   std::size_t host_of(std::int32_t rank) const {
     return host_of_rank[static_cast<std::size_t>(rank)];
   }
-  // How much later than the first one the workers of a rank come up.
+  // The delay of the start of a rank's workers, counted from the first rank that starts.
   Nanos start_delay(std::int32_t rank) const;
   // What hosts without ranks do of a sample's stage is theirs.
   StageTime sample_time(const StagePlan& stage, const Execution& execution) const;
@@ -77,7 +77,8 @@ struct LoaderPlan {
   // How long the trainer goes on launching once a step computes.
   Nanos launches_on(const Execution& execution) const;
 
-  // Batches that can be alive at once: those of the window, those in flight, and the one in hand.
+  // Batches that can be alive at the same time: the prefetch depth, the steps in flight, and the
+  // one that the trainer has.
   std::int64_t slots() const { return prefetch_depth + in_flight + 1; }
   // Host memory of one rank's batches; a pin thread needs page-locked slots besides the others.
   Bytes host_bytes() const {
