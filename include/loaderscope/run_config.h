@@ -95,7 +95,7 @@ struct LoaderConfig {
   Setting<std::int64_t> batch_size{64};
   Setting<TaskShape> task{TaskShape::batch};
   // Of sample tasks: batches in flight; resolved: prefetch_factor x workers.
-  Setting<std::int64_t> window{0};
+  Setting<std::int64_t> prefetch_depth{0};
   Setting<bool> in_order{true};
   Setting<bool> shuffle{false};
   Setting<std::int64_t> shuffle_buffer{0};  // samples; 0: the whole data set is shuffled

@@ -15,7 +15,7 @@
 #include "analysis/wording.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/device.h"
-#include "settings/batches_ahead.h"
+#include "record/config_facts.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {

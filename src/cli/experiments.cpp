@@ -78,7 +78,7 @@ ExperimentRunner::ExperimentRunner(const MachineFacts& machine, std::string prof
 }
 
 // A program may say the same in every run: what the first one says that fails is enough.
-RunRecord ExperimentRunner::run_or_show(const RunConfig& config, const EngineContext& context,
+RunRecord ExperimentRunner::run_or_show(const RunConfig& config, const RunContext& context,
                                         const std::string& output) {
   try {
     return run_engine(config, context);
@@ -95,7 +95,7 @@ RunRecord ExperimentRunner::run(const RunConfig& of_case) {
   std::string output;
   RunConfig config = of_case;
   config.measure.hook_cost.value = false;
-  EngineContext context;
+  RunContext context;
   context.stop_signal = &stop_signal_;
   context.guest.program_output = &output;
   RunRecord record = run_or_show(config, context, output);

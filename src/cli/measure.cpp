@@ -70,7 +70,7 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   using Terminal = ProgressPrinter::Terminal;
   const bool prints = config.program.command.given;
   ProgressPrinter progress("steps", prints ? Terminal::shared : Terminal::own);
-  EngineContext context;
+  RunContext context;
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
   context.guest.replay = replay;

@@ -88,7 +88,7 @@ bool make_images(const PrivateFolder& folder, const std::atomic<int>& stop_signa
 
 selftest::Run runner(const std::atomic<int>& stop_signal) {
   return [&stop_signal](const RunConfig& config) {
-    EngineContext context;
+    RunContext context;
     context.stop_signal = &stop_signal;
     return run_engine(config, context);
   };

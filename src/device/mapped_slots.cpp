@@ -40,7 +40,7 @@ class MappedSlots : public HostSlots {
     return data_ + index * static_cast<std::size_t>(slot_bytes_);
   }
   Bytes locked_bytes() const override { return locked_; }
-  std::string fallback() const override { return fallback_; }
+  std::string fallback_reason() const override { return fallback_; }
 
  private:
   std::byte* map(std::size_t count) const {
@@ -87,8 +87,8 @@ std::unique_ptr<HostSlots> make_mapped_slots(std::size_t count, Bytes slot_bytes
   return std::make_unique<MappedSlots>(nullptr, count, slot_bytes, locking);
 }
 
-std::unique_ptr<HostSlots> adopt_mapped_slots(std::byte* place, std::size_t count, Bytes slot_bytes,
-                                              Locking locking) {
+std::unique_ptr<HostSlots> wrap_mapped_slots(std::byte* place, std::size_t count, Bytes slot_bytes,
+                                             Locking locking) {
   return std::make_unique<MappedSlots>(place, count, slot_bytes, locking);
 }
 

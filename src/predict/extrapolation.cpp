@@ -6,7 +6,7 @@
 
 #include "analysis/wording.h"
 #include "loaderscope/settings.h"
-#include "settings/batches_ahead.h"
+#include "record/config_facts.h"
 
 namespace loaderscope::model {
 namespace {

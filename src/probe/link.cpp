@@ -44,7 +44,7 @@ class LinkProbe {
     cell.memory = memory;
     cell.copy = copy;
     cell.bytes = bytes;
-    cell.fallback = slots.fallback();
+    cell.fallback = slots.fallback_reason();
     const std::span<const std::byte> host = place_of(slots);
     // From memory that is not page-locked a copy ends before its call returns: a kernel that holds
     // it would be waited for.

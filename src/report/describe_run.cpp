@@ -123,9 +123,9 @@ void format_starved(ResultVisitor& form, const Analysis& analysis) {
     const StallSplit starved = analysis.starved.value_or(StallSplit{});
     form.object("starved", "the stall, divided by the model; absent without findings or compute",
                 [&] {
-                  form.shown_seconds("mean_s", starved.mean,
+                  form.shown_seconds("mean_s", starved.from_capacity,
                                      "left if every cost always were its mean, seconds");
-                  form.shown_seconds("variance_s", starved.variance,
+                  form.shown_seconds("variance_s", starved.from_variation,
                                      "the rest, for the spread of the costs, seconds");
                 });
   });

@@ -231,8 +231,8 @@ std::string starved_line(const Analysis& analysis, const RunConfig& config) {
   std::string text = fmt::format(
       "starved: {} of the time if every cost were its mean, {} for their "
       "spread",
-      of_window(starved.mean), of_window(starved.variance));
-  const bool spread_matters = share_of(starved.variance, account) >= kMinReportedShare;
+      of_window(starved.from_capacity), of_window(starved.from_variation));
+  const bool spread_matters = share_of(starved.from_variation, account) >= kMinReportedShare;
   if (!analysis.depth || !spread_matters || config.loader.num_workers == 0) return text;
   return text + "; " + depth_words(*analysis.depth);
 }

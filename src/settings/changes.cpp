@@ -42,11 +42,12 @@ bool is_inline(const RunConfig& config) {
 // Of sample tasks the window follows from workers and prefetch factor, unless these are what is
 // named. A prefetch factor beside the window would contradict it.
 void hold_window(const RunConfig& in_force, const RunConfig& named, RunConfig& config) {
-  const bool has_window = in_force.loader.task == TaskShape::sample && in_force.loader.window > 0;
+  const bool has_window =
+      in_force.loader.task == TaskShape::sample && in_force.loader.prefetch_depth > 0;
   const bool keeps_window = config.loader.task == TaskShape::sample && !is_inline(config);
   if (!has_window || !keeps_window || !named.loader.num_workers.given) return;
-  if (config.loader.window.given || named.loader.prefetch_factor.given) return;
-  config.loader.window.set(in_force.loader.window);
+  if (config.loader.prefetch_depth.given || named.loader.prefetch_factor.given) return;
+  config.loader.prefetch_depth.set(in_force.loader.prefetch_depth);
   config.loader.prefetch_factor.given = false;
 }
 

@@ -69,7 +69,7 @@ void add_loader(Table& t) {
                    "N",
                    "Batches in flight, for --task sample.",
                    "prefetch-factor x workers"},
-                  &LoaderConfig::window, count_codec()));
+                  &LoaderConfig::prefetch_depth, count_codec()));
   t.push_back(on_off({"in-order",
                       {},
                       kLoader,

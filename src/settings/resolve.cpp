@@ -54,7 +54,8 @@ void check_can_run(const RunConfig& c) {
   if (is_model_engine(c.engine.value)) return;
   refuse_any(c, about::kStorage | about::kCores,
              "only the model can change the machine; leave it out, or give --engine model");
-  if (c.loader.executor == Executor::processes && memory_row(c.loader.memory).adopt == nullptr) {
+  if (c.loader.executor == Executor::processes &&
+      memory_row(c.loader.memory).wrap_existing == nullptr) {
     refuse(c, "memory",
            "the driver makes such memory for one process, workers cannot share it; give --memory "
            "pinned-slots, or --executor threads");

@@ -45,7 +45,7 @@ void check_stream(const RunConfig& c) {
 }
 
 void check_window(const RunConfig& c) {
-  if (!c.loader.window.given) return;
+  if (!c.loader.prefetch_depth.given) return;
   if (c.loader.task == TaskShape::batch)
     refuse(c, "window", "is for task = sample; give prefetch-factor with task = batch");
   if (c.loader.prefetch_factor.given)

@@ -66,7 +66,7 @@ bool is_overruled(const RunConfig& flags, std::string_view key) {
   if (key == "duration") return flags.measure.steps.given;
   if (key == "window")
     return inline_by_flag || (flags.loader.task.given && flags.loader.task == TaskShape::batch);
-  if (key == "prefetch-factor") return inline_by_flag || flags.loader.window.given;
+  if (key == "prefetch-factor") return inline_by_flag || flags.loader.prefetch_depth.given;
   if (key == "num-workers" || key == "executor" || key == "task" || key == "persistent-workers" ||
       key == "mp-context") {
     return inline_by_flag;

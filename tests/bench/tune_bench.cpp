@@ -93,7 +93,7 @@ ExperimentContext context() {
     std::string output;
     RunConfig config = of_case;
     config.measure.hook_cost.value = false;
-    EngineContext context;
+    RunContext context;
     context.guest.program_output = &output;
     return run_engine(config, context);
   };

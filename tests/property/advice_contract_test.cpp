@@ -17,8 +17,8 @@
 #include "predict/rerun.h"
 #include "property/declared_pipelines.h"
 #include "property/drawn_pipeline.h"
+#include "record/config_facts.h"
 #include "report/findings_text.h"
-#include "settings/batches_ahead.h"
 
 namespace loaderscope::property {
 namespace {

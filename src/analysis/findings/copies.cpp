@@ -7,8 +7,8 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "record/config_facts.h"
 #include "settings/engine_table.h"
-#include "settings/resolve_guest.h"
 
 namespace loaderscope {
 namespace {

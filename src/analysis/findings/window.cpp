@@ -18,7 +18,7 @@ bool shares_samples(const FindingInput& facts) {
 }
 
 std::int64_t depth_of(const FindingInput& facts) {
-  return shares_samples(facts) ? facts.config.loader.window.value
+  return shares_samples(facts) ? facts.config.loader.prefetch_depth.value
                                : facts.config.loader.prefetch_factor.value;
 }
 

@@ -118,7 +118,7 @@ bool CudaDevice::submit_copy(const CopyJob& job) {
   step.index = job.step;
   step.marks = take_marks();
   const Bytes copied = job.host != nullptr ? job.bytes : 0;
-  step.bytes = copied + job.kept;
+  step.bytes = copied + job.reused_bytes;
   step.copied = copied > 0 || job.duration > 0;
   if (!step.copied) return true;
 

@@ -33,7 +33,7 @@ struct Run {
   RunConfig config;
   std::unique_ptr<Source> data;  // null: every stage is declared
   std::optional<CacheProof> cache;
-  std::optional<Plan> plan;
+  std::optional<LoaderPlan> plan;
   FrameCounts frames;  // before the first fork, for all workers
   DataPipeline pipeline;
   std::optional<native::ReplayPool> replayed;  // with knock-outs
@@ -64,7 +64,7 @@ void cap_samples(Run& run) {
   samples = samples > 0 ? std::min(samples, run.data->size()) : run.data->size();
 }
 
-void open_data(Run& run, const EngineContext& context) {
+void open_data(Run& run, const RunContext& context) {
   const Nanos begin = monotonic_now();
   const source::RequestsOfOpening asked_before = source::requests_of_opening();
   SourceOptions options;
@@ -110,7 +110,7 @@ native::MakerFactory make_pipeline(Run& run) {
 }
 
 // Of the memory that the batches leave, half may be kept for what is replayed.
-void make_replay_pool(Run& run, const EngineContext& context, std::optional<Bytes> free) {
+void make_replay_pool(Run& run, const RunContext& context, std::optional<Bytes> free) {
   constexpr Bytes kMaxReplayed = Bytes{256} << 20;
   const Knockouts& out = context.knockouts;
   if (!out.has(Stage::read) && !out.has(Stage::decode) && !out.has(Stage::augment)) return;
@@ -238,11 +238,11 @@ RunRecord record_of(Run& run) {
 
 }  // namespace
 
-RunRecord run_native(const RunConfig& config, const EngineContext& context) {
+RunRecord run_native(const RunConfig& config, const RunContext& context) {
   auto run = std::make_unique<Run>();
   run->config = config;
   if (config.has_data()) open_data(*run, context);
-  run->plan.emplace(run->config, nullptr, context.knockouts, context.part);
+  run->plan.emplace(run->config, nullptr, context.knockouts, context.native.local_ranks);
   native::MakerFactory makers = make_pipeline(*run);
   const std::optional<Bytes> free = free_memory("/");
   if (run->data) {

@@ -66,7 +66,7 @@ struct RankShare {
   std::string of_rank(
       const std::string& text) const;  // with the rank's number if there are several
 
-  const Plan& plan;
+  const LoaderPlan& plan;
   const std::int32_t rank;
   // A feeder stands between each worker and the trainer where sending is declared to cost
   // something, and always between processes.

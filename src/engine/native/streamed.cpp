@@ -33,7 +33,7 @@ void check_shards(const RunConfig& config, const StreamSource& streams) {
                   plural(streams.shards(), "shard"), config.trainer.ranks.value));
 }
 
-void add_streamed_facts(const Plan& plan, const StreamSource& streams,
+void add_streamed_facts(const LoaderPlan& plan, const StreamSource& streams,
                         const std::vector<std::int64_t>& samples, RunRecord& record) {
   const std::int64_t shards = streams.shards();
   const std::int64_t of_rank = divide_up(shards, plan.ranks);

@@ -31,14 +31,14 @@ Variables variables_for(const GuestFiles& files) {
   return {{"LOADERSCOPE_GUEST", files.folder()}, {"PYTHONPATH", own_path_list(files)}};
 }
 
-std::string why_no_hook_cost(const RunConfig& config, const EngineContext& context) {
+std::string why_no_hook_cost(const RunConfig& config, const RunContext& context) {
   if (context.guest.replay != nullptr) return "batches are replayed";
   return config.declared.inject.value.empty() ? "" : "delays are injected";
 }
 
 }  // namespace
 
-Job::Job(const RunConfig& config, const EngineContext& context,
+Job::Job(const RunConfig& config, const RunContext& context,
          const std::vector<std::string>& command)
     : config_(config),
       context_(context),

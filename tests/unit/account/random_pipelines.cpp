@@ -277,7 +277,7 @@ RunConfig slowed_down(RunConfig config, std::int64_t factor) {
 }
 
 RunRecord run_pipeline(const RunConfig& config, EventObserver* observer) {
-  EngineContext context;
+  RunContext context;
   context.observer = observer;
   return run_model(config, context);
 }

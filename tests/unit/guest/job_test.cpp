@@ -41,7 +41,7 @@ class JobTest : public testing::Test {
   }
 
   RunConfig config_;
-  EngineContext context_;
+  RunContext context_;
   std::string printed_;
 };
 

@@ -47,8 +47,8 @@ RunRecord program_on_gpu(const std::string& scenario, Nanos beside = 6 * kMillis
   rank.samples = {sample};
   rank.stages[Stage::launch] = times(2 * kMillisecond);
   if (beside > 0) rank.beside_compute = times(beside);
-  EngineContext context;
-  context.costs = &costs;
+  RunContext context;
+  context.model.costs = &costs;
   std::vector<std::string> notes;
   RunRecord seen =
       as_seen(run_model(resolve_to_predict(config, MachineLimits{64}, notes), context));
@@ -228,8 +228,8 @@ RunRecord program_on_cores(const std::string& scenario, const std::string& worke
                  "test", config);
   FittedCosts costs;
   costs.compute_threads = 2;
-  EngineContext context;
-  context.costs = &costs;
+  RunContext context;
+  context.model.costs = &costs;
   std::vector<std::string> notes;
   return run_model(resolve_to_predict(config, MachineLimits{2}, notes), context);
 }

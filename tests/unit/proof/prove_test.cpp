@@ -26,7 +26,7 @@ struct Runs {
   RunRecord operator()(const RunConfig& config, const Knockouts& knockouts) {
     asked.emplace_back(config, knockouts);
     if (asked.size() > most) stop = 2;
-    EngineContext context;
+    RunContext context;
     context.knockouts = knockouts;
     context.stop_signal = &stop;
     return run_engine(config, context);

@@ -56,9 +56,10 @@ TEST(Resolve, WithoutWorkersTheTrainerMakesBatches) {
 }
 
 TEST(Resolve, TheWindowOfSampleTasksFollowsPrefetchAndWorkers) {
-  EXPECT_EQ(
-      resolved({{"task", "sample"}, {"prefetch", "3"}, {"workers", "5"}}).config.loader.window, 15);
-  EXPECT_EQ(resolved({{"task", "sample"}, {"window", "7"}}).config.loader.window, 7);
+  EXPECT_EQ(resolved({{"task", "sample"}, {"prefetch", "3"}, {"workers", "5"}})
+                .config.loader.prefetch_depth,
+            15);
+  EXPECT_EQ(resolved({{"task", "sample"}, {"window", "7"}}).config.loader.prefetch_depth, 7);
 }
 
 TEST(Resolve, PinMemoryIsAMemoryMode) {
@@ -213,7 +214,7 @@ TEST(Resolve, KeepsWhatIsGivenApartFromWhatIsFilledIn) {
   const RunConfig config = resolved({{"task", "sample"}}).config;
   EXPECT_TRUE(config.loader.task.given);
   EXPECT_FALSE(config.loader.num_workers.given);
-  EXPECT_FALSE(config.loader.window.given);
+  EXPECT_FALSE(config.loader.prefetch_depth.given);
 }
 
 }  // namespace

@@ -1,13 +1,17 @@
-// A configuration made ready for the model: what each stage costs for which sample, batch, worker
-// and rank.
+// A configuration made ready for the engines: the cost of each stage for each sample, batch, worker
+// and rank, with the storage, the link and the cores that the ranks share.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "engine/pipeline/core_model.h"
 #include "engine/pipeline/execution.h"
 #include "engine/pipeline/fitted_costs.h"
+#include "engine/pipeline/link_model.h"
 #include "engine/pipeline/sampler.h"
+#include "engine/pipeline/stage_plan.h"
+#include "engine/pipeline/storage_model.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/events.h"
 #include "loaderscope/run_config.h"
@@ -15,38 +19,10 @@
 
 namespace loaderscope {
 
-// One stage of the pipeline with its cost, declared or fitted to a record, and its injections. What
-// is declared wins over what was fitted.
-class StagePlan {
- public:
-  StagePlan() = default;
-  explicit StagePlan(Stage stage) : stage_(stage) {}  // that costs nothing
-  StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted = nullptr);
-
-  Stage stage() const { return stage_; }
-  bool active() const { return cost_ != nullptr || is_fitted() || !injections_.empty(); }
-  bool is_fitted() const { return fitted_ != nullptr; }
-  bool uses_cpu() const { return active() && (is_fitted() || kind_ == CostKind::cpu); }
-  bool sleeps() const { return active() && !uses_cpu(); }
-  StageTime time(const Execution& execution) const;
-  Nanos draw(const Execution& execution) const;  // its wall, alone on its core
-  Nanos injected(const Execution& execution) const;
-
- private:
-  Stage stage_ = Stage::opaque;
-  const Cost* cost_ = nullptr;
-  const FittedCosts* fitted_ = nullptr;
-  bool constant_ = false;  // the same for every execution: nothing to draw
-  Nanos constant_ns_ = 0;
-  CostKind kind_ = CostKind::cpu;
-  std::vector<const Injection*> injections_;
-  std::uint64_t seed_ = 0;
-};
-
 // `config` and `fitted` must outlive the plan.
-struct Plan {
-  explicit Plan(const RunConfig& config, const FittedCosts* fitted = nullptr,
-                const Knockouts& knockouts = {}, const LocalRanks& part = {});
+struct LoaderPlan {
+  explicit LoaderPlan(const RunConfig& config, const FittedCosts* fitted = nullptr,
+                      const Knockouts& knockouts = {}, const LocalRanks& part = {});
 
   const RunConfig& config;
   const FittedCosts* fitted;  // null: every cost is declared
@@ -55,7 +31,6 @@ struct Plan {
       workers;  // workers: at least 1; with an inline executor the trainer is worker 0
   std::int64_t first_rank, ranks_of_job;  // where others are made elsewhere; else 0 and `ranks`
   std::vector<std::size_t> host_of_rank;  // they stand host by host
-  std::vector<double> cores_of_host;
   bool made_by_trainer;
   bool pin_thread;
   bool has_device;
@@ -63,7 +38,7 @@ struct Plan {
   // Each worker makes its batches from a stream of its own, which ends when it ends: an epoch has
   // no length, and a batch may come back empty.
   bool streamed;
-  std::int64_t window;  // batches dispatched and not yet taken
+  std::int64_t prefetch_depth;  // the most batches dispatched and not yet taken
   std::vector<std::int64_t> in_flight_of_rank;
   std::int64_t in_flight;  // the most of a rank
 
@@ -71,15 +46,9 @@ struct Plan {
       sample_stages;  // read, read.decompress, decode, augment: those that cost anything
   StagePlan collate, send, receive, pin, launch, copy, compute, startup, startup_parent;
 
-  bool storage_shared;     // reads compete: for bandwidth or for places
-  double storage_streams;  // transfers at once that do not slow each other
-  Nanos storage_latency;
-  bool has_storage;        // reads are described by the storage, not by a cost
-  double other_threads;    // of other processes, that take their share of the cores
-  bool decodes_elsewhere;  // on hosts without ranks
-  double making_threads;   // most of one worker
-  double compute_threads;  // that a step's compute keeps on the cores; 0: a device's own time
-  bool cpu_exclusive;      // never more runnable threads than cores: nobody ever waits for one
+  StorageModel storage;
+  LinkModel link;
+  CoreModel cores;
   bool makes_at_once;  // nothing can slow a worker once it has begun: a batch is computed in one go
   bool server_forks;   // forkserver: workers are started one after another without keeping the
                        // trainer
@@ -87,22 +56,15 @@ struct Plan {
   std::size_t host_of(std::int32_t rank) const {
     return host_of_rank[static_cast<std::size_t>(rank)];
   }
-  // How much later than the first one the workers of a rank come up.
-  Nanos comes_later(std::int32_t rank) const;
+  // The delay of the start of a rank's workers, counted from the first rank that starts.
+  Nanos start_delay(std::int32_t rank) const;
   // What hosts without ranks do of a sample's stage is theirs.
   StageTime sample_time(const StagePlan& stage, const Execution& execution) const;
 
-  // How reads are brought that are made ahead; null: each takes its own time.
-  std::optional<FittedCosts::Requests> declared_requests;
-  const FittedCosts::Requests* requests() const {
-    if (declared_requests) return &*declared_requests;
-    return fitted != nullptr && fitted->requests && !has_storage ? &*fitted->requests : nullptr;
-  }
   // The number, among all of the job, of a rank's `count`th execution of its kind.
   std::int64_t draw_of(std::int64_t count, std::int32_t rank) const {
     return count * ranks_of_job + first_rank + rank;
   }
-  Bytes stored_bytes(const Execution& of_sample) const;
   Bytes delivered_bytes(std::int64_t samples) const { return samples * delivered_sample_bytes; }
   StageTime receive_time(const Execution& execution) const {
     const StageTime time = receive.time(execution);
@@ -115,19 +77,15 @@ struct Plan {
   // How long the trainer goes on launching once a step computes.
   Nanos launches_on(const Execution& execution) const;
 
-  // Batches that can be alive at once: those of the window, those in flight, and the one in hand.
-  std::int64_t slots() const { return window + in_flight + 1; }
+  // Batches that can be alive at the same time: the prefetch depth, the steps in flight, and the
+  // one that the trainer has.
+  std::int64_t slots() const { return prefetch_depth + in_flight + 1; }
   // Host memory of one rank's batches; a pin thread needs page-locked slots besides the others.
   Bytes host_bytes() const {
     return (pin_thread ? 2 : 1) * slots() * delivered_bytes(config.loader.batch_size);
   }
 
   Bytes delivered_sample_bytes;
-  bool stored_constant;
-  Bytes stored_constant_bytes;
-  double link_rate;         // bytes per second; 0: copies take no time
-  bool copy_keeps_trainer;  // pageable: the trainer's thread copies
-  bool copy_uses_cpu;
 
   // Batch tasks are delivered in bursts of so many steps.
   std::int64_t burst() const { return sample_tasks || made_by_trainer ? 1 : workers; }

@@ -1,4 +1,4 @@
-// Sets of stretches of time: in the order of time, none within another.
+// Sets of time ranges: in the order of time, none within another.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,15 @@
 
 namespace loaderscope::traces {
 
-using Stretches = std::vector<Stretch>;
+using TimeRanges = std::vector<TimeRange>;
 using Pieces = std::deque<GpuPiece>;
 
-inline Nanos end_of(const Stretch& stretch) { return stretch.end; }
+inline Nanos end_of(const TimeRange& range) { return range.end; }
 inline Nanos end_of(const GpuPiece& piece) { return piece.begin + piece.length; }
 
-inline Stretch intersect(Stretch a, Stretch b) {
-  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
-}
-
 // Of any order; the empty ones are left out.
-Stretches merged(Stretches stretches);
-Stretches merged(std::deque<Stretch> stretches);
+TimeRanges merged(TimeRanges ranges);
+TimeRanges merged(std::deque<TimeRange> ranges);
 Pieces merged(Pieces pieces);  // each with the correlation of the first in it
 
 // The first of `set` that ends behind `at`.
@@ -32,7 +28,7 @@ typename Set::const_iterator first_behind(const Set& set, Nanos at) {
 }
 
 template <class Set>
-Nanos covered(const Set& set, Stretch within) {
+Nanos covered(const Set& set, TimeRange within) {
   Nanos sum = 0;
   for (auto at = first_behind(set, within.begin); at != set.end() && at->begin < within.end; ++at)
     sum += intersect({at->begin, end_of(*at)}, within).length();
@@ -41,13 +37,13 @@ Nanos covered(const Set& set, Stretch within) {
 
 // The part of `from` that `set` covers, which `from` is without afterwards.
 template <class Set>
-Nanos take(Stretches& from, const Set& set) {
+Nanos take(TimeRanges& from, const Set& set) {
   Nanos taken = 0;
-  Stretches left;
-  for (const Stretch whole : from) {
+  TimeRanges left;
+  for (const TimeRange whole : from) {
     Nanos begin = whole.begin;
     for (auto at = first_behind(set, begin); at != set.end() && at->begin < whole.end; ++at) {
-      const Stretch inside = intersect({at->begin, end_of(*at)}, {begin, whole.end});
+      const TimeRange inside = intersect({at->begin, end_of(*at)}, {begin, whole.end});
       taken += inside.length();
       if (inside.begin > begin) left.push_back({begin, inside.begin});
       begin = inside.end;
@@ -58,13 +54,13 @@ Nanos take(Stretches& from, const Set& set) {
   return taken;
 }
 
-// The part of `stretches` that `set` covers.
+// The part of `ranges` that `set` covers.
 template <class Set>
-Stretches common(Stretches stretches, const Set& set) {
-  Stretches uncovered = stretches;
+TimeRanges common(TimeRanges ranges, const Set& set) {
+  TimeRanges uncovered = ranges;
   take(uncovered, set);
-  take(stretches, uncovered);
-  return stretches;
+  take(ranges, uncovered);
+  return ranges;
 }
 
 }  // namespace loaderscope::traces

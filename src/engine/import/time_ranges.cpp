@@ -1,4 +1,4 @@
-#include "engine/import/stretches.h"
+#include "engine/import/time_ranges.h"
 
 #include <limits>
 
@@ -13,15 +13,15 @@ void sort_by_begin(Sequence& sequence) {
 
 // Into the first of them, as many as it returns.
 template <class Sequence>
-std::size_t merge(Sequence& stretches) {
-  sort_by_begin(stretches);
+std::size_t merge(Sequence& ranges) {
+  sort_by_begin(ranges);
   std::size_t kept = 0;
-  for (const Stretch stretch : stretches) {
-    if (stretch.length() == 0) continue;
-    if (kept > 0 && stretch.begin <= stretches[kept - 1].end) {
-      stretches[kept - 1].end = std::max(stretches[kept - 1].end, stretch.end);
+  for (const TimeRange range : ranges) {
+    if (range.length() == 0) continue;
+    if (kept > 0 && range.begin <= ranges[kept - 1].end) {
+      ranges[kept - 1].end = std::max(ranges[kept - 1].end, range.end);
     } else {
-      stretches[kept++] = stretch;
+      ranges[kept++] = range;
     }
   }
   return kept;
@@ -29,14 +29,14 @@ std::size_t merge(Sequence& stretches) {
 
 }  // namespace
 
-Stretches merged(Stretches stretches) {
-  stretches.resize(merge(stretches));
-  return stretches;
+TimeRanges merged(TimeRanges ranges) {
+  ranges.resize(merge(ranges));
+  return ranges;
 }
 
-Stretches merged(std::deque<Stretch> stretches) {
-  const auto kept = static_cast<std::ptrdiff_t>(merge(stretches));
-  return {stretches.begin(), stretches.begin() + kept};
+TimeRanges merged(std::deque<TimeRange> ranges) {
+  const auto kept = static_cast<std::ptrdiff_t>(merge(ranges));
+  return {ranges.begin(), ranges.begin() + kept};
 }
 
 // What would grow too long to be one goes on in the next.

@@ -1,10 +1,10 @@
 // Which draw, and which count for `every`, an execution of a stage has: in every engine the same.
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 
 namespace loaderscope {
 
-Execution Plan::execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
-                          std::int64_t batch_of_epoch) const {
+Execution LoaderPlan::execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
+                                std::int64_t batch_of_epoch) const {
   Execution execution;
   execution.rank = rank;
   execution.worker = worker;
@@ -16,7 +16,7 @@ Execution Plan::execution(std::int32_t rank, std::int32_t worker, const StepEven
   return execution;
 }
 
-Execution Plan::execution_of_step(std::int32_t rank, const StepEvents& events) const {
+Execution LoaderPlan::execution_of_step(std::int32_t rank, const StepEvents& events) const {
   Execution execution;
   execution.rank = rank;
   execution.epoch = events.epoch;
@@ -26,7 +26,7 @@ Execution Plan::execution_of_step(std::int32_t rank, const StepEvents& events) c
   return execution;
 }
 
-Execution Plan::start_of(std::int32_t rank, std::int32_t worker, std::int64_t epoch) const {
+Execution LoaderPlan::start_of(std::int32_t rank, std::int32_t worker, std::int64_t epoch) const {
   Execution execution;
   execution.rank = rank;
   execution.worker = worker;
