@@ -57,10 +57,10 @@ constexpr TopicPlace kPlaces[] = {
 };
 
 constexpr TopicAlias kAliases[] = {
-    {"answer", "start"},        {"own-loader", "gpu-utilisation"},
-    {"settings", "workers"},    {"scale", "larger-job"},
-    {"trust", "proof"},         {"pages", "results"},
-    {"nsight", "results"},      {"peers", "engines"},
+    {"answer", "start"},         {"own-loader", "gpu-utilisation"},
+    {"settings", "workers"},     {"scale", "larger-job"},
+    {"trust", "proof"},          {"pages", "results"},
+    {"nsight", "results"},       {"peers", "engines"},
     {"commands", "loaderscope"}, {"findings", "words"},
 };
 
@@ -125,9 +125,8 @@ std::string_view heading_of(TopicSection section) {
 }
 
 const Topic* find_topic(std::string_view name) {
-  const auto alias =
-      std::find_if(std::begin(kAliases), std::end(kAliases),
-                   [&](const TopicAlias& each) { return each.old_name == name; });
+  const auto alias = std::find_if(std::begin(kAliases), std::end(kAliases),
+                                  [&](const TopicAlias& each) { return each.old_name == name; });
   const std::string_view wanted = alias == std::end(kAliases) ? name : alias->name;
   const std::span<const Topic> topics = topic_table();
   const auto found = std::find_if(topics.begin(), topics.end(),

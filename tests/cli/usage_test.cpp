@@ -132,7 +132,8 @@ TEST(Usage, TheManualIsShownByTopicAndTheFlagsByCommand) {
   const Ended topics = run_binary({"help"});
   EXPECT_EQ(topics.exit_code, 0);
   EXPECT_EQ(topics.err, "");
-  EXPECT_THAT(topics.out, HasSubstr("\nGuides\n  gpu-utilisation  Why is my GPU utilisation low?\n"));
+  EXPECT_THAT(topics.out,
+              HasSubstr("\nGuides\n  gpu-utilisation  Why is my GPU utilisation low?\n"));
   EXPECT_LT(topics.out.find("\nGuides\n"), topics.out.find("\nConcepts\n"));
   EXPECT_LT(topics.out.find("\nConcepts\n"), topics.out.find("\nReference\n"));
   const Ended topic = run_binary({"help", "workers"});

@@ -149,16 +149,16 @@ TEST(Manual, BeginsWithStartAndFifteenGuides) {
   EXPECT_EQ(manual::topic_table().front().row.name, "start");
   for (const Topic& topic : manual::topic_table()) {
     if (topic.section != manual::TopicSection::kGuide) continue;
-    EXPECT_THAT(std::string(topic.text), HasSubstr("\n## When to distrust it\n"))
-        << topic.row.name;
+    EXPECT_THAT(std::string(topic.text), HasSubstr("\n## When to distrust it\n")) << topic.row.name;
   }
 }
 
 TEST(Manual, FindsTopicsByTheirOldNames) {
   for (const char* old_name :
-       {"answer", "engines", "formats", "gate", "gpu", "loaderscope", "machine", "metrics",
-        "nsight", "own-loader", "pages", "peers", "prediction", "proof", "python", "remote",
-        "running-job", "scale", "scenarios", "settings", "speed", "traces", "trust", "words"})
+       {"answer",     "engines",  "formats", "gate",       "gpu",         "loaderscope",
+        "machine",    "metrics",  "nsight",  "own-loader", "pages",       "peers",
+        "prediction", "proof",    "python",  "remote",     "running-job", "scale",
+        "scenarios",  "settings", "speed",   "traces",     "trust",       "words"})
     EXPECT_NE(manual::find_topic(old_name), nullptr) << old_name;
   for (const manual::TopicAlias& alias : manual::topic_aliases()) {
     EXPECT_NE(manual::find_topic(alias.name), nullptr) << alias.name;
