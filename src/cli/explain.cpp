@@ -21,11 +21,10 @@
 namespace loaderscope {
 namespace {
 
-// What the manual says of it beside its sentence.
+// Text of the manual about a row: what to do, how it is measured, when it is wrong.
 std::optional<std::string_view> basis_of(const FamilyListing& listing, const Row& row) {
-  for (const manual::WordEntry& entry : manual::word_entries())
-    if (entry.family == listing.family && entry.name == row.name) return entry.text;
-  return std::nullopt;
+  const manual::WordEntry* const entry = manual::find_word(listing.family, row.name);
+  return entry == nullptr ? std::nullopt : std::optional(entry->text);
 }
 
 void explain_row(std::ostream& out, const FamilyListing& listing, const Row& row) {
@@ -51,6 +50,14 @@ bool explain_rows(std::ostream& out, std::string_view word) {
     }
   }
   return found;
+}
+
+// Words that are in no table, such as a column of an answer.
+bool explain_answer_word(std::ostream& out, std::string_view word) {
+  const manual::WordEntry* const entry = manual::find_word(manual::kAnswerWord, word);
+  if (entry == nullptr) return false;
+  out << entry->name << " (a word of answers): " << entry->text << "\n";
+  return true;
 }
 
 std::string type_of(const ResultSchema& schema) {
@@ -115,6 +122,7 @@ bool explain_metric(std::ostream& out, std::string_view name) {
   const std::vector<std::string> paths = paths_of_run();
   const std::vector<std::string> rows = known_words();
   std::vector<std::string_view> known(paths.begin(), paths.end());
+  for (const manual::WordEntry& entry : manual::word_entries()) known.push_back(entry.name);
   for (const Field& field : fields()) known.push_back(field.name);
   known.insert(known.end(), rows.begin(), rows.end());
   throw UsageError(
@@ -124,9 +132,13 @@ bool explain_metric(std::ostream& out, std::string_view name) {
       suggestion(word, known));
 }
 
-// Those of which the manual says what they rest on.
+// Lists the words that have an entry in the manual.
 void list_words(std::ostream& out) {
-  out << "What a word rests on, and when it is wrong: loaderscope explain WORD\n";
+  out << "What a word means and what to do: loaderscope explain WORD\n";
+  out << "word:\n";
+  for (const manual::WordEntry& entry : manual::word_entries()) {
+    if (entry.family == manual::kAnswerWord) out << "  " << entry.name << "\n";
+  }
   for (const FamilyListing& listing : families()) {
     std::set<std::string_view> names;
     for (const manual::WordEntry& entry : manual::word_entries()) {
@@ -146,8 +158,9 @@ ExitCode explain(const std::string& word) {
   StandardOutput out;
   if (word.empty()) {
     list_words(out.stream());
-  } else if (!explain_rows(out.stream(), word) && !explain_path(out.stream(), word) &&
-             !explain_metric(out.stream(), word) && !explain_key(out.stream(), word)) {
+  } else if (!explain_rows(out.stream(), word) && !explain_answer_word(out.stream(), word) &&
+             !explain_path(out.stream(), word) && !explain_metric(out.stream(), word) &&
+             !explain_key(out.stream(), word)) {
     refuse(word);
   }
   return out.finish();

@@ -35,15 +35,20 @@ const CLI::App* find_command(const CLI::App& parent, const std::string& name) {
                    suggestion(name, known));
 }
 
+// Titles, as they are what a reader searches for.
 void list_topics(std::ostream& out) {
   std::size_t width = 0;
   for (const Topic& topic : manual::topic_table()) width = std::max(width, topic.row.name.size());
-  out << "The manual, by topic: loaderscope help TOPIC\n";
+  out << "The manual: loaderscope help TOPIC\n";
+  const Topic* before = nullptr;
   for (const Topic& topic : manual::topic_table()) {
+    if (before == nullptr || before->section != topic.section)
+      out << "\n" << manual::heading_of(topic.section) << "\n";
     out << "  " << topic.row.name << std::string(width + 2 - topic.row.name.size(), ' ')
-        << topic.row.help << "\n";
+        << topic.title << "\n";
+    before = &topic;
   }
-  out << "The flags of a command: loaderscope help COMMAND\n";
+  out << "\nThe flags of a command: loaderscope help COMMAND\n";
 }
 
 // "data make" is a command within a command.

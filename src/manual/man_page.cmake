@@ -6,9 +6,11 @@ if(NOT text MATCHES "^# [^\n]*\n\n([^\n]+)\n")
   message(FATAL_ERROR "${INPUT}: expected '# Title', an empty line and a sentence on one line.")
 endif()
 set(summary "${CMAKE_MATCH_1}")
-# There it stands already; what is two lines in the file is two paragraphs.
+# The summary is in NAME already. A label that begins a line begins a paragraph.
 string(REGEX REPLACE "^(# [^\n]*)\n\n[^\n]+\n" "\\1\n" text "${text}")
-string(REPLACE "\nWrong when: " "\n\nWrong when: " text "${text}")
+foreach(label "Measured: " "Wrong when: ")
+  string(REPLACE "\n${label}" "\n\n${label}" text "${text}")
+endforeach()
 file(WRITE ${OUTPUT}.md "# NAME\n\n${NAME} - ${summary}\n\n${text}")
 execute_process(
   COMMAND ${LOWDOWN} -s -tman -Mtitle=${NAME} -Msection=${SECTION} -Msource=${SOURCE} -o ${OUTPUT} ${OUTPUT}.md

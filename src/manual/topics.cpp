@@ -10,15 +10,89 @@ constexpr std::string_view kEnding = ".md";
 
 constexpr std::string_view kHeading = "# ";
 
-Topic topic_of(const EmbeddedFile& file) {
+// Place of a topic in the manual. A file without a row is at the end of the reference.
+struct TopicPlace {
+  std::string_view name;
+  TopicSection section;
+};
+
+constexpr TopicPlace kPlaces[] = {
+    {"start", TopicSection::kStart},
+    {"gpu-utilisation", TopicSection::kGuide},
+    {"workers", TopicSection::kGuide},
+    {"slow-storage", TopicSection::kGuide},
+    {"slow-decoding", TopicSection::kGuide},
+    {"gpu-decoding", TopicSection::kGuide},
+    {"own-code", TopicSection::kGuide},
+    {"hangs", TopicSection::kGuide},
+    {"memory-growth", TopicSection::kGuide},
+    {"stragglers", TopicSection::kGuide},
+    {"running-job", TopicSection::kGuide},
+    {"traces", TopicSection::kGuide},
+    {"gate", TopicSection::kGuide},
+    {"larger-job", TopicSection::kGuide},
+    {"frameworks", TopicSection::kGuide},
+    {"did-it-help", TopicSection::kGuide},
+    {"account", TopicSection::kConcept},
+    {"whys", TopicSection::kConcept},
+    {"verdict", TopicSection::kConcept},
+    {"prediction", TopicSection::kConcept},
+    {"proof", TopicSection::kConcept},
+    {"overhead", TopicSection::kConcept},
+    {"blind-spots", TopicSection::kConcept},
+    {"engines", TopicSection::kConcept},
+    {"loaderscope", TopicSection::kReference},
+    {"words", TopicSection::kReference},
+    {"metrics", TopicSection::kReference},
+    {"formats", TopicSection::kReference},
+    {"packing", TopicSection::kReference},
+    {"remote", TopicSection::kReference},
+    {"results", TopicSection::kReference},
+    {"jobs", TopicSection::kReference},
+    {"python", TopicSection::kReference},
+    {"machine", TopicSection::kReference},
+    {"gpu", TopicSection::kReference},
+    {"scenarios", TopicSection::kReference},
+    {"speed", TopicSection::kReference},
+};
+
+constexpr TopicAlias kAliases[] = {
+    {"answer", "start"},         {"own-loader", "gpu-utilisation"},
+    {"settings", "workers"},     {"scale", "larger-job"},
+    {"trust", "proof"},          {"pages", "results"},
+    {"nsight", "results"},       {"peers", "engines"},
+    {"commands", "loaderscope"}, {"findings", "words"},
+};
+
+Topic topic_of(const EmbeddedFile& file, TopicSection section) {
   Topic topic;
   topic.text = file.content;
+  topic.section = section;
   topic.row.name = file.name.substr(0, file.name.size() - kEnding.size());
   std::string_view rest = file.content;
   topic.title = take_line(rest).substr(kHeading.size());
   take_line(rest);
   topic.row.help = take_line(rest);
   return topic;
+}
+
+bool has_name(const EmbeddedFile& file, std::string_view name) {
+  return file.name.substr(0, file.name.size() - kEnding.size()) == name;
+}
+
+std::vector<Topic> all_topics() {
+  std::vector<Topic> topics;
+  const std::span<const EmbeddedFile> files = manual_files();
+  for (const TopicPlace& place : kPlaces) {
+    for (const EmbeddedFile& file : files)
+      if (has_name(file, place.name)) topics.push_back(topic_of(file, place.section));
+  }
+  for (const EmbeddedFile& file : files) {
+    if (std::none_of(std::begin(kPlaces), std::end(kPlaces),
+                     [&](const TopicPlace& place) { return has_name(file, place.name); }))
+      topics.push_back(topic_of(file, TopicSection::kReference));
+  }
+  return topics;
 }
 
 }  // namespace
@@ -30,18 +104,33 @@ std::string_view take_line(std::string_view& text) {
 }
 
 std::span<const Topic> topic_table() {
-  static const std::vector<Topic> topics = [] {
-    std::vector<Topic> all;
-    for (const EmbeddedFile& file : manual_files()) all.push_back(topic_of(file));
-    return all;
-  }();
+  static const std::vector<Topic> topics = all_topics();
   return topics;
 }
 
+std::span<const TopicAlias> topic_aliases() { return kAliases; }
+
+std::string_view heading_of(TopicSection section) {
+  switch (section) {
+    case TopicSection::kStart:
+      return "Start here";
+    case TopicSection::kGuide:
+      return "Guides";
+    case TopicSection::kConcept:
+      return "Concepts";
+    case TopicSection::kReference:
+      return "Reference";
+  }
+  return "";
+}
+
 const Topic* find_topic(std::string_view name) {
+  const auto alias = std::find_if(std::begin(kAliases), std::end(kAliases),
+                                  [&](const TopicAlias& each) { return each.old_name == name; });
+  const std::string_view wanted = alias == std::end(kAliases) ? name : alias->name;
   const std::span<const Topic> topics = topic_table();
   const auto found = std::find_if(topics.begin(), topics.end(),
-                                  [&](const Topic& topic) { return topic.row.name == name; });
+                                  [&](const Topic& topic) { return topic.row.name == wanted; });
   return found == topics.end() ? nullptr : &*found;
 }
 

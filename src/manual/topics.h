@@ -1,4 +1,4 @@
-// The manual: one Markdown file a topic.
+// The manual: one Markdown file per topic.
 #pragma once
 
 #include <span>
@@ -9,17 +9,31 @@
 
 namespace loaderscope::manual {
 
-// TOPIC.md begins with "# Title", an empty line, and what the topic is in one sentence on one line.
+// Parts of the manual, in the order of `loaderscope help`.
+enum class TopicSection { kStart, kGuide, kConcept, kReference };
+
+// TOPIC.md begins with "# Title", an empty line, and a summary of the topic on one line.
 struct Topic {
-  Row row;  // the name of the file, and that sentence
+  Row row;  // the name of the file, and the summary
+  TopicSection section = TopicSection::kReference;
   std::string_view title;
-  std::string_view text;  // all of the file
+  std::string_view text;  // the whole file
 };
 
-std::span<const Topic> topic_table();            // by name
-const Topic* find_topic(std::string_view name);  // null: there is none
+// Name of a topic in an earlier version, which `help` still accepts.
+struct TopicAlias {
+  std::string_view old_name;
+  std::string_view name;
+};
 
-// The first line of `text`, which is cut off it.
+std::span<const Topic> topic_table();  // by section, guides in the order of the manual
+std::span<const TopicAlias> topic_aliases();
+std::string_view heading_of(TopicSection section);
+
+// Takes the name of a topic or an alias. Returns null if no topic has it.
+const Topic* find_topic(std::string_view name);
+
+// Returns the first line of `text` and removes it from `text`.
 std::string_view take_line(std::string_view& text);
 
 std::span<const EmbeddedFile> manual_files();  // made by src/embed.cmake

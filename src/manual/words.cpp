@@ -10,8 +10,9 @@
 namespace loaderscope::manual {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kFamilies = {
-    {{"The account", "account"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kFamilies = {
+    {{"Words of an answer", kAnswerWord},
+     {"The account", "account"},
      {"Causes", "cause"},
      {"Whys", "why"},
      {"Gaps of a trace", "gap"},
@@ -53,6 +54,14 @@ std::span<const WordEntry> word_entries() {
     return words == topics.end() ? std::vector<WordEntry>() : entries_in(words->text);
   }();
   return entries;
+}
+
+const WordEntry* find_word(std::string_view family, std::string_view name) {
+  const std::span<const WordEntry> entries = word_entries();
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const WordEntry& entry) {
+    return entry.family == family && entry.name == name;
+  });
+  return found == entries.end() ? nullptr : &*found;
 }
 
 }  // namespace loaderscope::manual

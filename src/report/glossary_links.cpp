@@ -16,9 +16,8 @@ using manual::WordEntry;
 constexpr std::string_view kOfWords = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
 
 std::optional<WordEntry> entry_of(std::string_view family, std::string_view name) {
-  for (const WordEntry& entry : manual::word_entries())
-    if (entry.family == family && entry.name == name) return entry;
-  return std::nullopt;
+  const WordEntry* const entry = manual::find_word(family, name);
+  return entry == nullptr ? std::nullopt : std::optional(*entry);
 }
 
 // That of its group, which holds what all of them rest on.
@@ -40,7 +39,12 @@ std::string place_of(const WordEntry& entry) {
   return fmt::format("word-{}-{}", entry.family, entry.name);
 }
 
-// Two paragraphs; what stands between backquotes is code.
+bool begins_with_label(std::string_view line) {
+  return std::any_of(std::begin(manual::kWordLabels), std::end(manual::kWordLabels),
+                     [&](std::string_view label) { return line.starts_with(label); });
+}
+
+// One paragraph per label; text between backquotes is code.
 std::string in_paragraphs(std::string_view text) {
   std::string html = "<p>";
   bool is_code = false;
@@ -49,7 +53,7 @@ std::string in_paragraphs(std::string_view text) {
       is_code = !is_code;
       html += is_code ? "<code>" : "</code>";
     } else if (text[i] == '\n') {
-      html += text.substr(i + 1).starts_with("Wrong when: ") ? "</p>\n<p>" : " ";
+      html += begins_with_label(text.substr(i + 1)) ? "</p>\n<p>" : " ";
     } else {
       html += in_xml(text.substr(i, 1));
     }
@@ -92,7 +96,7 @@ std::string GlossaryLinks::in_cell(std::string_view text) {
 
 std::string GlossaryLinks::section() const {
   if (met_.empty()) return "";
-  std::string html = "<section>\n<h2>What these words rest on</h2>\n<dl class=\"words\">\n";
+  std::string html = "<section>\n<h2>What these words mean</h2>\n<dl class=\"words\">\n";
   for (const WordEntry& entry : met_) {
     html += fmt::format("<div><dt id=\"{}\">{} <small>{}</small></dt><dd>{}</dd></div>\n",
                         in_xml(place_of(entry)), in_xml(entry.name), in_xml(entry.family),

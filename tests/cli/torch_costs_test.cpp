@@ -1,5 +1,5 @@
 // What our hooks cost in a program of PyTorch that is bad for them, by counts: each has a bound,
-// which `loaderscope help own-loader` lists.
+// which `loaderscope help overhead` lists.
 #include <gtest/gtest.h>
 
 #include "cli/torch_fixture.h"
