@@ -85,7 +85,8 @@ bool waits_for_sampler(const RunRecord& record, const Account& account) {
 
 bool waits_for_notifications(const std::vector<Metric>& of_host, const Account& account) {
   const Nanos launch = account.stall[Cause::launch];
-  return launch > 0 && 2 * value_of(of_host, "meeting.late_word_s").value_or(0) >= seconds(launch);
+  return launch > 0 &&
+         2 * value_of(of_host, "rendezvous.notification_delay_s").value_or(0) >= seconds(launch);
 }
 
 bool waits_for_notifications(const RunRecord& record, const Account& account) {

@@ -172,7 +172,7 @@ JobAnswer gather_records(Rendezvous& meeting, JobAnswer own,
               [&](std::size_t process) { return meeting.cpus_of(numbers[process]); }},
              job.record);
   if (!missing.empty())
-    job.record.metrics.push_back({"meeting.missing_processes", "1",
+    job.record.metrics.push_back({"rendezvous.missing_processes", "1",
                                   "processes of the job that are not in the answer",
                                   static_cast<double>(missing.size())});
   job.record.config.answer = answer;

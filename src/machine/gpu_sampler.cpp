@@ -75,24 +75,24 @@ constexpr ShareRow kMeans[] = {
      [](const GpuSample& s) -> std::optional<double> { return s.details.received; }},
     {"gpu.sent_bytes_per_s", "bytes/s", "that it sent by PCIe",
      [](const GpuSample& s) -> std::optional<double> { return s.details.sent; }},
-    {"gpu.held_share", "1", "of the samples, its clocks were held down by power or heat",
+    {"gpu.throttled_share", "1", "of the samples, its clocks were held down by power or heat",
      [](const GpuSample& s) -> std::optional<double> {
        return s.details.held.is_held() ? 1.0 : 0.0;
      }},
-    {"gpu.held_by_power_share", "1", "of the samples, they were by its limit of power",
+    {"gpu.throttled_by_power_share", "1", "of the samples, they were by its limit of power",
      [](const GpuSample& s) -> std::optional<double> {
        return s.details.held.by_power ? 1.0 : 0.0;
      }},
-    {"gpu.held_by_heat_share", "1", "of the samples, they were by heat",
+    {"gpu.throttled_by_heat_share", "1", "of the samples, they were by heat",
      [](const GpuSample& s) -> std::optional<double> {
        return s.details.held.by_heat ? 1.0 : 0.0;
      }},
-    {"gpu.held_by_hardware_share", "1",
+    {"gpu.throttled_by_hardware_share", "1",
      "of the samples, they were, and the hardware gives no reason",
      [](const GpuSample& s) -> std::optional<double> {
        return s.details.held.by_hardware ? 1.0 : 0.0;
      }},
-    {"gpu.held_by_setting_share", "1", "of the samples, somebody had set them lower",
+    {"gpu.throttled_by_setting_share", "1", "of the samples, somebody had set them lower",
      [](const GpuSample& s) -> std::optional<double> {
        return s.details.held.by_setting ? 1.0 : 0.0;
      }},

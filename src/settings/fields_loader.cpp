@@ -62,7 +62,7 @@ void add_loader(Table& t) {
                    "batch|sample",
                    "Whether a worker makes a whole batch or one sample of it."},
                   &LoaderConfig::task, word_codec<TaskShape>()));
-  t.push_back(one({"window",
+  t.push_back(one({"prefetch-depth",
                    {},
                    kLoader,
                    kNativeLoader | kNeedsWorkers | kPriced | kPredictable,

@@ -125,14 +125,14 @@ void add_measurement(Table& t) {
                    "DURATION",
                    "How long to wait for a batch before the run fails; 0 waits for ever."},
                   &MeasureConfig::timeout, duration_codec()));
-  t.push_back(one({"stall-after",
+  t.push_back(one({"hang-after",
                    {},
                    kMeasurement,
                    kNoTrait,
                    "DURATION",
                    "Time without a batch, and ten times the 99th percentile of a step, after which "
                    "a program is said to hang, with who waits for whom; 0 never."},
-                  &MeasureConfig::stall_after, duration_codec()));
+                  &MeasureConfig::hang_after, duration_codec()));
   t.push_back(on_off({"hook-cost",
                       {},
                       kMeasurement,

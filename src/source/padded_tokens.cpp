@@ -103,10 +103,10 @@ std::unique_ptr<Source> open_padded_tokens(const SourceOptions& options) {
     throw UsageError(
         "data: stride: texts that are samples of their own do not overlap; leave it "
         "or pad=N out");
-  const Filling filling{count_parameter(options.words, "window", kUsualWindow),
+  const Filling filling{count_parameter(options.words, "length", kUsualWindow),
                         count_parameter(options.words, "pad", 0, 0)};
   if (filling.window > options.largest_sample / kMaxWidth)
-    throw UsageError(fmt::format("data: window={}: a sample may have {}", filling.window,
+    throw UsageError(fmt::format("data: length={}: a sample may have {}", filling.window,
                                  format_size(static_cast<double>(options.largest_sample))));
   Pieces pieces;
   const EachSequence cut = [&](Bytes begin, std::int64_t tokens, Bytes token_bytes) {

@@ -56,9 +56,9 @@ std::string holders(const FindingInput& facts) {
     if (share >= kMinReportedShare)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_percent(share));
   };
-  add("power", "gpu.held_by_power_share");
-  add("heat", "gpu.held_by_heat_share");
-  add("its hardware", "gpu.held_by_hardware_share");
+  add("power", "gpu.throttled_by_power_share");
+  add("heat", "gpu.throttled_by_heat_share");
+  add("its hardware", "gpu.throttled_by_hardware_share");
   return text;
 }
 
@@ -67,7 +67,7 @@ std::string holders(const FindingInput& facts) {
 // A GPU at its limit of power with clocks near the most is what one pays for.
 std::optional<Candidate> clocks_held_down(const FindingInput& facts) {
   constexpr double kOften = 0.1, kLower = 0.9;
-  const double held = facts.metric("gpu.held_share");
+  const double held = facts.metric("gpu.throttled_share");
   const double clock = facts.metric("gpu.clock_mhz"), most = facts.metric("gpu.most_clock_mhz");
   if (held < kOften || clock <= 0 || clock >= kLower * most) return std::nullopt;
   return Candidate{

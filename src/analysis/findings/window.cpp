@@ -23,7 +23,7 @@ std::int64_t depth_of(const FindingInput& facts) {
 }
 
 std::string_view depth_key(const FindingInput& facts) {
-  return shares_samples(facts) ? "window" : "prefetch-factor";
+  return shares_samples(facts) ? "prefetch-depth" : "prefetch-factor";
 }
 
 // PyTorch has no sample tasks; what shares samples has a queue of batches.

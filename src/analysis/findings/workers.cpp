@@ -252,12 +252,13 @@ std::optional<Candidate> whole_batch_tasks(const FindingInput& facts) {
   const double late = waits_for_workers(facts) - facts.share(Why::capacity);
   const double waits = std::max(late, facts.share(facts.analysis.account.order));
   if (!could_share || waits < kMinReportedShare) return std::nullopt;
-  return Candidate{fmt::format("each batch is made by one of {} alone, and the others cannot help "
-                               "with one that is waited for: {} of the time",
-                               plural(config.loader.num_workers, "worker"), format_percent(waits)),
-                   {{{"task", "sample"},
-                     number("window", config.loader.prefetch_factor * config.loader.num_workers)}},
-                   "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
+  return Candidate{
+      fmt::format("each batch is made by one of {} alone, and the others cannot help "
+                  "with one that is waited for: {} of the time",
+                  plural(config.loader.num_workers, "worker"), format_percent(waits)),
+      {{{"task", "sample"},
+        number("prefetch-depth", config.loader.prefetch_factor * config.loader.num_workers)}},
+      "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
 }
 
 std::optional<Candidate> too_many_workers(const FindingInput& facts) {

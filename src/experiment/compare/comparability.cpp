@@ -37,7 +37,7 @@ std::string interruption(const RunRecord& a, const RunRecord& b) {
 // What changes nothing that is measured.
 bool is_beside(const Field& field) {
   constexpr std::array<std::string_view, 7> kBeside = {
-      "require", "prove", "gpu-price", "hook-cost", "timeout", "demand", "stall-after"};
+      "require", "prove", "gpu-price", "hook-cost", "timeout", "demand", "hang-after"};
   return field.is_about(about::kSaved) ||
          std::find(kBeside.begin(), kBeside.end(), field.name) != kBeside.end();
 }

@@ -114,7 +114,8 @@ TEST(Counterfactual, HoldsTheWindowOfSampleTasks) {
   const std::string task = kTask;
   EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}}).loader.window, 4);
   EXPECT_EQ(held(task + "workers = 2\nprefetch = 3", {{"num-workers", "8"}}).loader.window, 6);
-  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}, {"window", "9"}}).loader.window, 9);
+  EXPECT_EQ(
+      held(task + "workers = 2", {{"num-workers", "8"}, {"prefetch-depth", "9"}}).loader.window, 9);
   EXPECT_EQ(held(task + "workers = 2", {{"prefetch-factor", "4"}}).loader.window,
             8);  // it is named
   EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}, {"task", "batch"}}).loader.window, 0);

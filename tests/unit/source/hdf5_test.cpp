@@ -63,7 +63,7 @@ TEST(Hdf5, ADataSetIsNamedWhereThereAreSeveral) {
   EXPECT_THAT(why_not(fixture("hdf5/images.h5"), {{"dataset", "train/labels"}}),
               HasSubstr("one long row of numbers"));
   const auto windows =
-      open(fixture("hdf5/images.h5"), {{"dataset", "train/labels"}, {"window", "3"}});
+      open(fixture("hdf5/images.h5"), {{"dataset", "train/labels"}, {"length", "3"}});
   EXPECT_EQ(windows->size(), 2);
   EXPECT_EQ(windows->sample_bytes(), 24);
 }
