@@ -1,5 +1,7 @@
 #include "base/old_words.h"
 
+#include "loaderscope/vocabulary.h"
+
 namespace loaderscope {
 namespace {
 
@@ -8,13 +10,13 @@ constexpr OldWord kOldWords[] = {
     {WordKind::setting, "stall-after", "hang-after"},
     {WordKind::parameter, "window", "length"},
     {WordKind::engine, "trace", "import"},
-    {WordKind::metric, "meeting.late_word_s", "rendezvous.notification_delay_s"},
-    {WordKind::metric, "meeting.missing_processes", "rendezvous.missing_processes"},
-    {WordKind::metric, "gpu.held_share", "gpu.throttled_share"},
-    {WordKind::metric, "gpu.held_by_power_share", "gpu.throttled_by_power_share"},
-    {WordKind::metric, "gpu.held_by_heat_share", "gpu.throttled_by_heat_share"},
-    {WordKind::metric, "gpu.held_by_hardware_share", "gpu.throttled_by_hardware_share"},
-    {WordKind::metric, "gpu.held_by_setting_share", "gpu.throttled_by_setting_share"},
+    {WordKind::metric, "meeting.late_word_s", metric::rendezvous_notification_delay_s},
+    {WordKind::metric, "meeting.missing_processes", metric::rendezvous_missing_processes},
+    {WordKind::metric, "gpu.held_share", metric::gpu_throttled_share},
+    {WordKind::metric, "gpu.held_by_power_share", metric::gpu_throttled_by_power_share},
+    {WordKind::metric, "gpu.held_by_heat_share", metric::gpu_throttled_by_heat_share},
+    {WordKind::metric, "gpu.held_by_hardware_share", metric::gpu_throttled_by_hardware_share},
+    {WordKind::metric, "gpu.held_by_setting_share", metric::gpu_throttled_by_setting_share},
     {WordKind::finding, "frames-in-vain", "frames-discarded"},
     {WordKind::finding, "workers-draw-alike", "workers-share-random-numbers"},
     {WordKind::finding, "epochs-draw-alike", "epochs-repeat-random-numbers"},

@@ -79,7 +79,8 @@ class PaddedTokens final : public ArraySource {
   }
   std::vector<Metric> metrics() const override {
     std::vector<Metric> metrics = ArraySource::metrics();
-    metrics.push_back({"collate.padding_share", "1", "of what is delivered", padding()});
+    metrics.push_back(
+        make_metric(metric::collate_padding_share, "of what is delivered", padding()));
     return metrics;
   }
 
