@@ -105,7 +105,8 @@ TEST(Usage, WordsAreExplained) {
   expect_complaint({"explain", "decod.speed"}, 64, "decod.speed: neither");
   expect_complaint({"explain", "decode-bond"}, 64, "'decode-bound'");
   const std::string metric = run_binary({"explain", "requests.slowed_by_others"}).out;
-  EXPECT_THAT(metric, StartsWith("requests.slowed_by_others (a metric): how a request's rate "));
+  EXPECT_THAT(metric,
+              StartsWith("requests.slowed_by_others (a metric): Fall of a request's rate "));
   EXPECT_THAT(metric, HasSubstr("\nWrong when: "));
 }
 
