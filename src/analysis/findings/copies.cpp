@@ -158,7 +158,7 @@ std::optional<Candidate> too_many_bytes_to_copy(const FindingInput& facts) {
   return candidate;
 }
 
-std::optional<Candidate> pinning_costs_more(const FindingInput& facts) {
+std::optional<Candidate> pinning_not_worth_it(const FindingInput& facts) {
   if (facts.config.loader.memory != MemoryMode::pin_thread ||
       facts.share(Cause::pin) < kMinReportedShare)
     return std::nullopt;

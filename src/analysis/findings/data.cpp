@@ -119,7 +119,7 @@ std::optional<Candidate> workers_see_same_data(const FindingInput& facts) {
                    "info.num_workers-th sample from info.id on"};
 }
 
-std::optional<Candidate> workers_draw_alike(const FindingInput& facts) {
+std::optional<Candidate> workers_share_random_numbers(const FindingInput& facts) {
   const std::int64_t alike = count_of(facts, metric::data_alike_seeds);
   if (alike == 0) return std::nullopt;
   return Candidate{
@@ -131,7 +131,7 @@ std::optional<Candidate> workers_draw_alike(const FindingInput& facts) {
       "generator of the data set is made there too, from torch.initial_seed()"};
 }
 
-std::optional<Candidate> epochs_draw_alike(const FindingInput& facts) {
+std::optional<Candidate> epochs_repeat_random_numbers(const FindingInput& facts) {
   const std::int64_t alike = count_of(facts, metric::data_repeated_seeds);
   if (alike == 0) return std::nullopt;
   return Candidate{fmt::format("{} began with the random numbers of an earlier one: {}",
@@ -141,7 +141,7 @@ std::optional<Candidate> epochs_draw_alike(const FindingInput& facts) {
                    "worker_init_fn; not from a constant or the worker's number"};
 }
 
-std::optional<Candidate> workers_keep_old_state(const FindingInput& facts) {
+std::optional<Candidate> workers_have_stale_state(const FindingInput& facts) {
   const std::int64_t stale = count_of(facts, metric::data_stale_settings);
   const std::int64_t exhausted = count_of(facts, metric::data_exhausted_streams);
   if (stale == 0 && exhausted == 0) return std::nullopt;

@@ -79,7 +79,7 @@ std::optional<Candidate> first_epoch_startup(const FindingInput& facts) {
   return candidate;
 }
 
-std::optional<Candidate> much_pickled(const FindingInput& facts) {
+std::optional<Candidate> large_pickled_data_set(const FindingInput& facts) {
   const double bytes = facts.metric(metric::startup_pickled_bytes);
   const double pickling = facts.metric(metric::startup_pickle_s);
   const double reading = facts.metric(metric::startup_unpickle_s);

@@ -68,7 +68,7 @@ std::string holders(const FindingInput& facts) {
 }  // namespace
 
 // A GPU at its limit of power with clocks near the most is what one pays for.
-std::optional<Candidate> clocks_held_down(const FindingInput& facts) {
+std::optional<Candidate> gpu_clocks_throttled(const FindingInput& facts) {
   constexpr double kOften = 0.1, kLower = 0.9;
   const double held = facts.metric(metric::gpu_throttled_share);
   const double clock = facts.metric(metric::gpu_clock_mhz),

@@ -194,7 +194,7 @@ std::optional<Candidate> storage_concurrency(const FindingInput& facts) {
 }
 
 // Parsing and copying in the reader, which no faster storage helps.
-std::optional<Candidate> read_on_cpu(const FindingInput& facts) {
+std::optional<Candidate> cpu_bound_reads(const FindingInput& facts) {
   if (facts.share(Cause::read) < kMinReportedShare || reads_wait(facts)) return std::nullopt;
   const StageStats& read = facts.stages[Stage::read];
   if (read.wall <= 0 || read.cpu < read.blocked()) return std::nullopt;

@@ -75,7 +75,7 @@ std::optional<Candidate> request_storm(const FindingInput& facts) {
   return candidate;
 }
 
-std::optional<Candidate> frames_in_vain(const FindingInput& facts) {
+std::optional<Candidate> frames_discarded(const FindingInput& facts) {
   const double each = facts.metric(metric::video_decoded_per_used);
   if (each < kManyInVain || facts.metric(metric::video_frames_decoded) < kFewFrames ||
       facts.share(Cause::decode) < kMinReportedShare)

@@ -181,7 +181,7 @@ std::optional<Candidate> trainer_takes_batches(const FindingInput& facts) {
   return candidate;
 }
 
-std::optional<Candidate> serialisation_tax(const FindingInput& facts) {
+std::optional<Candidate> slow_transport(const FindingInput& facts) {
   if (facts.share(Cause::transport) < kMinReportedShare || hands_over_places(facts))
     return std::nullopt;
   if (std::optional<Candidate> without = without_hand_over(facts)) return without;

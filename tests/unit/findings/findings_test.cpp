@@ -430,7 +430,7 @@ std::string advice_for_pieces(double pieces, double asked_s, double busy_worker_
   add_metric(record, "transport.descriptors_s", asked_s);
   add_metric(record, "transport.busy_worker_s", busy_worker_s);
   const Analysis analysis = analyse(record);
-  const std::optional<Candidate> seen = serialisation_tax(FindingInput(record, analysis));
+  const std::optional<Candidate> seen = slow_transport(FindingInput(record, analysis));
   return seen ? seen->evidence + "; " + seen->pytorch : "";
 }
 
@@ -457,7 +457,7 @@ std::string advice_for_sending(double pickled, double copied, double pickled_byt
   add_metric(record, "transport.copied_share", copied);
   add_metric(record, "transport.copied_bytes", 12'000'000);
   const Analysis analysis = analyse(record);
-  const std::optional<Candidate> seen = serialisation_tax(FindingInput(record, analysis));
+  const std::optional<Candidate> seen = slow_transport(FindingInput(record, analysis));
   return seen ? seen->evidence + "; " + seen->pytorch : "";
 }
 
