@@ -38,7 +38,7 @@ double ms_of(const Assumed& one, const SentBatch& batch, Amount amount) {
 
 SentBatch sent_batch(const RunRecord& record) {
   SentBatch batch;
-  batch.tensors = value_of(record.metrics, "transport.tensors").value_or(batch.tensors);
+  batch.tensors = value_of(record.metrics, metric::transport_tensors).value_or(batch.tensors);
   double bytes = 0, batches = 0, making = 0, window = 0;
   for (const RankRecord& rank : record.ranks) {
     for (const Stage stage : kMakingStages) making += seconds(rank.stages[stage].wall);

@@ -19,22 +19,22 @@ constexpr double kNoTrace = 1e-4;     // of the bytes of samples: what a warm pa
 constexpr double kMaxShown = 1e15;  // per second: more is no measurement
 
 struct RateRow {
-  const char *name, *unit, *help;
+  const char *name, *help;
   double ProbedRates::*member;
 };
 constexpr std::array kRates = {
-    RateRow{"probed.decodes_per_core_s", "1/s",
+    RateRow{metric::probed_decodes_per_core_s,
             "whole images that a core decodes with all at work, as probe measured on this machine",
             &ProbedRates::decodes_per_core_s},
-    RateRow{"probed.decoded_bytes", "bytes", "stored size of those images",
+    RateRow{metric::probed_decoded_bytes, "stored size of those images",
             &ProbedRates::decoded_bytes},
-    RateRow{"probed.storage_bytes_per_s", "bytes/s",
+    RateRow{metric::probed_storage_bytes_per_s,
             "the most that storage gave probe, by random reads of samples",
             &ProbedRates::storage_bytes_per_s},
-    RateRow{"probed.copied_bytes_per_s", "bytes/s",
+    RateRow{metric::probed_copied_bytes_per_s,
             "that all cores copied within memory when probe measured",
             &ProbedRates::copied_bytes_per_s},
-    RateRow{"probed.link_bytes_per_s", "bytes/s",
+    RateRow{metric::probed_link_bytes_per_s,
             "that the link of the slowest GPU gave probe, from page-locked memory",
             &ProbedRates::link_bytes_per_s},
 };
@@ -90,7 +90,8 @@ Found of_decoding(const Taken& taken) {
 
 // By what was read of storage, and not of the page cache.
 Found of_storage(const Taken& taken) {
-  const double read = value_of(taken.record.metrics, "process.storage_read_bytes").value_or(0);
+  const double read =
+      value_of(taken.record.metrics, metric::process_storage_read_bytes).value_or(0);
   const double rate = taken.probed.storage_bytes_per_s;
   const auto asked = static_cast<double>(taken.sum(&RankRecord::read_bytes));
   if (rate <= 0 || read <= 0 || asked <= 0 || read < kNoTrace * asked) return std::nullopt;
@@ -125,7 +126,7 @@ Found of_real_link(const Taken& taken) {
 void add_probed_rates(const ProbedRates& rates, RunRecord& record) {
   for (const RateRow& row : kRates) {
     if (rates.*row.member > 0)
-      record.metrics.push_back({row.name, row.unit, row.help, rates.*row.member});
+      record.metrics.push_back(make_metric(row.name, row.help, rates.*row.member));
   }
 }
 

@@ -50,12 +50,12 @@ std::string briefly(const LongStep& step) {
 // For a trace, the recorded steps are all there is.
 std::optional<Withheld> reason_of_trace(const RunRecord& record, const Analysis& analysis) {
   const Account& account = analysis.account;
-  if (value_of(record.metrics, "profile.samples"))
+  if (value_of(record.metrics, metric::profile_samples))
     return Withheld{
         "samples of stacks tell shares of the time and no steps; 'loaderscope run -- "
         "python train.py' tells them",
         "samples of stacks show no steps", "loaderscope run -- python train.py"};
-  if (value_of(record.metrics, "trace.steps_known").value_or(1) == 0)
+  if (value_of(record.metrics, metric::trace_steps_known).value_or(1) == 0)
     return Withheld{
         "the trace does not tell steps apart; give --step-range NAME with the name of "
         "the program's own range around a step, or record with prof.step() after each",
@@ -128,7 +128,7 @@ std::optional<Withheld> reason_to_withhold(const RunRecord& record, const Analys
     return Withheld{few + how_to_run(record, longer_run(record.config, analysis.steps)), clause,
                     next_of(record)};
   }
-  const double still = value_of(record.metrics, "host.standstill_s").value_or(0);
+  const double still = value_of(record.metrics, metric::host_standstill_s).value_or(0);
   if (still > kMaxStandstill * seconds(account.window)) {
     return Withheld{fmt::format("for {} of the window nothing of this program could run: it was "
                                 "stopped, or the machine was, and that is no waiting for data; "
@@ -136,7 +136,7 @@ std::optional<Withheld> reason_to_withhold(const RunRecord& record, const Analys
                                 format_duration(std::llround(still * 1e9))),
                     "the program or the machine stood still during the run", "measure again"};
   }
-  const double of_gpu = value_of(record.metrics, "gpu.seen_share").value_or(0);
+  const double of_gpu = value_of(record.metrics, metric::gpu_seen_share).value_or(0);
   if (is_gpu_unseen(record) && of_gpu > kMaxOfGpu) {
     return Withheld{
         fmt::format("compute is the GPU's own time in {} of the window and in the rest what the "

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/command.h"
+#include "cli/config_flags.h"
 #include "cli/output.h"
 #include "cli/overview.h"
 #include "cli/progress.h"
@@ -110,6 +111,7 @@ void declare_commands(CLI::App& parent, std::span<const Command> commands,
 std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group() == kHidden) continue;
     const std::vector<std::string>& names = option->get_lnames();
     flags.insert(flags.end(), names.begin(), names.end());
   }

@@ -102,7 +102,7 @@ RunRecord ExperimentRunner::run(const RunConfig& of_case) {
   record.machine = machine_;
   record.tool_version = version_number();
   look_at_ceilings(record);
-  left_shared_ += value_of(record.metrics, "memory.left_shm_bytes").value_or(0);
+  left_shared_ += value_of(record.metrics, metric::memory_left_shm_bytes).value_or(0);
   resident_after_.push_back(read_process_counters().resident);
   return record;
 }

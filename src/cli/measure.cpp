@@ -58,7 +58,7 @@ void add_gpu_load(const GpuSampler& watch, RunRecord& record) {
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   const std::vector<Metric> metrics = gpu_load_metrics(samples);
   add_missing(record.metrics, metrics, "gpu.");
-  if (!value_of(record.metrics, "link.width")) add_missing(record.metrics, metrics, "link.");
+  if (!value_of(record.metrics, metric::link_width)) add_missing(record.metrics, metrics, "link.");
   add_missing(record.metrics, weakest_link_metrics("/", addresses, allowed_cpus()), "numa.");
 }
 

@@ -29,7 +29,7 @@ namespace loaderscope {
 namespace {
 
 struct WatchFlags {
-  std::string pid, interval, duration, stall_after;
+  std::string pid, interval, duration, hang_after;
   AnswerFiles answer;
   std::vector<std::string> command;
   DetailFlags detail;
@@ -71,7 +71,7 @@ watch::WatchOptions options_of(const WatchFlags& flags) {
   }
   watch::WatchOptions options;
   options.interval = time_of("--interval", flags.interval, 100 * kMillisecond);
-  options.stall_after = time_of("--stall-after", flags.stall_after, kSecond);
+  options.hang_after = time_of("--hang-after", flags.hang_after, kSecond);
   if (!flags.duration.empty())
     options.duration = time_of("--duration", flags.duration, kMillisecond);
   if (flags.pid.empty()) return options;
@@ -166,7 +166,7 @@ ExitCode run_watch(const WatchFlags& flags) {
 Action declare_watch(CLI::App& app) {
   const auto flags = std::make_shared<WatchFlags>();
   flags->interval = "1s";
-  flags->stall_after = "10s";
+  flags->hang_after = "10s";
   app.add_option("--pid", flags->pid,
                  "The job: the number of its first process, or of its trainer.")
       ->type_name("PID");
@@ -178,9 +178,10 @@ Action declare_watch(CLI::App& app) {
   app.add_option("--duration", flags->duration, "How long to watch; else until the job ends.")
       ->type_name("TIME");
   app.add_option("--interval", flags->interval, "Between two readings (1s).")->type_name("TIME");
-  app.add_option("--stall-after", flags->stall_after,
+  app.add_option("--hang-after", flags->hang_after,
                  "Say where each process stands once nothing has gone on for so long (10s).")
       ->type_name("TIME");
+  app.add_option("--stall-after", flags->hang_after)->group(std::string(kHidden));
   app.add_option("--json", flags->answer.json,
                  "Also write the result to this file; - prints only JSON.")
       ->type_name("FILE");

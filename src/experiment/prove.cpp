@@ -351,10 +351,10 @@ class Prover {
     const auto value = [&](std::string_view name) {
       return value_of(record.metrics, name).value_or(0);
     };
-    if (value("cache.proved") > 0) return "";
-    return fmt::format(
-        "not proved: {:.1f} % of the bytes looked at were in the page cache",
-        100 * value("cache.resident_bytes") / std::max(value("cache.checked_bytes"), 1.0));
+    if (value(metric::cache_proved) > 0) return "";
+    return fmt::format("not proved: {:.1f} % of the bytes looked at were in the page cache",
+                       100 * value(metric::cache_resident_bytes) /
+                           std::max(value(metric::cache_checked_bytes), 1.0));
   }
 
   Proof proof_;

@@ -25,7 +25,7 @@ double share(Nanos part, const Account& account) {
 
 Bytes memory_with(const RunConfig& base, std::string_view setting, std::int64_t depth) {
   RunConfig config = base;
-  (setting == "window" ? config.loader.prefetch_depth : config.loader.prefetch_factor).value =
+  (setting == "prefetch-depth" ? config.loader.prefetch_depth : config.loader.prefetch_factor).value =
       depth;
   const LoaderPlan plan(config);
   return plan.host_bytes() * plan.ranks;
@@ -58,7 +58,7 @@ std::optional<RequiredPrefetchDepth> ready_depth(const FittedModel& model, const
 
   const bool shares_samples = config.loader.task == TaskShape::sample;
   RequiredPrefetchDepth depth;
-  depth.setting = shares_samples ? "window" : "prefetch-factor";
+  depth.setting = shares_samples ? "prefetch-depth" : "prefetch-factor";
   depth.steps = steps;
   const std::int64_t per_depth = shares_samples ? 1 : config.loader.num_workers.value;
   const std::int64_t now =

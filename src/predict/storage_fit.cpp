@@ -73,15 +73,15 @@ double mean_stored_bytes(const FittedCosts& costs) {
 }
 
 double measured_hit_rate(const RunRecord& record) {
-  const double hits = value_of(record.metrics, "range_cache.hits").value_or(0);
-  const double misses = value_of(record.metrics, "range_cache.misses").value_or(0);
+  const double hits = value_of(record.metrics, metric::range_cache_hits).value_or(0);
+  const double misses = value_of(record.metrics, metric::range_cache_misses).value_or(0);
   return hits + misses > 0 ? hits / (hits + misses) : 0;
 }
 
 // Samples that a request brings: several that lie side by side, or the piece of a stream.
 double samples_per_request(const FittedCosts& costs, const RunRecord& record,
                            const RequestTimes& counted) {
-  const double unpacked = value_of(record.metrics, "source.unpacked_per_byte").value_or(1);
+  const double unpacked = value_of(record.metrics, metric::source_unpacked_per_byte).value_or(1);
   const double sample = mean_stored_bytes(costs);
   if (sample <= 0) return 1;
   // Only streams are cut into pieces that may be less than a sample.

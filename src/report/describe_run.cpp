@@ -3,6 +3,7 @@
 
 #include "analysis/contention.h"
 #include "analysis/totals.h"
+#include "base/old_words.h"
 #include "report/describe.h"
 #include "report/table_parts.h"
 #include "settings/engine_table.h"
@@ -12,6 +13,7 @@ namespace {
 
 void describe_head(ResultVisitor& form, RunRecord& record, const Analysis& analysis) {
   form.text("engine", record.engine, "engine that made the facts");
+  if (form.reads()) record.engine = std::string(current_word(WordKind::engine, record.engine));
   form.flag("simulated", record.simulated, "the device or the time is not real");
   form.flag("interrupted", record.interrupted, "stopped from outside before its end");
   form.flag("input_ended_in_warmup", record.input_ended_in_warmup,

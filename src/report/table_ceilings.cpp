@@ -37,7 +37,7 @@ std::optional<Ceiling> of_making(const RunRecord& record, const Analysis& analys
 }
 
 std::optional<Ceiling> of_cores(const RunRecord& record, const Analysis& analysis, double rate) {
-  const double cpu = value_of(record.metrics, "process.cpu_s").value_or(0);
+  const double cpu = value_of(record.metrics, metric::process_cpu_s).value_or(0);
   constexpr double kMax = 9e9;  // seconds that can be shown
   const double cores = cores_of_job(record);
   if (cpu <= 0 || cpu >= kMax || cores <= 0) return {};

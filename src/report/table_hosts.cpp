@@ -103,7 +103,7 @@ std::string clocks_line(const std::vector<HostRecord>& hosts) {
     if (!host.has_clock()) return "";
     apart = std::max(apart, std::abs(*host.clock_offset));
     error = std::max(error, *host.clock_error);
-    const double drifted = value_of(host.metrics, "clock.drift_s").value_or(0);
+    const double drifted = value_of(host.metrics, metric::clock_drift_s).value_or(0);
     drift = std::max(drift, static_cast<Nanos>(std::llround(1e9 * std::abs(drifted))));
   }
   if (hosts.size() < 2) return "";

@@ -16,8 +16,7 @@ namespace {
 LineTone tone_of(const Watch& watch) {
   if (watch.limit == Limit::trainer) return LineTone::good;
   if (watch.limit == Limit::unknown) return LineTone::plain;
-  return watch.limit == Limit::standing || watch.waits.share >= 0.2 ? LineTone::bad
-                                                                    : LineTone::warning;
+  return watch.limit == Limit::hang || watch.waits.share >= 0.2 ? LineTone::bad : LineTone::warning;
 }
 
 std::string value_of(const Threshold& row, double value) {

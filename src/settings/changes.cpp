@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/old_words.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "settings/engine_table.h"
@@ -73,7 +74,8 @@ Change parse_change(std::string_view text) {
     throw UsageError("--set " + shown_text(text) +
                      ": expected KEY=VALUE, such as num-workers=8 or decode.speed=2");
   }
-  Change change{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+  Change change{std::string(current_word(WordKind::setting, text.substr(0, equals))),
+                std::string(text.substr(equals + 1))};
   if (speedup_of(change) || world_change_of(change)) return change;
   RunConfig scratch;
   set_field(scratch, "--set", change.key, change.value);

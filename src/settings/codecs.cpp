@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/cpu_set.h"
+#include "base/old_words.h"
 #include "loaderscope/device.h"
 #include "settings/engine_table.h"
 #include "source/registry.h"
@@ -245,7 +246,10 @@ Codec<std::string> loader_codec() {
 }
 
 Codec<std::string> engine_codec() {
-  return {[](std::string_view name) { return known_name(name, engine_table()); }, same};
+  return {[](std::string_view name) {
+            return known_name(current_word(WordKind::engine, name), engine_table());
+          },
+          same};
 }
 
 Codec<std::string> device_codec() {

@@ -12,7 +12,7 @@ namespace loaderscope::source {
 
 Windows windows_of(const FormatParameters& words, std::int64_t length_otherwise) {
   Windows windows;
-  windows.length = count_parameter(words, "window", length_otherwise);
+  windows.length = count_parameter(words, "length", length_otherwise);
   windows.stride = count_parameter(words, "stride", windows.length);
   windows.deliver = text_parameter(words, "deliver");
   return windows;
@@ -36,7 +36,7 @@ ArraySource::ArraySource(const SourceOptions& options, const std::vector<ArrayFi
   const std::string first = shown_text(arrays_.front().file.path);
   if (samples_ == 0) {
     throw RunError(
-        fmt::format("{}: no sample of {} rows fits into the arrays; give a smaller window", first,
+        fmt::format("{}: no sample of {} rows fits into the arrays; give a smaller length", first,
                     windows_.length));
   }
   Bytes bytes = 0;

@@ -18,7 +18,7 @@ constexpr double kUnseen = 0.5;      // likewise, waiting for what may not be se
 constexpr double kFewSeconds = 3;
 
 constexpr std::string_view kLimits[] = {"unknown", "trainer",    "cpu",   "storage",  "network",
-                                        "waits",   "contention", "quota", "handover", "standing"};
+                                        "waits",   "contention", "quota", "handover", "hang"};
 
 struct Verdict {
   Limit limit;
@@ -223,7 +223,7 @@ Verdict busy_workers(const Watch& watch) {
 }
 
 Verdict verdict_of(const Watch& watch) {
-  if (!watch.stands.empty()) return {Limit::standing, watch.stands.front(), ""};
+  if (!watch.stands.empty()) return {Limit::hang, watch.stands.front(), ""};
   if (watch.workers_seen == 0)
     return {Limit::unknown, "Cannot tell: " + watch.waits.basis,
             "loaderscope run -- COMMAND measures such a loop from inside"};

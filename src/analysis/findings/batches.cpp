@@ -97,7 +97,7 @@ std::string per_batch_words(const FindingInput& facts) {
 
 }  // namespace
 
-std::optional<Candidate> small_batches(const FindingInput& facts) {
+std::optional<Candidate> per_batch_overhead(const FindingInput& facts) {
   const RunConfig& config = facts.config;
   const double spent = spent_per_batch(facts);
   if (facts.waits_for_other_loaders() || facts.waits_for_sampler() ||

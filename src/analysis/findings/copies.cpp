@@ -35,7 +35,7 @@ bool overlaps_copies(const RunConfig& config) {
 
 // All ranks together; 0 where it is not known.
 double copied_bytes(const FindingInput& facts) {
-  const double seen = facts.metric("gpu.h2d_bytes");
+  const double seen = facts.metric(metric::gpu_h2d_bytes);
   return seen > 0 ? seen : static_cast<double>(job_stages(facts.record)[Stage::h2d].bytes);
 }
 
@@ -43,8 +43,8 @@ double copied_bytes(const FindingInput& facts) {
 bool has_room_on_link(const FindingInput& facts) {
   constexpr double kFull = 0.6;  // of the rating: headers and small copies take the rest
   constexpr double kBytesOfTransfer = 0.12;  // a lane's, at 8 GT/s or more: 128 of 130 bits
-  const double rating =
-      facts.metric("link.max_width") * facts.metric("link.max_gts") * kBytesOfTransfer * 1e9;
+  const double rating = facts.metric(metric::link_max_width) * facts.metric(metric::link_max_gts) *
+                        kBytesOfTransfer * 1e9;
   const std::optional<double> rate = copy_rate(facts.record);
   return rating > 0 && rate && *rate < kFull * rating;
 }
@@ -158,7 +158,7 @@ std::optional<Candidate> too_many_bytes_to_copy(const FindingInput& facts) {
   return candidate;
 }
 
-std::optional<Candidate> pinning_costs_more(const FindingInput& facts) {
+std::optional<Candidate> pinning_not_worth_it(const FindingInput& facts) {
   if (facts.config.loader.memory != MemoryMode::pin_thread ||
       facts.share(Cause::pin) < kMinReportedShare)
     return std::nullopt;

@@ -45,7 +45,7 @@ bool FindingInput::has_arrays() const {
 }
 
 bool FindingInput::is_packed() const {
-  if (metric("data.shards") > 0) return true;
+  if (metric(metric::data_shards) > 0) return true;
   return config.has_data() && source_row(config.data.source.value).is_packed;
 }
 
@@ -104,10 +104,10 @@ double FindingInput::need_of_core() const {
 }
 
 std::optional<double> FindingInput::idle_cores() const {
-  const auto own = value_of(record.metrics, "process.cpu_s");
+  const auto own = value_of(record.metrics, metric::process_cpu_s);
   const double window = seconds(analysis.account.window);
   if (!own || window <= 0 || config.declared.cores <= 0) return std::nullopt;
-  const double used = *own + metric("host.other_cpu_s");
+  const double used = *own + metric(metric::host_other_cpu_s);
   return std::max(0.0, config.declared.cores - used / (static_cast<double>(hosts()) * window));
 }
 

@@ -118,7 +118,7 @@ std::optional<Candidate> shared_storage(const FindingInput& facts) {
       fmt::format("store fewer bytes per sample ({}), {}or get more of the storage that the hosts "
                   "share ('loaderscope plan --storage' says how much a job needs)",
                   facts.has_arrays() ? "float16 or uint8" : "smaller images, quality 85",
-                  facts.metric("range_cache.size") > 0
+                  facts.metric(metric::range_cache_size) > 0
                       ? ""
                       : "keep what is read again on each host (--cache-dir), ")};
 }

@@ -23,7 +23,7 @@ constexpr double kFarAway = 30 * 86'400;  // s
 
 double throttled(const FindingInput& facts) {
   const double window = seconds(facts.analysis.account.window);
-  return window > 0 ? facts.metric("host.throttled_s") / window : 0;
+  return window > 0 ? facts.metric(metric::host_throttled_s) / window : 0;
 }
 
 // Declared cores are those of the machine, but a part of one is what only a quota leaves.
@@ -107,20 +107,20 @@ std::optional<Candidate> cpu_oversubscribed(const FindingInput& facts) {
 }
 
 std::optional<Candidate> memory_grows(const FindingInput& facts) {
-  const double growth = facts.metric("memory.growth_bytes_per_s");
+  const double growth = facts.metric(metric::memory_growth_bytes_per_s);
   const double window = seconds(facts.analysis.account.window);
   if (window < kLongEnough || growth * window < kGrown) return std::nullopt;
   const double workers = static_cast<double>(std::max<std::int64_t>(1, facts.threads_of_host()));
   std::string evidence = fmt::format("resident memory grows {} per minute, {} of it per worker",
                                      format_size(60 * growth), format_size(60 * growth / workers));
-  const double own = facts.metric("memory.worker_private_bytes");
+  const double own = facts.metric(metric::memory_worker_private_bytes);
   if (own > 0) evidence += fmt::format(", which has {} of its own", format_size(own));
-  if (const double copied = facts.metric("memory.copied_bytes"); copied > 0) {
+  if (const double copied = facts.metric(metric::memory_copied_bytes); copied > 0) {
     evidence += fmt::format("; of it {} are copies of what the trainer's data set has: {}",
-                            format_size(copied), facts.named("memory.copied_bytes"));
+                            format_size(copied), facts.named(metric::memory_copied_bytes));
   }
   const auto all = static_cast<double>(facts.record.machine.memory_bytes);
-  const double left = all - facts.metric("memory.resident_bytes");
+  const double left = all - facts.metric(metric::memory_resident_bytes);
   if (all > 0 && left / growth < kFarAway) {
     evidence += fmt::format("; the limit of {} is reached in about {}", format_size(all),
                             format_duration(std::llround(1e9 * std::max(0.0, left / growth))));
@@ -152,15 +152,15 @@ std::string with_depth(const FindingInput& facts, const std::string& otherwise) 
 }  // namespace
 
 std::optional<Candidate> memory_limit_near(const FindingInput& facts) {
-  const double shm = facts.metric("memory.shm_limit_bytes");
-  const double shm_used = facts.metric("memory.shm_peak_bytes");
+  const double shm = facts.metric(metric::memory_shm_limit_bytes);
+  const double shm_used = facts.metric(metric::memory_shm_peak_bytes);
   if (shm > 0 && shm_used >= kNearLimit * shm) {
     return Candidate{fmt::format("{} of the {} of /dev/shm were in use", format_size(shm_used),
                                  format_size(shm)),
                      shallower(facts), with_depth(facts, "docker run --shm-size with more")};
   }
   const auto all = static_cast<double>(facts.record.machine.memory_bytes);
-  const double used = facts.metric("memory.resident_bytes");
+  const double used = facts.metric(metric::memory_resident_bytes);
   if (all <= 0 || used < kNearLimit * all) return std::nullopt;
   return Candidate{
       fmt::format("{} of {} of memory are in use", format_size(used), format_size(all)),
@@ -168,7 +168,7 @@ std::optional<Candidate> memory_limit_near(const FindingInput& facts) {
 }
 
 std::optional<Candidate> open_files_near_limit(const FindingInput& facts) {
-  const double open = facts.metric("files.open"), limit = facts.metric("files.limit");
+  const double open = facts.metric(metric::files_open), limit = facts.metric(metric::files_limit);
   if (limit <= 0 || open < kNearFiles * limit) return std::nullopt;
   return Candidate{
       fmt::format("a process has {:.0f} of the {:.0f} files open that it may have", open, limit),

@@ -26,9 +26,10 @@ double faster_in_order(const FindingInput& facts, double in_vain) {
 // the page cache costs less than the row is worth.
 std::optional<Candidate> indices_mapping(const FindingInput& facts) {
   const double waits = facts.share(Cause::read) + facts.share(Cause::decode);
-  if (facts.metric("datasets.mapped") < kMaxRows || waits < kMinReportedShare) return std::nullopt;
-  const double used = facts.metric("datasets.row_bytes");
-  const double fetched = facts.metric("datasets.row_storage_bytes");
+  if (facts.metric(metric::datasets_mapped) < kMaxRows || waits < kMinReportedShare)
+    return std::nullopt;
+  const double used = facts.metric(metric::datasets_row_bytes);
+  const double fetched = facts.metric(metric::datasets_row_storage_bytes);
   if (used <= 0 || fetched < kMuchFetched * used) return std::nullopt;
   const double faster = faster_in_order(facts, fetched / used);
   if (faster < 1 + kMinReportedShare) return std::nullopt;

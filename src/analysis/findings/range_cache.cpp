@@ -14,10 +14,10 @@ constexpr double kMuchAgain = 0.1;  // of what was fetched
 }  // namespace
 
 std::optional<Candidate> cache_too_small(const FindingInput& facts) {
-  const double fetched = facts.metric("range_cache.bytes_fetched");
-  const double again = facts.metric("range_cache.bytes_fetched_again");
-  const double least = facts.metric("range_cache.least_size");
-  const double size = facts.metric("range_cache.size");
+  const double fetched = facts.metric(metric::range_cache_bytes_fetched);
+  const double again = facts.metric(metric::range_cache_bytes_fetched_again);
+  const double least = facts.metric(metric::range_cache_least_size);
+  const double size = facts.metric(metric::range_cache_size);
   if (fetched <= 0 || again < kMuchAgain * fetched || least <= size ||
       facts.share(Cause::read) < kMinReportedShare)
     return std::nullopt;

@@ -44,7 +44,7 @@ double waited_for_single_samples(const FindingInput& facts) {
 // Samples in memory are so cheap that the calls for each of them, and stacking them, are the work.
 std::optional<Candidate> batched_indexing(const FindingInput& facts) {
   constexpr std::int64_t kMinCount = 16;  // samples of a batch
-  if (facts.metric("data.cheap_samples") <= 0 || facts.config.loader.batch_size < kMinCount ||
+  if (facts.metric(metric::data_cheap_samples) <= 0 || facts.config.loader.batch_size < kMinCount ||
       waited_for_single_samples(facts) < kMinReportedShare)
     return std::nullopt;
   Candidate candidate;
@@ -89,7 +89,7 @@ double waited_for_opens(const FindingInput& facts) {
 std::optional<Candidate> opened_per_sample(const FindingInput& facts) {
   constexpr double kMostly = 0.5;  // of the opens
   const double part = share_of_named(facts, Stage::read, kOfOpens);
-  const double again = facts.metric("read.opened_again");
+  const double again = facts.metric(metric::read_opened_again);
   if (part < kMuchOfStage || again < kMostly || waited_for_opens(facts) < kMinReportedShare)
     return std::nullopt;
   Candidate candidate;
@@ -106,7 +106,7 @@ std::optional<Candidate> opened_per_sample(const FindingInput& facts) {
 // Chunks of HDF5, which are read and unpacked as a whole.
 std::optional<Candidate> chunk_amplification(const FindingInput& facts) {
   constexpr double kMuchLarger = 2;
-  const double times = facts.metric("read.chunks_per_used");
+  const double times = facts.metric(metric::read_chunks_per_used);
   if (times < kMuchLarger || facts.share(Cause::read) < kMinReportedShare) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(

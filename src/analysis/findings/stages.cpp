@@ -153,7 +153,7 @@ std::optional<Candidate> loader_not_seen(const FindingInput& facts) {
 
 std::optional<Candidate> padding_waste(const FindingInput& facts) {
   constexpr double kMuch = 0.25;
-  const double share = facts.metric("collate.padding_share");
+  const double share = facts.metric(metric::collate_padding_share);
   if (share < kMuch) return std::nullopt;
   return Candidate{fmt::format("{} of the elements of batches whose samples differ in length are "
                                "padding",
@@ -186,7 +186,7 @@ std::optional<Candidate> slow_sampler(const FindingInput& facts) {
   candidate.evidence = fmt::format(
       "the sampler takes {} of the trainer's own thread for each batch, waited for {} of the time, "
       "and no worker can take that over: {}",
-      format_duration(static_cast<Nanos>(facts.metric("sampler.s") * kSecond)),
+      format_duration(static_cast<Nanos>(facts.metric(metric::sampler_s) * kSecond)),
       format_percent(waited), facts.named("sampler"));
   candidate.options = {{{"launch.speed", "10"}}};
   candidate.pytorch =

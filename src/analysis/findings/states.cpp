@@ -19,14 +19,15 @@ std::string words(double s) { return format_duration(std::llround(s * 1e9)); }
 
 std::optional<Candidate> state_snapshots(const FindingInput& facts) {
   const double often =
-      std::max(facts.metric("state.trainer_share"), facts.metric("state.worker_share"));
+      std::max(facts.metric(metric::state_trainer_share), facts.metric(metric::state_worker_share));
   const double step = seconds(facts.analysis.step_time.quantile(0.5));
   if (often < kOften || step <= 0) return std::nullopt;
-  const double trainer = facts.metric("state.trainer_s"), worker = facts.metric("state.worker_s");
-  const double of_step = trainer * facts.metric("state.trainer_share") / step;
+  const double trainer = facts.metric(metric::state_trainer_s),
+               worker = facts.metric(metric::state_worker_s);
+  const double of_step = trainer * facts.metric(metric::state_trainer_share) / step;
   const auto makers =
       static_cast<double>(std::max<std::int64_t>(facts.config.loader.num_workers, 1));
-  const double of_worker = worker * facts.metric("state.worker_share") / (makers * step);
+  const double of_worker = worker * facts.metric(metric::state_worker_share) / (makers * step);
   if (of_step < kMuchOfStep && of_worker < kMuchOfWorker) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
@@ -38,7 +39,7 @@ std::optional<Candidate> state_snapshots(const FindingInput& facts) {
     candidate.evidence += fmt::format(", and {} of a worker, {} of its time", words(worker),
                                       format_percent(of_worker));
   }
-  if (const double bytes = facts.metric("state.bytes"); bytes > 0)
+  if (const double bytes = facts.metric(metric::state_bytes); bytes > 0)
     candidate.evidence += fmt::format(", which sends {} of it", format_size(bytes));
   candidate.pytorch = loader_words(facts.record, {"snapshot_every_n_steps=100"}) +
                       ", of a StatefulDataLoader: a state is made with each 100th batch, and one "

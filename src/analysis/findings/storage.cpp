@@ -98,7 +98,7 @@ std::string less_reading_words(const FindingInput& facts) {
     return "pack the samples into shards, which are opened once per worker, or store fewer bytes";
   const std::string fewer =
       facts.has_arrays() ? "store fewer bytes per sample (float16, uint8)" : "store smaller images";
-  const bool is_streamed = facts.metric("data.shards") > 0;
+  const bool is_streamed = facts.metric(metric::data_shards) > 0;
   if (is_streamed || facts.config.data.access == FileAccess::mmap) return fewer;
   return fewer + ", or try --access mmap, which asks the kernel for nothing";
 }
@@ -123,7 +123,7 @@ void hide_latency_of_requests(const FindingInput& facts, Candidate& candidate) {
 
 // More requests do not make it wider.
 std::string fewer_bytes_words(const FindingInput& facts) {
-  const bool is_kept = facts.metric("range_cache.size") > 0;
+  const bool is_kept = facts.metric(metric::range_cache_size) > 0;
   const bool may_keep = access_row(facts.config.data.access).remote && !is_kept;
   return fmt::format("store fewer bytes per sample ({}), {}or copy the data to a local disk first",
                      facts.has_arrays() ? "float16 or uint8" : "smaller images, quality 85",
@@ -194,7 +194,7 @@ std::optional<Candidate> storage_concurrency(const FindingInput& facts) {
 }
 
 // Parsing and copying in the reader, which no faster storage helps.
-std::optional<Candidate> read_on_cpu(const FindingInput& facts) {
+std::optional<Candidate> cpu_bound_reads(const FindingInput& facts) {
   if (facts.share(Cause::read) < kMinReportedShare || reads_wait(facts)) return std::nullopt;
   const StageStats& read = facts.stages[Stage::read];
   if (read.wall <= 0 || read.cpu < read.blocked()) return std::nullopt;
@@ -246,8 +246,8 @@ std::optional<Candidate> decompression(const FindingInput& facts) {
 }
 
 std::optional<Candidate> cold_cache(const FindingInput& facts) {
-  const double checked = facts.metric("cache.checked_bytes");
-  const double resident = facts.metric("cache.resident_bytes");
+  const double checked = facts.metric(metric::cache_checked_bytes);
+  const double resident = facts.metric(metric::cache_resident_bytes);
   if (checked <= 0 || resident >= kMostly * checked || !reads_wait(facts)) return std::nullopt;
   if (access_row(facts.record.config.data.access).direct)
     return std::nullopt;  // past the page cache

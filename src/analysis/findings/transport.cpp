@@ -39,9 +39,9 @@ Pieces pieces_of(const FindingInput& facts) {
   constexpr double kMany = 16, kMaxOfIt = 0.5;
   const StageStats& received = facts.stages[Stage::transport_recv];
   Pieces pieces;
-  pieces.of_batch = facts.metric("transport.descriptors");
+  pieces.of_batch = facts.metric(metric::transport_descriptors);
   pieces.asked_s =
-      facts.metric("transport.descriptors_s") - facts.metric("transport.busy_worker_s");
+      facts.metric(metric::transport_descriptors_s) - facts.metric(metric::transport_busy_worker_s);
   if (received.count == 0) return pieces;
   const double mean_s = seconds(received.wall) / static_cast<double>(received.count);
   pieces.asked_s = std::min(pieces.asked_s, mean_s);
@@ -76,12 +76,13 @@ struct Packed {
 };
 
 Packed packed_by(const FindingInput& facts) {
-  return {facts.metric("transport.pickled_share"),
-          facts.metric("transport.pickled_bytes"),
-          facts.metric("transport.copied_share"),
-          facts.metric("transport.copied_bytes"),
-          facts.metric("state.bytes") * std::min(1.0, facts.metric("state.worker_share")),
-          facts.metric("transport.descriptors")};
+  return {
+      facts.metric(metric::transport_pickled_share),
+      facts.metric(metric::transport_pickled_bytes),
+      facts.metric(metric::transport_copied_share),
+      facts.metric(metric::transport_copied_bytes),
+      facts.metric(metric::state_bytes) * std::min(1.0, facts.metric(metric::state_worker_share)),
+      facts.metric(metric::transport_descriptors)};
 }
 
 // "; of sending, pickling 4.10 MB is 20.0 % and copying 12.0 MB of tensors into shared memory 70.0
@@ -180,7 +181,7 @@ std::optional<Candidate> trainer_takes_batches(const FindingInput& facts) {
   return candidate;
 }
 
-std::optional<Candidate> serialisation_tax(const FindingInput& facts) {
+std::optional<Candidate> slow_transport(const FindingInput& facts) {
   if (facts.share(Cause::transport) < kMinReportedShare || hands_over_places(facts))
     return std::nullopt;
   if (std::optional<Candidate> without = without_hand_over(facts)) return without;

@@ -23,7 +23,7 @@ std::int64_t depth_of(const FindingInput& facts) {
 }
 
 std::string_view depth_key(const FindingInput& facts) {
-  return shares_samples(facts) ? "window" : "prefetch-factor";
+  return shares_samples(facts) ? "prefetch-depth" : "prefetch-factor";
 }
 
 // PyTorch has no sample tasks; what shares samples has a queue of batches.
@@ -84,7 +84,7 @@ std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts) {
       shares_samples(facts) ? kUsualDepth * facts.config.loader.num_workers : kUsualDepth;
   if (facts.config.loader.num_workers == 0 || depth <= usual || fullness(facts) < kNearlyFull)
     return std::nullopt;
-  const double bytes = facts.metric("memory.host_bytes");
+  const double bytes = facts.metric(metric::memory_host_bytes);
   return Candidate{
       fmt::format(
           "the window of {} per rank is {} full all the time{}",

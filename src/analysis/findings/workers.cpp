@@ -32,13 +32,13 @@ std::int64_t workers_on_cores(const FindingInput& facts) {
 
 // Memory of one worker in bytes, as measured. 0 if unknown.
 double memory_of_worker(const FindingInput& facts) {
-  return facts.metric("memory.worker_private_bytes");
+  return facts.metric(metric::memory_worker_private_bytes);
 }
 
 // Further workers of each rank that fit into the free memory. Empty if the free memory or the
 // memory of a worker was not measured.
 std::optional<std::int64_t> workers_in_memory(const FindingInput& facts) {
-  const auto free = value_of(facts.record.metrics, "memory.free_bytes");
+  const auto free = value_of(facts.record.metrics, metric::memory_free_bytes);
   const double each = memory_of_worker(facts);
   if (!free || each <= 0) return std::nullopt;
   const double ranks = std::max(
@@ -120,7 +120,7 @@ bool is_worth_trying(const FindingInput& facts) {
 }  // namespace
 
 std::int64_t shards_of_stream(const FindingInput& facts) {
-  return std::llround(facts.metric("data.shards"));
+  return std::llround(facts.metric(metric::data_shards));
 }
 
 // The range ends at 8 times the workers of a measured program, whose data set and machine may not
@@ -146,7 +146,7 @@ double waits_for_workers(const FindingInput& facts) {
 
 std::string memory_words(const FindingInput& facts, const Changes& changes) {
   constexpr double kMuch = 1e9, kMuchOfFree = 0.1;
-  const double each = memory_of_worker(facts), free = facts.metric("memory.free_bytes");
+  const double each = memory_of_worker(facts), free = facts.metric(metric::memory_free_bytes);
   for (const Change& change : changes) {
     if (change.key != "num-workers" || each <= 0) continue;
     const std::int64_t more = parse_count(change.value) - facts.config.loader.num_workers;
@@ -174,7 +174,7 @@ namespace {
 // Batches of samples in memory, each of which the trainer makes in less time than it would take to
 // receive it from a worker.
 bool is_dearer_to_receive(const FindingInput& facts) {
-  if (facts.metric("data.cheap_samples") <= 0 || facts.analysis.steps <= 0) return false;
+  if (facts.metric(metric::data_cheap_samples) <= 0 || facts.analysis.steps <= 0) return false;
   Nanos made = 0;
   for (const Stage stage : kMakingStages)
     made += facts.stages[stage].wall - facts.stages[stage].queued;
@@ -252,12 +252,13 @@ std::optional<Candidate> whole_batch_tasks(const FindingInput& facts) {
   const double late = waits_for_workers(facts) - facts.share(Why::capacity);
   const double waits = std::max(late, facts.share(facts.analysis.account.order));
   if (!could_share || waits < kMinReportedShare) return std::nullopt;
-  return Candidate{fmt::format("each batch is made by one of {} alone, and the others cannot help "
-                               "with one that is waited for: {} of the time",
-                               plural(config.loader.num_workers, "worker"), format_percent(waits)),
-                   {{{"task", "sample"},
-                     number("window", config.loader.prefetch_factor * config.loader.num_workers)}},
-                   "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
+  return Candidate{
+      fmt::format("each batch is made by one of {} alone, and the others cannot help "
+                  "with one that is waited for: {} of the time",
+                  plural(config.loader.num_workers, "worker"), format_percent(waits)),
+      {{{"task", "sample"},
+        number("prefetch-depth", config.loader.prefetch_factor * config.loader.num_workers)}},
+      "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
 }
 
 std::optional<Candidate> too_many_workers(const FindingInput& facts) {

@@ -149,7 +149,7 @@ std::vector<RankRecord> folded(const WalkedRun& of, std::int64_t batch_size, Nan
 
 // What a trace tells of the settings; the others it does not have.
 void put_config(RunConfig& config, const WalkedRun& of, std::int64_t batch_size) {
-  config.engine.value = "trace";
+  config.engine.value = "import";
   config.trainer.device.value = of.has_gpu() ? "cuda" : "script";
   config.trainer.ranks.value = std::ssize(of.ranks);
   config.loader.batch_size.value = std::max<std::int64_t>(batch_size, 1);
@@ -190,7 +190,7 @@ RunRecord record_of(TracedRun run, std::int64_t batch_size) {
   put_config(record.config, walked, batch_size);
   record.metrics = metrics_of(walked);
   record.notes = notes_of(walked);
-  record.engine = "trace";
+  record.engine = "import";
   record.contention_known = false;
   record.machine.host = walked.run.host;
   record.machine.gpus = walked.run.gpus;

@@ -37,7 +37,7 @@ std::string and_read_ahead(const LoaderPlan& plan, Bytes read_ahead) {
       "host memory: " + what_takes + " " + text_of(needed) + " and " + text_of(free) +
       " are free; give a smaller --batch-size, fewer " +
       (plan.ranks > 1 ? "--ranks or --num-workers" : "--num-workers") +
-      (plan.sample_tasks ? ", or a smaller --window" : ", or a smaller --prefetch-factor") +
+      (plan.sample_tasks ? ", or a smaller --prefetch-depth" : ", or a smaller --prefetch-factor") +
       or_else);
 }
 

@@ -37,9 +37,9 @@ void add_streamed_facts(const LoaderPlan& plan, const StreamSource& streams,
                         const std::vector<std::int64_t>& samples, RunRecord& record) {
   const std::int64_t shards = streams.shards();
   const std::int64_t of_rank = divide_up(shards, plan.ranks);
-  record.metrics.push_back({"data.shards", "1",
-                            "of the streamed data set of a rank: more workers read nothing",
-                            static_cast<double>(of_rank)});
+  record.metrics.push_back(make_metric(
+      metric::data_shards, "of the streamed data set of a rank: more workers read nothing",
+      static_cast<double>(of_rank)));
   if (plan.workers > of_rank) {
     record.notes.push_back(fmt::format(
         "the data has {}{}: of {} {}, the others have nothing to read", plural(shards, "shard"),
@@ -49,9 +49,9 @@ void add_streamed_facts(const LoaderPlan& plan, const StreamSource& streams,
   }
   const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
   if (*least == 0) return;
-  record.metrics.push_back(
-      {"data.epoch_samples", "1", "of all ranks in the first epoch, which has ended",
-       static_cast<double>(std::accumulate(samples.begin(), samples.end(), std::int64_t{0}))});
+  record.metrics.push_back(make_metric(
+      metric::data_epoch_samples, "of all ranks in the first epoch, which has ended",
+      static_cast<double>(std::accumulate(samples.begin(), samples.end(), std::int64_t{0}))));
   if (*least < *most) record.notes.push_back(note_of_ranks(samples));
 }
 

@@ -32,8 +32,9 @@ SideRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block
   run.counts = counts_of(record);
   run.details = record.details;
   const double window = seconds(analysis.account.window);
-  const double others = loaderscope::value_of(record.metrics, "host.other_cpu_s").value_or(0) +
-                        loaderscope::value_of(record.metrics, "host.steal_s").value_or(0);
+  const double others =
+      loaderscope::value_of(record.metrics, metric::host_other_cpu_s).value_or(0) +
+      loaderscope::value_of(record.metrics, metric::host_steal_s).value_or(0);
   run.other_cores = window > 0 ? others / window : 0;
   return run;
 }

@@ -51,7 +51,7 @@ Job::Job(const RunConfig& config, const RunContext& context,
       training_(config),
       messages_(config, training_, watch_),
       hooks_(why_no_hook_cost(config, context)),
-      hangs_({training_, host_.members(), messages_, watch_}, config.measure.stall_after),
+      hangs_({training_, host_.members(), messages_, watch_}, config.measure.hang_after),
       unseen_(config),
       progress_beat_(context) {
   for (const std::string& note : notes_on_binding(config)) messages_.note(note);

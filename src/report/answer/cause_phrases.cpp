@@ -73,7 +73,7 @@ constexpr FindingPhrase kFindingPhrases[] = {
     {"shared-storage", "the storage of all hosts is too slow"},
     {"other-loader", "another loader of the program is too slow"},
     {"slow-sampler", "choosing the samples is too slow"},
-    {"small-batches", "each batch costs too much, whatever its size"},
+    {"per-batch-overhead", "each batch costs too much, whatever its size"},
     {"too-few-shards", "some workers have no shard to read"},
     {"interpreter-lock", "Python threads wait for each other"},
     {"garbage-collection", "Python collects garbage too often"},

@@ -113,7 +113,7 @@ TEST(Tune, ProvesTheOnlyCaseThatThereIs) {
   const Tune found = tuned(
       scenario(
           "cost = decode=8ms\nbatch = 4\ncompute = 12ms\ncores = 8\ntask = sample\nworkers = 4"),
-      {"window=8"});
+      {"prefetch-depth=8"});
   EXPECT_TRUE(found.proven);
   EXPECT_FALSE(found.grid_spent);
   EXPECT_EQ(found.experiment.cases[0].runs.size(), 2U);

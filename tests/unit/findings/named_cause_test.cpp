@@ -49,7 +49,7 @@ TEST(NamedCause, IsItsOwnIfHandingOverTakesMost) {
   const Finding* fix = fix_of(analysis);
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->removes, Cause::transport) << changes_to_text(fix->changes);
-  EXPECT_EQ(cause_line(analysis).find("Cause: serialisation-tax: "), 0U) << cause_line(analysis);
+  EXPECT_EQ(cause_line(analysis).find("Cause: slow-transport: "), 0U) << cause_line(analysis);
 }
 
 TEST(NamedCause, IsWhatThePredictionTakesAway) {

@@ -172,7 +172,7 @@ class RandomSettings {
     if (by_sample) {
       // Who collates matters to the next batch, so nobody does.
       add("task=sample workers=", {"2", "3", "8"});
-      add("window=", {"1", "2", "5"});
+      add("prefetch-depth=", {"1", "2", "5"});
     } else {
       add("workers=", one_worker ? Words{"1"} : Words{"2", "3", "7"});
       add("prefetch=", {"1", "2", "4"});

@@ -114,9 +114,10 @@ TEST(RequiredPrefetchDepth, OfSampleTasksIsAWindow) {
   const std::int64_t window = *analysis.depth->enough;
   const FittedModel model(record);
   const auto ready_with = [&](std::int64_t n) {
-    return model.predict_steps({{"window", std::to_string(n)}}, analysis.depth->steps).ready;
+    return model.predict_steps({{"prefetch-depth", std::to_string(n)}}, analysis.depth->steps)
+        .ready;
   };
-  EXPECT_EQ(analysis.depth->setting, "window");
+  EXPECT_EQ(analysis.depth->setting, "prefetch-depth");
   EXPECT_GE(ready_with(window), 0.999);
   ASSERT_GT(window, 1);
   EXPECT_LT(ready_with(window - 1), 0.999);

@@ -25,7 +25,7 @@ TEST(Fit, CountsEverySlotOfEveryRank) {
   EXPECT_EQ(needed("workers=2 prefetch=2 in-flight=2"), 70'000);
   EXPECT_EQ(needed("workers=2 prefetch=2 in-flight=2 ranks=3"), 210'000);
   EXPECT_EQ(needed("workers=2 memory=pin-thread"), 140'000);
-  EXPECT_EQ(needed("workers=2 task=sample window=3"), 60'000);
+  EXPECT_EQ(needed("workers=2 task=sample prefetch-depth=3"), 60'000);
   EXPECT_EQ(needed("workers=0"), 30'000);
   EXPECT_EQ(needed("workers=2 memory=pageable link=20/10"), 80'000);  // and what it is copied to
   EXPECT_EQ(needed("workers=2 memory=pageable device=null"), 70'000);

@@ -211,7 +211,7 @@ TEST(ProcessWorkers, TheMessagesBetweenProcessesAreMeasured) {
   }
 }
 
-double metric(const RunRecord& record, const std::string& name) {
+double value_of_metric(const RunRecord& record, const std::string& name) {
   for (const Metric& metric : record.metrics) {
     if (metric.name == name) return metric.value;
   }
@@ -225,7 +225,7 @@ TEST(ProcessWorkers, WhatWorkersUseCounts) {
         run("executor=processes workers=2 batch=1 samples=30 epochs=6 warmup=0 "
             "cost=decode=1ms:cpu compute=100us " +
             more);
-    EXPECT_GT(metric(record, "process.cpu_s"), 0.09) << more;
+    EXPECT_GT(value_of_metric(record, "process.cpu_s"), 0.09) << more;
   }
 }
 

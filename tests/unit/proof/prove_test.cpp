@@ -318,7 +318,7 @@ TEST(Prove, AFixThatCannotBeRunSaysWhyAtOnce) {
   Analysis analysis = analyse(first);
   Finding fix;
   fix.waited = 0.5;
-  fix.changes = fix.to_run = {{"window", "8"}};  // of sample tasks only
+  fix.changes = fix.to_run = {{"prefetch-depth", "8"}};  // of sample tasks only
   analysis.findings = {fix};
   const Proof proof = runs.prove(first, analysis, Prove::fix);
   EXPECT_NE(proof.cases.at(0).missing, "");
