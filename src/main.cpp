@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "base/exhaustion.h"
-#include "base/printable.h"
 #include "cli/command.h"
+#include "cli/error_text.h"
 #include "job/interrupt.h"
 
 namespace {
@@ -17,7 +17,7 @@ namespace {
 using loaderscope::ExitCode;
 
 ExitCode complain(const std::string& message, ExitCode code) {
-  std::fprintf(stderr, "loaderscope: %s\n", loaderscope::printable(message).c_str());
+  std::fputs(loaderscope::error_text(message).c_str(), stderr);
   return code;
 }
 

@@ -14,9 +14,8 @@ set(labels_python_and_mpi packages.unthreaded)
 set(tests_packages "ServersCli.*:WebServerCli.*:FormatsCli.*:Formats/*:MpiLibrary.*:*PerfettoFile.*")
 set(labels_packages packages)
 # Jobs over hosts are judged by how fast each is. A process whose threads the kernel holds has an end that is none for a
-# sanitizer. scripts/gpu-check is driven with pretend programs, none of them sanitized. Commands of the manual run for
-# minutes in a sanitizer, and other tests run the same commands there.
-set(tests_hosts "HungStore.*:SlowHosts.*:*GpuCheck*:Manual/GuidePage.*")
+# sanitizer. scripts/gpu-check is driven with pretend programs, none of them sanitized.
+set(tests_hosts "DefaultAnswer.*:*GuidePage*:HungStore.*:SlowHosts.*:*GpuCheck*")
 set(labels_hosts unsanitized)
 set(tests_unthreaded "CompareLoaders.*:Table/Pipelines.*:Report.*:Replace.*:Names.*:BrokenOff.*:Streams.*:Run.*")
 string(APPEND tests_unthreaded ":TuneCommand.*:SweepCommand.*:SweepAndTune.*:HangUp.EndsSweepAndTune*")

@@ -68,15 +68,17 @@ struct Verdict {
   std::optional<Cause> hidden;    // the largest of the account, where something else sets the pace
   std::optional<std::string> severity;  // none, moderate, high
   std::optional<std::string> withheld_reason;
+  // The reason in one clause, and what to do about it. Empty with a verdict.
+  std::string withheld_briefly, withheld_next;
   std::string sentence;  // the first line of the answer
 };
 
-// The stall by what would be left of it, in the model, if every cost always were its mean.
+// The two parts of the stall, from a run of the model in which every cost takes its mean.
 struct StallSplit {
-  Nanos mean = 0;      // left: too little capacity
-  Nanos variance = 0;  // the rest: the spread of the costs
+  Nanos from_capacity = 0;   // remains in that run: too little capacity
+  Nanos from_variation = 0;  // the other part: the costs vary
 
-  Nanos sum() const { return mean + variance; }
+  Nanos sum() const { return from_capacity + from_variation; }
 };
 
 // How far ahead batches must be made so that 99.9 % of the steps find theirs ready, in the model.

@@ -76,13 +76,13 @@ Cost parse_cost(std::string_view text);            // throws ValueError
 Injection parse_injection(std::string_view text);  // throws ValueError
 // [lognormal:|exponential:|uniform:]VALUE..., VALUE read by `parse_value`.
 Distribution parse_distribution(std::string_view text, double (*parse_value)(std::string_view));
-// The spelling that parse_distribution reads back to the same distribution; `spell_value` spells
+// The spelling that parse_distribution reads back to the same distribution; `value_to_text` spells
 // one value.
-std::string spell_distribution(const Distribution& distribution,
-                               std::string (*spell_value)(double));
+std::string distribution_to_text(const Distribution& distribution,
+                                 std::string (*value_to_text)(double));
 // The same of times: VALUE is a duration of at most kMaxCost.
 Distribution parse_time_distribution(std::string_view text);
-std::string spell_time_distribution(const Distribution& distribution);
+std::string time_distribution_to_text(const Distribution& distribution);
 
 // The stages that --cost may declare, in the order of the pipeline; --inject takes these and
 // compute.
@@ -114,6 +114,6 @@ struct ComputePreset {
 std::span<const ComputePreset> compute_presets();  // src/base/compute.cpp
 
 Compute parse_compute(std::string_view text);  // throws ValueError
-std::string spell_compute(const Compute& compute);
+std::string compute_to_text(const Compute& compute);
 
 }  // namespace loaderscope

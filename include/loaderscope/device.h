@@ -26,7 +26,7 @@ class HostSlots {
   virtual std::byte* slot(std::size_t index) = 0;
   virtual Bytes locked_bytes() const = 0;  // page-locked, 0 for pageable memory
   // The reason why memory is not page-locked although it should be, and the remedy. Empty if it is.
-  virtual std::string fallback() const = 0;
+  virtual std::string fallback_reason() const = 0;
 };
 
 inline constexpr Bytes kSlotAlignment =
@@ -43,7 +43,8 @@ struct MemoryRow {
   std::unique_ptr<HostSlots> (*make)(std::size_t count, Bytes slot_bytes);
   // The same in memory that worker processes share, which begins on a page and has whole_pages of
   // each slot; it outlives the slots. Null where that is not possible.
-  std::unique_ptr<HostSlots> (*adopt)(std::byte* place, std::size_t count, Bytes slot_bytes);
+  std::unique_ptr<HostSlots> (*wrap_existing)(std::byte* place, std::size_t count,
+                                              Bytes slot_bytes);
 };
 
 // The memory that the device copies from, per mode; with `pin-thread` workers write into `pageable`
@@ -65,7 +66,7 @@ struct CopyJob {
   std::int64_t step = 0;
   const std::byte* host = nullptr;
   Bytes bytes = 0;
-  Bytes kept = 0;      // nothing is copied, and so many bytes of an earlier step's are computed on
+  Bytes reused_bytes = 0;  // bytes of an earlier step that are computed on, instead of a copy
   Nanos duration = 0;  // what the copy takes where it is declared or simulated; on a real device
                        // beside the copy of bytes
   bool by_caller = false;  // pageable memory: the calling thread copies
@@ -95,7 +96,7 @@ class Device {
   // device has its own, that of memory_table().
   virtual std::unique_ptr<HostSlots> make_slots(MemoryMode mode, std::size_t count,
                                                 Bytes slot_bytes);
-  // The same in memory that worker processes share, as MemoryRow::adopt.
+  // The same in memory that worker processes share, as MemoryRow::wrap_existing.
   virtual std::unique_ptr<HostSlots> wrap_slots(MemoryMode mode, std::byte* place,
                                                 std::size_t count, Bytes slot_bytes);
   virtual DeviceFacts facts() const { return {}; }

@@ -40,14 +40,6 @@ struct ReplaySchedule {
   std::int64_t all() const { return lead + rounds * round(); }
 };
 
-// What is asked of a measured program beside its configuration.
-struct GuestContext {
-  // The end of what it prints goes there, instead of all of it to standard error.
-  std::string* program_output = nullptr;
-  // When batches that were delivered take the place of the loader; may be null.
-  const ReplaySchedule* replay = nullptr;
-};
-
 // What is known of a window that several ranks have in common: that of the first of them.
 struct SharedWindow {
   std::int64_t folded = 0;  // steps, warm-up included
@@ -68,31 +60,51 @@ struct LocalRanks {
   std::function<SharedWindow()> window;
 };
 
-// What an engine may use of the world around it. Tests hand in others.
-struct EngineContext {
-  const std::atomic<int>* stop_signal = nullptr;     // not 0: end soon, keep what was measured
-  std::function<void(const Progress&)> on_progress;  // may be empty; called a few times a second
-  EventObserver* observer = nullptr;                 // of every fact, if not null
+// Read by the engine `native` only.
+struct NativeContext {
   // Devices instead of those that the configuration names, as DeviceRow::make; may be empty.
   std::function<std::vector<std::unique_ptr<Device>>(const RunConfig&,
                                                      const std::atomic<int>& stop)>
       make_devices;
-  // false: no stage is timed, so that what the measuring costs can be measured. The
-  // record then has steps and throughput, but no stages. `native` only.
+  // false: no stage is timed, so that the cost of measuring can be measured. The record then has
+  // steps and throughput, but no stages.
   bool time_stages = true;
-  // What the stages without a declared cost take, fitted to a record. `model` only.
+  LocalRanks local_ranks;
+};
+
+// Read by the engine `model` only.
+struct ModelContext {
+  // The times of the stages without a declared cost, fitted to a record; may be null.
   const FittedCosts* costs = nullptr;
-  Knockouts knockouts;  // stages that are left out
   // The record has steps, what they waited for and how many samples they had: all that a prediction
-  // is asked for. `model` only.
+  // is asked for.
   bool only_account = false;
-  GuestContext guest;  // of somebody else's loader
-  LocalRanks part;     // `native` only
+};
+
+// Read by the guest engines only, such as `torch`.
+struct GuestContext {
+  // Receives the end of what the program prints, instead of standard error; may be null.
+  std::string* program_output = nullptr;
+  // The steps in which delivered batches take the place of the loader; may be null.
+  const ReplaySchedule* replay = nullptr;
+};
+
+// The world around an engine, in which tests put their own parts. The first four members are for
+// every engine. The context owns nothing of what it points to, and all of that outlives the run.
+struct RunContext {
+  const std::atomic<int>* stop_signal = nullptr;     // not 0: end soon, keep what was measured
+  std::function<void(const Progress&)> on_progress;  // may be empty; called a few times a second
+  Knockouts knockouts;                               // stages that are left out; a guest has none
+  EventObserver* observer = nullptr;  // receives every fact; may be null; a guest has none
+
+  NativeContext native;
+  ModelContext model;
+  GuestContext guest;
 };
 
 // Runs the resolved `config` and returns the facts (machine and tool_version are filled by the
-// caller). Throws UsageError for settings that its engine does not have, RunError when the run
-// fails.
-RunRecord run_engine(const RunConfig& config, const EngineContext& context);
+// caller). The engine reads the common members of `context` and those of its own kind. Throws
+// UsageError for settings that its engine does not have, RunError when the run fails.
+RunRecord run_engine(const RunConfig& config, const RunContext& context);
 
 }  // namespace loaderscope

@@ -19,10 +19,12 @@ struct ReportStyle {
   bool verbose = false;  // all that is known, instead of what fits a screen
   bool drawn = false;    // beside pictures: no bars and maps made of letters
   bool plots = false;    // a terminal that can show braille letters
+  bool compact = false;  // the default answer, in at most twelve lines, if the kind has one
 };
 
 class ResultVisitor;  // src/report/result_visitor.h
 struct TextReport;    // src/report/text_report.h
+struct Answer;        // src/report/answer/answer.h
 namespace compare {
 struct Comparison;  // src/experiment/compare/compare.h
 }
@@ -34,8 +36,9 @@ struct AnyResult {
   std::string tool_version;
   std::function<void(ResultVisitor& form)> describe;  // shows every member
   std::function<void(TextReport& reading, const ReportStyle& style)>
-      tell;                           // the answer, for people
-  std::function<std::string()> draw;  // its pictures, as the HTML of a page
+      tell;                                    // the answer, for people
+  std::function<std::string()> draw;           // its pictures, as the HTML of a page
+  std::function<void(Answer& answer)> answer;  // the default answer
   // Of a run; else null.
   const RunRecord* record = nullptr;
   const Analysis* analysis = nullptr;

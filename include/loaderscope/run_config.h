@@ -95,7 +95,7 @@ struct LoaderConfig {
   Setting<std::int64_t> batch_size{64};
   Setting<TaskShape> task{TaskShape::batch};
   // Of sample tasks: batches in flight; resolved: prefetch_factor x workers.
-  Setting<std::int64_t> window{0};
+  Setting<std::int64_t> prefetch_depth{0};
   Setting<bool> in_order{true};
   Setting<bool> shuffle{false};
   Setting<std::int64_t> shuffle_buffer{0};  // samples; 0: the whole data set is shuffled
@@ -137,7 +137,7 @@ struct MeasureConfig {
   Setting<std::int64_t> epochs{0};  // 0 = as many as the window needs
   Setting<WarmUp> warmup{{5, 0}};
   Setting<Nanos> timeout{5 * 60 * kSecond};
-  Setting<Nanos> stall_after{10 * kSecond};  // of somebody's program; 0 = never
+  Setting<Nanos> hang_after{10 * kSecond};  // of somebody's program; 0 = never
   Setting<bool> hook_cost{true};  // what timing its stages costs it is measured behind the window
   Setting<std::int64_t> seed{0};
 };

@@ -79,14 +79,6 @@ struct QueueStats {
   Nanos put_wait = 0;  // producers waited with the queue full
 };
 
-// How the values that the processes and hosts of a job have of a metric become one.
-enum class MetricJoin : std::uint8_t {
-  mean,            // shares, rates, sizes, and what one sample, batch or process takes
-  sum_of_machine,  // of a process: those of one machine add up, as its memory does
-  sum,             // totals of the run
-  same,            // names of contents, whose mean is nobody's: left out where they differ
-};
-
 // A described number beside the account: memory, counters. Writers print it without knowing it.
 struct Metric {
   std::string name;  // "memory.pinned_bytes"
@@ -98,14 +90,9 @@ struct Metric {
   MetricJoin joined = MetricJoin::mean;
 };
 
-inline Metric adds_up(Metric metric) {
-  metric.joined = MetricJoin::sum;
-  return metric;
-}
-inline Metric adds_up_in_machine(Metric metric) {
-  metric.joined = MetricJoin::sum_of_machine;
-  return metric;
-}
+// Returns a metric of that name with the unit and the join of its row in metrics.def.
+// Requires such a row: throws std::logic_error.
+Metric make_metric(std::string name, std::string help, double value);
 
 // Nothing where it is not there, or is no number.
 std::optional<double> value_of(const std::vector<Metric>& metrics, std::string_view name);

@@ -45,6 +45,7 @@ struct Field {
   std::string_view
       name;  // "num-workers": the flag --num-workers, the key num-workers, JSON num_workers
   std::vector<std::string_view> aliases;
+  std::string_view old_name;  // still accepted, and shown nowhere; "": it has none
   std::string_view group;
   std::uint32_t traits = about::kNoTrait;
   std::string_view value_name;  // "N", "DURATION", ...; "" for a switch, which also has --no-NAME
@@ -126,7 +127,7 @@ struct Change {
 using Changes = std::vector<Change>;
 
 Change parse_change(std::string_view text);  // "workers=8"; throws UsageError
-std::string spell_changes(const Changes& changes);
+std::string changes_to_text(const Changes& changes);
 
 // The settings that were given in `base`, with those of `changes` in place of what they contradict;
 // not resolved. Speeds are left to the caller. Throws UsageError.

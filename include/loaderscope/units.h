@@ -26,19 +26,19 @@ std::int64_t parse_count(std::string_view text);  // 40, 1000000; decimal digits
 double parse_real(std::string_view text);         // 0.5, 2
 
 // The shortest spelling that the parser reads back to the same value.
-std::string spell_duration(Nanos ns);
-std::string spell_size(Bytes bytes);
-std::string spell_byte_rate(double bytes_per_second);
-std::string spell_count_rate(double per_second);
-std::string spell_real(double value);
+std::string duration_to_text(Nanos ns);
+std::string size_to_text(Bytes bytes);
+std::string byte_rate_to_text(double bytes_per_second);
+std::string count_rate_to_text(double per_second);
+std::string real_to_text(double value);
 
 // For people: three or four significant digits and a fitting unit: "64.00 ms", "38.5 MB", "25.0
 // GB/s".
-std::string show_duration(Nanos ns);
-std::string show_size(double bytes);
-std::string show_byte_rate(double bytes_per_second);
+std::string format_duration(Nanos ns);
+std::string format_size(double bytes);
+std::string format_byte_rate(double bytes_per_second);
 std::string with_commas(std::string digits);                // of a number: 1,281,167 or 1,024.5
-std::string show_count(std::int64_t n);                     // 1,281,167
+std::string format_count(std::int64_t n);                   // 1,281,167
 std::string plural(std::int64_t n, std::string_view noun);  // 1 step, 20 steps, 2 batches
 
 }  // namespace loaderscope

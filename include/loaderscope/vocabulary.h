@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -189,5 +190,40 @@ class Knockouts {
  private:
   std::uint32_t bits_ = 0;
 };
+
+// How the values that the processes and hosts of a job have of a metric become one.
+enum class MetricJoin : std::uint8_t {
+  mean,            // shares, rates, sizes, and what one sample, batch or process takes
+  sum_of_machine,  // of a process: those of one machine add up, as its memory does
+  sum,             // totals of the run
+  same,            // names of contents, whose mean is nobody's: left out where they differ
+};
+
+// A row of metrics.def.
+struct MetricRow {
+  std::string_view name;  // "cache.proved"; capitals stand for any word: "gap.KIND_s"
+  std::string_view unit;  // "s", "bytes", "bytes/s", "1", "1/s"
+  MetricJoin join = MetricJoin::mean;
+  std::string_view sentence;
+  std::string_view basis;     // of its group: how the values are known
+  std::string_view misleads;  // of its group: the case in which they are wrong
+
+  bool is_pattern() const;
+};
+
+std::span<const MetricRow> metric_table();  // src/base/metric_table.cpp, by group
+// Returns the row with that name, else the longest pattern that fits it; null if neither exists.
+const MetricRow* find_metric(std::string_view name);
+
+// The names of metrics, for whoever makes a metric or looks for one.
+namespace metric {
+#define LOADERSCOPE_METRIC_GROUP(group, basis, misleads)
+#define LOADERSCOPE_METRIC(id, name, unit, join, sentence) inline constexpr const char* id = name;
+#define LOADERSCOPE_METRIC_PATTERN(name, unit, join, sentence)
+#include "loaderscope/metrics.def"
+#undef LOADERSCOPE_METRIC_GROUP
+#undef LOADERSCOPE_METRIC
+#undef LOADERSCOPE_METRIC_PATTERN
+}  // namespace metric
 
 }  // namespace loaderscope

@@ -15,7 +15,7 @@
 #include "analysis/wording.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/device.h"
-#include "settings/batches_ahead.h"
+#include "record/config_facts.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {
@@ -192,7 +192,7 @@ void note_limits(Analysis& analysis, const RunRecord& record) {
   if (!is_model_engine(record.engine) && analysis.account.window < 30 * kSecond) {
     analysis.notes.push_back(
         fmt::format("a window of {} cannot show memory that grows or a page cache that turns warm",
-                    show_duration(analysis.account.window)));
+                    format_duration(analysis.account.window)));
   }
 }
 

@@ -22,15 +22,15 @@ constexpr double kStopped = 0.05;  // of the time
 double stopped_by_quota(const RunRecord& record) {
   Nanos window = 0;
   for (const RankRecord& rank : record.ranks) window = std::max(window, rank.window());
-  const double stopped = value_of(record.metrics, "host.throttled_s").value_or(0);
+  const double stopped = value_of(record.metrics, metric::host_throttled_s).value_or(0);
   return window > 0 ? std::min(1.0, stopped / seconds(window)) : 0;
 }
 
 bool is_held_by_quota(const RunRecord& record) { return stopped_by_quota(record) >= kStopped; }
 
 std::optional<double> contention_of_others(const RunRecord& record) {
-  const auto others = value_of(record.metrics, "host.other_cpu_s");
-  const auto own = value_of(record.metrics, "process.cpu_s");
+  const auto others = value_of(record.metrics, metric::host_other_cpu_s);
+  const auto own = value_of(record.metrics, metric::process_cpu_s);
   // Where a quota holds the threads back, others may have all the cores that it leaves them.
   if (is_held_by_quota(record)) return std::nullopt;
   if (!others || !own || *others + *own <= 0) return std::nullopt;
@@ -43,9 +43,9 @@ bool others_matter(const RunRecord& record) {
 
 std::string words_of_others(const RunRecord& record) {
   if (!others_matter(record)) return "";
-  const std::vector<std::string> names = first_texts(record, "host.other_cpu_s", 2);
+  const std::vector<std::string> names = first_texts(record, metric::host_other_cpu_s, 2);
   const std::string named = names.empty() ? "" : fmt::format(" ({})", fmt::join(names, ", "));
-  return show_percent(*contention_of_others(record)) + " of it because of other programs" + named;
+  return format_percent(*contention_of_others(record)) + " of it because of other programs" + named;
 }
 
 Nanos cpu_of_stages(const RunRecord& record) {
@@ -68,8 +68,8 @@ static double most_of_libraries(const RunRecord& record) {
 
 double computing_threads(const RunRecord& record) {
   constexpr double kMinCount = 0.5;
-  const auto cpu = value_of(record.metrics, "process.cpu_s");
-  const bool on_gpu = has_gpu(record) || value_of(record.metrics, "gpu.h2d_s");
+  const auto cpu = value_of(record.metrics, metric::process_cpu_s);
+  const bool on_gpu = has_gpu(record) || value_of(record.metrics, metric::gpu_h2d_s);
   if (device_kind(record.config.trainer.device.value) != DeviceKind::program || on_gpu || !cpu)
     return 0;
   Nanos computing = 0;

@@ -30,7 +30,7 @@ std::int64_t gpus_of(const MachineFacts& machine, const std::vector<Metric>& met
                      std::int64_t ranks) {
   if (!machine.gpus) return ranks;
   std::int64_t count = std::min(ranks, count_in(*machine.gpus));
-  if (const auto sampled = value_of(metrics, "gpu.sampled"); sampled && *sampled >= 1)
+  if (const auto sampled = value_of(metrics, metric::gpu_sampled); sampled && *sampled >= 1)
     count = std::min<std::int64_t>(count, std::llround(std::min(*sampled, 1e6)));
   return std::max<std::int64_t>(count, 1);
 }

@@ -38,7 +38,7 @@ double ms_of(const Assumed& one, const SentBatch& batch, Amount amount) {
 
 SentBatch sent_batch(const RunRecord& record) {
   SentBatch batch;
-  batch.tensors = value_of(record.metrics, "transport.tensors").value_or(batch.tensors);
+  batch.tensors = value_of(record.metrics, metric::transport_tensors).value_or(batch.tensors);
   double bytes = 0, batches = 0, making = 0, window = 0;
   for (const RankRecord& rank : record.ranks) {
     for (const Stage stage : kMakingStages) making += seconds(rank.stages[stage].wall);
@@ -72,7 +72,7 @@ std::string first_workers_note(const SentBatch& batch) {
       "handing over batches was not measured without workers: as in other programs it is taken to "
       "cost a worker {} and the trainer {} a batch, by its tensors ({:.0f}) and bytes ({}), and a "
       "start {}; declare it with --set cost=transport.recv=2ms",
-      words(kAssumed[0]), words(kAssumed[1]), batch.tensors, show_size(batch.bytes),
+      words(kAssumed[0]), words(kAssumed[1]), batch.tensors, format_size(batch.bytes),
       words(kAssumed[2]));
 }
 

@@ -67,12 +67,12 @@ std::span<const GapRow> gap_table() {
 
 const GapFactRow& row_of(GapFact fact) {
   static const GapFactRow table[kGapFacts] = {
-      {"s", "s", "in which the GPU did nothing for it, mean over ranks"},
-      {"gaps", "1", "gaps of which it took at least 1 % of a step"},
-      {"steps", "1", "of all ranks that lost at least 1 % of a step to it"},
-      {"longest_s", "s", "the most that it took of one of them"},
-      {"at_s", "s", "where that gap begins, on the clock of the trace's own viewer"},
-      {"step", "1", "in which that gap begins; -1: in none"},
+      {"s", "in which the GPU did nothing for it, mean over ranks"},
+      {"gaps", "gaps of which it took at least 1 % of a step"},
+      {"steps", "of all ranks that lost at least 1 % of a step to it"},
+      {"longest_s", "the most that it took of one of them"},
+      {"at_s", "where that gap begins, on the clock of the trace's own viewer"},
+      {"step", "in which that gap begins; -1: in none"},
   };
   return table[static_cast<std::size_t>(fact)];
 }

@@ -41,7 +41,7 @@ inline const GapRow& row_of(GapKind kind) { return gap_table()[static_cast<std::
 // The metrics that a kind has in a record: "gap.loader_wait_s".
 enum class GapFact : std::uint8_t { seconds, gaps, steps, longest, at, step };
 struct GapFactRow {
-  std::string_view name, unit, help;
+  std::string_view name, help;
 };
 inline constexpr std::size_t kGapFacts = 6;
 const GapFactRow& row_of(GapFact fact);

@@ -75,7 +75,8 @@ HostRate pace_of(const RunRecord& record, const Analysis& analysis, const HostRe
   pace.cores = host.machine.cores;
   const double window = seconds(pace.account.window);
   if (window > 0)
-    pace.throttled = std::min(1.0, value_of(host.metrics, "host.throttled_s").value_or(0) / window);
+    pace.throttled =
+        std::min(1.0, value_of(host.metrics, metric::host_throttled_s).value_or(0) / window);
   return pace;
 }
 

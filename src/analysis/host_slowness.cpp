@@ -42,8 +42,8 @@ bool is_work_of_cores(Cause cause) {
 
 std::string took_words(std::string_view what, double own, double others) {
   return fmt::format("{} takes {} a sample, on the others {}", what,
-                     show_duration(static_cast<Nanos>(own)),
-                     show_duration(static_cast<Nanos>(others)));
+                     format_duration(static_cast<Nanos>(own)),
+                     format_duration(static_cast<Nanos>(others)));
 }
 
 struct BesideOthers {
@@ -96,16 +96,16 @@ std::string requests_words(const BesideOthers& beside) {
   const HostRate& host = beside.host;
   if (host.request_rate <= 0 || host.request_rate > kFarLessRate * beside.requests_there) return "";
   return fmt::format("; while any are under way its requests bring {}{}, those of the others {}",
-                     show_byte_rate(host.request_rate),
+                     format_byte_rate(host.request_rate),
                      host.link_is_full ? ", all that its way to the storage has" : "",
-                     show_byte_rate(beside.requests_there));
+                     format_byte_rate(beside.requests_there));
 }
 
 std::string own_wait_words(const BesideOthers& beside) {
   return fmt::format(
       "it waits chiefly for {} ({})",
       beside.waits_for_notifications() ? "word that the others are ready" : name_of(beside.cause),
-      show_percent(stall_of(beside.host, beside.cause)));
+      format_percent(stall_of(beside.host, beside.cause)));
 }
 
 std::string slow_words(const BesideOthers& beside) {
@@ -122,16 +122,16 @@ std::string cores_words(const BesideOthers& beside) {
   const HostRate& host = beside.host;
   const bool is_queue = beside.waits_for_a_core();
   std::string text = is_queue ? fmt::format("its threads wait for a core {} of the time",
-                                            show_percent(beside.queued))
+                                            format_percent(beside.queued))
                               : own_wait_words(beside) + ", with fewer cores";
   // Of others that wait for this one, it is what they wait for too.
   if (beside.waits_longer_for_a_core())
-    text += ", those of the others " + show_percent(beside.queued_there);
+    text += ", those of the others " + format_percent(beside.queued_there);
   if (host.cores > 0)
-    text +=
-        fmt::format(" ({}, the others {})", show_cores(host.cores), show_cores(beside.cores_there));
+    text += fmt::format(" ({}, the others {})", format_cores(host.cores),
+                        format_cores(beside.cores_there));
   if (host.throttled > 0)
-    text += fmt::format(", and its CPU quota stopped it {}", show_percent(host.throttled));
+    text += fmt::format(", and its CPU quota stopped it {}", format_percent(host.throttled));
   return is_queue ? text : text + slow_words(beside);
 }
 

@@ -93,7 +93,7 @@ RunRecord part_on_hosts(const RunRecord& job, const std::vector<std::size_t>& ho
 }
 
 void require_complete_job(const RunRecord& record, const std::string& place) {
-  const double missing = value_of(record.metrics, "meeting.missing_processes").value_or(0);
+  const double missing = value_of(record.metrics, metric::rendezvous_missing_processes).value_or(0);
   if (missing <= 0) return;
   throw UsageError(fmt::format(
       "{}: the run lost {} of its job, and how long the others waited for that is not known; run "

@@ -38,7 +38,7 @@ Total total_of(const RunRecord& record) {
 // Other threads of the processes that make batches. A feeder thread, which sends them, has a stage
 // of its own.
 std::optional<double> counted(const RunRecord& record, const Total& total) {
-  const auto cores = value_of(record.metrics, "making.library_cores");
+  const auto cores = value_of(record.metrics, metric::making_library_cores);
   if (!cores) return std::nullopt;
   const double cpu = *cores * total.wall - total.sent;
   return cpu >= kNoticed * (total.wall - total.queued) ? cpu : 0;

@@ -19,22 +19,22 @@ constexpr double kNoTrace = 1e-4;     // of the bytes of samples: what a warm pa
 constexpr double kMaxShown = 1e15;  // per second: more is no measurement
 
 struct RateRow {
-  const char *name, *unit, *help;
+  const char *name, *help;
   double ProbedRates::*member;
 };
 constexpr std::array kRates = {
-    RateRow{"probed.decodes_per_core_s", "1/s",
+    RateRow{metric::probed_decodes_per_core_s,
             "whole images that a core decodes with all at work, as probe measured on this machine",
             &ProbedRates::decodes_per_core_s},
-    RateRow{"probed.decoded_bytes", "bytes", "stored size of those images",
+    RateRow{metric::probed_decoded_bytes, "stored size of those images",
             &ProbedRates::decoded_bytes},
-    RateRow{"probed.storage_bytes_per_s", "bytes/s",
+    RateRow{metric::probed_storage_bytes_per_s,
             "the most that storage gave probe, by random reads of samples",
             &ProbedRates::storage_bytes_per_s},
-    RateRow{"probed.copied_bytes_per_s", "bytes/s",
+    RateRow{metric::probed_copied_bytes_per_s,
             "that all cores copied within memory when probe measured",
             &ProbedRates::copied_bytes_per_s},
-    RateRow{"probed.link_bytes_per_s", "bytes/s",
+    RateRow{metric::probed_link_bytes_per_s,
             "that the link of the slowest GPU gave probe, from page-locked memory",
             &ProbedRates::link_bytes_per_s},
 };
@@ -84,17 +84,18 @@ Found of_decoding(const Taken& taken) {
   if (std::max(stored, probed) > kAlikeSizes * std::min(stored, probed)) return std::nullopt;
   return ceiling_at(
       taken, "decoding",
-      fmt::format("{} decoding {} whole images/s each", show_cores(cores), show_rate(per_core)),
+      fmt::format("{} decoding {} whole images/s each", format_cores(cores), format_rate(per_core)),
       cores * per_core);
 }
 
 // By what was read of storage, and not of the page cache.
 Found of_storage(const Taken& taken) {
-  const double read = value_of(taken.record.metrics, "process.storage_read_bytes").value_or(0);
+  const double read =
+      value_of(taken.record.metrics, metric::process_storage_read_bytes).value_or(0);
   const double rate = taken.probed.storage_bytes_per_s;
   const auto asked = static_cast<double>(taken.sum(&RankRecord::read_bytes));
   if (rate <= 0 || read <= 0 || asked <= 0 || read < kNoTrace * asked) return std::nullopt;
-  return ceiling_at(taken, "storage", "storage at " + of_hosts(taken, show_byte_rate(rate)),
+  return ceiling_at(taken, "storage", "storage at " + of_hosts(taken, format_byte_rate(rate)),
                     taken.hosts * rate / (read / taken.samples));
 }
 
@@ -104,7 +105,7 @@ Found of_copying(const Taken& taken) {
   if (rate <= 0 || delivered <= 0) return std::nullopt;
   return ceiling_at(
       taken, "copying",
-      fmt::format("one copy of each batch at {}", of_hosts(taken, show_byte_rate(rate))),
+      fmt::format("one copy of each batch at {}", of_hosts(taken, format_byte_rate(rate))),
       taken.hosts * rate / delivered);
 }
 
@@ -116,7 +117,7 @@ Found of_real_link(const Taken& taken) {
   const auto links = std::ssize(taken.record.ranks);
   return ceiling_at(
       taken, "link",
-      fmt::format("the {} at {}", links == 1 ? "link" : "links", show_byte_rate(rate)),
+      fmt::format("the {} at {}", links == 1 ? "link" : "links", format_byte_rate(rate)),
       rate * static_cast<double>(links) / delivered);
 }
 
@@ -125,7 +126,7 @@ Found of_real_link(const Taken& taken) {
 void add_probed_rates(const ProbedRates& rates, RunRecord& record) {
   for (const RateRow& row : kRates) {
     if (rates.*row.member > 0)
-      record.metrics.push_back({row.name, row.unit, row.help, rates.*row.member});
+      record.metrics.push_back(make_metric(row.name, row.help, rates.*row.member));
   }
 }
 
@@ -153,8 +154,9 @@ std::string probed_words(const std::vector<MachineCeiling>& ceilings) {
   std::string text;
   for (const MachineCeiling& each : sorted) {
     if (each.reached < kMinReportedShare) break;
-    text += fmt::format("{}{} at {}{}", text.empty() ? "" : ", ", each.name,
-                        show_percent(each.reached), text.empty() ? " of what probe measured" : "");
+    text +=
+        fmt::format("{}{} at {}{}", text.empty() ? "" : ", ", each.name,
+                    format_percent(each.reached), text.empty() ? " of what probe measured" : "");
   }
   return text;
 }
@@ -166,7 +168,7 @@ std::string beyond_probed(const std::vector<MachineCeiling>& ceilings, double sa
   }
   if (least == nullptr || samples_per_s <= least->samples_per_s) return "";
   return fmt::format("{} samples/s at most by {}: fewer than the {} that are predicted",
-                     show_rate(least->samples_per_s), least->what, show_rate(samples_per_s));
+                     format_rate(least->samples_per_s), least->what, format_rate(samples_per_s));
 }
 
 }  // namespace loaderscope

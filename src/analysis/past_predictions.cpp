@@ -9,9 +9,9 @@ namespace loaderscope {
 
 std::string PastPredictions::sentence() const {
   if (count == 0) return "";
-  if (count == 1) return "the last prediction that was run was off by " + show_percent(worst);
+  if (count == 1) return "the last prediction that was run was off by " + format_percent(worst);
   return fmt::format("the last {} predictions that were run were off by {} (median), {} at worst",
-                     count, show_percent(median), show_percent(worst));
+                     count, format_percent(median), format_percent(worst));
 }
 
 std::optional<double> PastPredictions::bound() const {

@@ -14,13 +14,13 @@ double metric_of(const std::vector<Metric>& metrics, const char* name) {
 // The mean of many, else the shortest: of few one that was late for another reason, such as the
 // first one that a server ever answers, would stand for all.
 void add_alone(RequestTimes& times, const std::vector<Metric>& metrics) {
-  times.counted_alone = metric_of(metrics, "requests.alone");
+  times.counted_alone = metric_of(metrics, metric::requests_alone);
   times.alone_is_mean = times.counted_alone >= kEnoughAlone;
-  double alone = metric_of(metrics, "requests.alone_s");
+  double alone = metric_of(metrics, metric::requests_alone_s);
   if (!times.alone_is_mean) {
-    times.counted_alone += metric_of(metrics, "requests.opening_alone");
-    alone = metric_of(metrics, "requests.alone_least_s");
-    const double opening = metric_of(metrics, "requests.opening_alone_least_s");
+    times.counted_alone += metric_of(metrics, metric::requests_opening_alone);
+    alone = metric_of(metrics, metric::requests_alone_least_s);
+    const double opening = metric_of(metrics, metric::requests_opening_alone_least_s);
     if (alone <= 0 || (opening > 0 && opening < alone)) alone = opening;
   }
   if (alone > 0) times.alone = std::min(alone, times.first_byte);
@@ -30,17 +30,17 @@ void add_alone(RequestTimes& times, const std::vector<Metric>& metrics) {
 
 std::optional<RequestTimes> request_times(const std::vector<Metric>& metrics, double readers) {
   const double answered =
-      metric_of(metrics, "requests.sent") - metric_of(metrics, "requests.retries");
+      metric_of(metrics, metric::requests_sent) - metric_of(metrics, metric::requests_retries);
   RequestTimes times;
-  times.bytes = metric_of(metrics, "requests.bytes") / std::max(answered, 1.0);
-  times.first_byte = metric_of(metrics, "requests.first_byte_s");
-  times.all = metric_of(metrics, "requests.time_s");
-  times.at_once = metric_of(metrics, "requests.in_flight");
+  times.bytes = metric_of(metrics, metric::requests_bytes) / std::max(answered, 1.0);
+  times.first_byte = metric_of(metrics, metric::requests_first_byte_s);
+  times.all = metric_of(metrics, metric::requests_time_s);
+  times.at_once = metric_of(metrics, metric::requests_in_flight);
   times.in_flight = readers * times.at_once;
   const bool is_known = answered > 0 && times.bytes >= 1 && times.all > 0 && times.first_byte > 0 &&
                         times.at_once > 0;
   if (!is_known) return std::nullopt;
-  times.slowed_by_others = value_of(metrics, "requests.slowed_by_others");
+  times.slowed_by_others = value_of(metrics, metric::requests_slowed_by_others);
   add_alone(times, metrics);
   return times;
 }

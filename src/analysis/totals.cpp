@@ -71,9 +71,9 @@ bool waits_for_other_loaders(const RunRecord& record, const Account& account) {
   return 2 * waited >= std::ssize(record.ranks) * account.stall[Cause::launch];
 }
 
-Nanos chosen_in(const RunRecord& record) { return told_in_window(record, "sampler.s"); }
+Nanos chosen_in(const RunRecord& record) { return told_in_window(record, metric::sampler_s); }
 
-Nanos wrapped_in(const RunRecord& record) { return told_in_window(record, "wrapper.s"); }
+Nanos wrapped_in(const RunRecord& record) { return told_in_window(record, metric::wrapper_s); }
 
 bool waits_for_wrapper(const RunRecord& record, const Account& account) {
   return account.stall[Cause::launch] > 0 && 2 * wrapped_in(record) >= account.stall[Cause::launch];
@@ -85,7 +85,8 @@ bool waits_for_sampler(const RunRecord& record, const Account& account) {
 
 bool waits_for_notifications(const std::vector<Metric>& of_host, const Account& account) {
   const Nanos launch = account.stall[Cause::launch];
-  return launch > 0 && 2 * value_of(of_host, "meeting.late_word_s").value_or(0) >= seconds(launch);
+  return launch > 0 && 2 * value_of(of_host, metric::rendezvous_notification_delay_s).value_or(0) >=
+                           seconds(launch);
 }
 
 bool waits_for_notifications(const RunRecord& record, const Account& account) {
@@ -119,8 +120,8 @@ bool is_gpu_unseen(const RunRecord& record) {
 }
 
 std::optional<double> copy_rate(const RunRecord& record) {
-  const double took = value_of(record.metrics, "gpu.h2d_s").value_or(0);
-  if (took > 0) return value_of(record.metrics, "gpu.h2d_bytes").value_or(0) / took;
+  const double took = value_of(record.metrics, metric::gpu_h2d_s).value_or(0);
+  if (took > 0) return value_of(record.metrics, metric::gpu_h2d_bytes).value_or(0) / took;
   if (record.config.program.command.given) return std::nullopt;
   const StageStats copies = job_stages(record)[Stage::h2d];
   if (copies.bytes <= 0 || copies.wall <= 0) return std::nullopt;

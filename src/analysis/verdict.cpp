@@ -19,7 +19,7 @@ std::string words_of(const LongStep& step) {
   return fmt::format(
       "step {} took the trainer {}, {} of the window (a profiler, a checkpoint or "
       "a validation?), and no mean holds for it and the others",
-      step.step, show_duration(step.time), show_percent(step.share));
+      step.step, format_duration(step.time), format_percent(step.share));
 }
 
 std::string too_wide(const Analysis& analysis) {
@@ -29,98 +29,156 @@ std::string too_wide(const Analysis& analysis) {
       100 * analysis.busy.low, 100 * analysis.busy.high, 100 * kMaxWidthOfBusy);
 }
 
-// Of a trace: what was recorded is all there is.
-std::optional<std::string> reason_of_trace(const RunRecord& record, const Analysis& analysis) {
+// Why there is no verdict: the sentence of the long answer, one clause for the short one, and what
+// to do. An empty `next` means that a command follows.
+struct Withheld {
+  std::string reason, briefly, next = {};
+};
+
+constexpr const char* kUnsteady = "step times changed by more than 10 % during the run";
+constexpr const char* kTooVaried = "the busy share varies too much";
+
+std::string too_few_steps(const Analysis& analysis) {
+  return fmt::format("{} of the {} steps that a verdict needs", analysis.steps, kMinSteps);
+}
+
+std::string briefly(const LongStep& step) {
+  return fmt::format("step {} took {}, which is {:.0f} % of the run", step.step,
+                     format_duration(step.time), 100 * step.share);
+}
+
+// For a trace, the recorded steps are all there is.
+std::optional<Withheld> reason_of_trace(const RunRecord& record, const Analysis& analysis) {
   const Account& account = analysis.account;
-  if (value_of(record.metrics, "profile.samples"))
-    return "samples of stacks tell shares of the time and no steps; 'loaderscope run -- python "
-           "train.py' tells them";
-  if (value_of(record.metrics, "trace.steps_known").value_or(1) == 0)
-    return "the trace does not tell steps apart; give --step-range NAME with the name of the "
-           "program's own range around a step, or record with prof.step() after each";
+  if (value_of(record.metrics, metric::profile_samples))
+    return Withheld{
+        "samples of stacks tell shares of the time and no steps; 'loaderscope run -- "
+        "python train.py' tells them",
+        "samples of stacks show no steps", "loaderscope run -- python train.py"};
+  if (value_of(record.metrics, metric::trace_steps_known).value_or(1) == 0)
+    return Withheld{
+        "the trace does not tell steps apart; give --step-range NAME with the name of "
+        "the program's own range around a step, or record with prof.step() after each",
+        "the trace does not show where a step ends",
+        "--step-range NAME, or call prof.step() after each step"};
   if (analysis.steps < kMinSteps)
-    return fmt::format("{} {} recorded and a verdict needs {}; record more of them",
-                       plural(analysis.steps, "step"), analysis.steps == 1 ? "was" : "were",
-                       kMinSteps);
+    return Withheld{fmt::format("{} {} recorded and a verdict needs {}; record more of them",
+                                plural(analysis.steps, "step"),
+                                analysis.steps == 1 ? "was" : "were", kMinSteps),
+                    "the trace has " + too_few_steps(analysis), "record more steps"};
   const double other = share_of(account.stall[Cause::other], account);
   if (other > kMaxOther)
-    return fmt::format(
-        "what {} of the window was waited for was not recorded, more than the "
-        "{:.0f} % that a verdict allows; the notes say what to record",
-        show_percent(other), 100 * kMaxOther);
-  if (analysis.long_step) return words_of(*analysis.long_step) + "; record more steps, without it";
+    return Withheld{fmt::format("what {} of the window was waited for was not recorded, more than "
+                                "the {:.0f} % that a verdict allows; the notes say what to record",
+                                format_percent(other), 100 * kMaxOther),
+                    "the trace does not show what the GPU waited for", "-v says what to record"};
+  if (analysis.long_step)
+    return Withheld{words_of(*analysis.long_step) + "; record more steps, without it",
+                    briefly(*analysis.long_step), "record more steps, without it"};
   if (!analysis.steady)
-    return "the run is not steady: the step time changed by 10 % or more between its two halves; "
-           "record later steps, or more of them";
+    return Withheld{
+        "the run is not steady: the step time changed by 10 % or more between its two "
+        "halves; record later steps, or more of them",
+        kUnsteady, "record later steps, or more of them"};
   if (analysis.busy.half_width() > kMaxWidthOfBusy)
-    return too_wide(analysis) + "; record more steps";
+    return Withheld{too_wide(analysis) + "; record more steps", kTooVaried, "record more steps"};
   return std::nullopt;
 }
 
-// One sentence with the next step, or nothing when a verdict may be given.
-std::optional<std::string> reason_to_withhold(const RunRecord& record, const Analysis& analysis) {
+std::string next_of(const RunRecord& record) {
+  return ran_to_its_end(record) ? "let the program train longer" : "";
+}
+
+// Returns nothing if a verdict may be given.
+std::optional<Withheld> reason_to_withhold(const RunRecord& record, const Analysis& analysis) {
   if (is_trace_engine(record.engine)) return reason_of_trace(record, analysis);
   const Account& account = analysis.account;
   if (record.input_ended_in_warmup && record.interrupted)
-    return "it was interrupted inside the warm-up, so nothing was measured in a steady state";
+    return Withheld{
+        "it was interrupted inside the warm-up, so nothing was measured in a steady "
+        "state",
+        "it was interrupted during the warm-up", "let it run longer"};
   if (record.input_ended_in_warmup) {
-    return "the input ended inside the warm-up, so nothing was measured in a steady state; give "
-           "more --samples or --epochs, or a shorter --warmup";
+    return Withheld{
+        "the input ended inside the warm-up, so nothing was measured in a steady "
+        "state; give more --samples or --epochs, or a shorter --warmup",
+        "the data ended during the warm-up", next_of(record)};
   }
   if (analysis.steps == 0) {
-    if (record.interrupted) return "no step was measured";
-    return fmt::format("no step was measured; give --steps {}", enough_steps(record.config));
+    if (record.interrupted)
+      return Withheld{"no step was measured", "no step was measured", "let it run longer"};
+    return Withheld{
+        fmt::format("no step was measured; give --steps {}", enough_steps(record.config)),
+        "no step was measured", next_of(record)};
   }
   if (record.lost_spans > 0) {
-    return fmt::format(
-        "{} of the measurement {} lost, so the account has holes; measure with less other load on "
-        "this machine or with a shorter --duration",
-        plural(record.lost_spans, "span"), record.lost_spans == 1 ? "was" : "were");
+    return Withheld{
+        fmt::format("{} of the measurement {} lost, so the account has holes; measure with less "
+                    "other load on this machine or with a shorter --duration",
+                    plural(record.lost_spans, "span"), record.lost_spans == 1 ? "was" : "were"),
+        "a part of the measurement was lost, as the machine was too busy",
+        "end other programs, or give a shorter --duration"};
   }
   if (analysis.steps < kMinSteps) {
     const std::string few =
         fmt::format("{} {} measured and a verdict needs {}", plural(analysis.steps, "step"),
                     analysis.steps == 1 ? "was" : "were", kMinSteps);
-    if (record.interrupted) return few;
-    return few + how_to_run(record, longer_run(record.config, analysis.steps));
+    const std::string clause = "the run has " + too_few_steps(analysis);
+    if (record.interrupted) return Withheld{few, clause, "let it run longer"};
+    return Withheld{few + how_to_run(record, longer_run(record.config, analysis.steps)), clause,
+                    next_of(record)};
   }
-  const double still = value_of(record.metrics, "host.standstill_s").value_or(0);
+  const double still = value_of(record.metrics, metric::host_standstill_s).value_or(0);
   if (still > kMaxStandstill * seconds(account.window)) {
-    return fmt::format(
-        "for {} of the window nothing of this program could run: it was stopped, or the machine "
-        "was, and that is no waiting for data; measure again",
-        show_duration(std::llround(still * 1e9)));
+    return Withheld{fmt::format("for {} of the window nothing of this program could run: it was "
+                                "stopped, or the machine was, and that is no waiting for data; "
+                                "measure again",
+                                format_duration(std::llround(still * 1e9))),
+                    "the program or the machine stood still during the run", "measure again"};
   }
-  const double of_gpu = value_of(record.metrics, "gpu.seen_share").value_or(0);
+  const double of_gpu = value_of(record.metrics, metric::gpu_seen_share).value_or(0);
   if (is_gpu_unseen(record) && of_gpu > kMaxOfGpu) {
-    return fmt::format(
-        "compute is the GPU's own time in {} of the window and in the rest what the host saw of "
-        "it, and no mean of the two says how busy anything was; run it without the program's own "
-        "profiler, or measure steps before it with --steps",
-        show_percent(of_gpu));
+    return Withheld{
+        fmt::format("compute is the GPU's own time in {} of the window and in the rest what the "
+                    "host saw of it, and no mean of the two says how busy anything was; run it "
+                    "without the program's own profiler, or measure steps before it with --steps",
+                    format_percent(of_gpu)),
+        "the GPU's own times are known for a part of the run only",
+        "run it without the program's own profiler"};
   }
   if (analysis.long_step)
-    return words_of(*analysis.long_step) + "; measure more steps, or without it";
+    return Withheld{words_of(*analysis.long_step) + "; measure more steps, or without it",
+                    briefly(*analysis.long_step), "measure more steps, or without that step"};
   if (!analysis.steady) {
-    return "the run is not steady: the step time changed by 10 % or more between its two halves; "
-           "give a longer --warmup or --duration";
+    return Withheld{
+        "the run is not steady: the step time changed by 10 % or more between its two "
+        "halves; give a longer --warmup or --duration",
+        kUnsteady, next_of(record)};
   }
-  if (!is_firm(analysis)) return no_firm_interval(record, analysis.steps);
+  if (!is_firm(analysis))
+    return Withheld{no_firm_interval(record, analysis.steps),
+                    fmt::format("{} steps are too few for a firm figure", analysis.steps),
+                    next_of(record)};
   if (analysis.busy.half_width() > kMaxWidthOfBusy)
-    return too_wide(analysis) + how_to_run(record, {"steps", kTimesAsLong * analysis.steps});
+    return Withheld{
+        too_wide(analysis) + how_to_run(record, {"steps", kTimesAsLong * analysis.steps}),
+        kTooVaried, next_of(record)};
   const double other = share_of(account.stall[Cause::other], account);
   if (other > kMaxOther) {
-    return fmt::format(
-        "{} of the window has no known cause, more than the {:.0f} % that a verdict allows; look "
-        "at the worst steps of a result saved with --json",
-        show_percent(other), 100 * kMaxOther);
+    return Withheld{
+        fmt::format("{} of the window has no known cause, more than the {:.0f} % that a verdict "
+                    "allows; look at the worst steps of a result saved with --json",
+                    format_percent(other), 100 * kMaxOther),
+        fmt::format("{:.0f} % of the time has no known cause", 100 * other),
+        "look at the slowest steps: --html page.html"};
   }
   const double clamped = share_of(account.clamped, account);
   if (clamped > kMaxClamped) {
-    return fmt::format(
-        "the clocks of host and device disagree by {} of the window, more than the {:.0f} % that a "
-        "verdict allows; measure again with a longer --duration",
-        show_percent(clamped), 100 * kMaxClamped);
+    return Withheld{
+        fmt::format("the clocks of host and device disagree by {} of the window, more than the "
+                    "{:.0f} % that a verdict allows; measure again with a longer --duration",
+                    format_percent(clamped), 100 * kMaxClamped),
+        "the clocks of host and GPU disagree", "measure again with a longer --duration"};
   }
   return std::nullopt;
 }
@@ -281,7 +339,7 @@ std::string no_firm_interval(const RunRecord& record, std::int64_t steps) {
   const std::int64_t block = std::max(least, steps_of_block(record));
   const double blocks = static_cast<double>(steps) / static_cast<double>(block);
   return fmt::format("{} are {:.1f} blocks of {}{}, which gives no firm interval",
-                     plural(steps, "step"), std::floor(10 * blocks) / 10, show_count(block),
+                     plural(steps, "step"), std::floor(10 * blocks) / 10, format_count(block),
                      block > least ? ", as slow and fast steps come in stretches" : "") +
          how_to_run(record, longer_run(record.config, steps, kEnoughBlocks * block));
 }
@@ -296,7 +354,11 @@ std::int64_t enough_steps(const RunConfig& config) {
 
 Verdict judge(const RunRecord& record, const Analysis& analysis, const AccountLead& lead) {
   Verdict verdict;
-  verdict.withheld_reason = reason_to_withhold(record, analysis);
+  if (std::optional<Withheld> withheld = reason_to_withhold(record, analysis)) {
+    verdict.withheld_reason = std::move(withheld->reason);
+    verdict.withheld_briefly = std::move(withheld->briefly);
+    verdict.withheld_next = std::move(withheld->next);
+  }
   if (!verdict.withheld_reason) {
     const double stall = share_of(analysis.account.idle(), analysis.account);
     if (analysis.has_busy && stall < kModerateStall) {

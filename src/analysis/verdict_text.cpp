@@ -69,8 +69,8 @@ std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
                           : gpus_of(record) > 1     ? "the GPUs wait"
                                                     : "the GPU waits";
   const Estimate& busy = analysis.busy;
-  return fmt::format("{} {} of the time ({})", who, show_percent(stall),
-                     show_interval({stall, 1 - busy.high, 1 - busy.low}));
+  return fmt::format("{} {} of the time ({})", who, format_percent(stall),
+                     format_interval({stall, 1 - busy.high, 1 - busy.low}));
 }
 
 // "decode (24.9 %)", and what is waited for about as long: "decode (46.9 %) and contention (46.9
@@ -82,8 +82,9 @@ std::string describe_main_cause(const RunRecord& record, const Account& account,
     const bool is_chief = word.value == cause;
     const auto least = kAsLong * static_cast<double>(account.stall[cause]);
     if (!is_chief && static_cast<double>(account.stall[word.value]) < least) continue;
-    const std::string one = fmt::format("{} ({})", words_of_cause(word.value, record, account),
-                                        show_percent(share_of(account.stall[word.value], account)));
+    const std::string one =
+        fmt::format("{} ({})", words_of_cause(word.value, record, account),
+                    format_percent(share_of(account.stall[word.value], account)));
     if (is_chief)
       text = text.empty() ? one : one + " and " + text;
     else
@@ -111,7 +112,7 @@ double account_share(Cause cause, const Analysis& analysis) {
 // "decode 25.0 %"
 std::string with_share(Cause cause, const RunRecord& record, const Analysis& analysis) {
   return fmt::format("{} {}", words_of_cause(cause, record, analysis.account),
-                     show_percent(account_share(cause, analysis)));
+                     format_percent(account_share(cause, analysis)));
 }
 
 // Little of what is waited for, and much would be gained without it.
@@ -133,8 +134,8 @@ std::string describe_limit(const RunRecord& record, const Analysis& analysis,
   const std::string because = why.empty() ? "" : " (" + why + ")";
   if (!is_small_cause(analysis, verdict)) return text + " sets the pace" + because;
   return fmt::format("for {} itself only {}, but without it {} of the time is gained{}", text,
-                     show_percent(account_share(cause, analysis)),
-                     show_percent(analysis.removals.saves(cause)), because);
+                     format_percent(account_share(cause, analysis)),
+                     format_percent(analysis.removals.saves(cause)), because);
 }
 
 // Of the largest part of the account, where something else sets the pace.
@@ -144,9 +145,10 @@ std::string describe_hidden(const RunRecord& record, const Analysis& analysis, C
   if (saves < kMinUsefulGain) return text + ", but hidden: without it nothing is gained";
   const bool is_less = saves < account_share(hidden, analysis);
   return text + fmt::format(", {} {} of the time is gained, without {} {}",
-                            is_less ? "but without it only" : "and without it", show_percent(saves),
+                            is_less ? "but without it only" : "and without it",
+                            format_percent(saves),
                             words_of_cause(front_of(analysis.removals), record, analysis.account),
-                            show_percent(analysis.removals.list.front().saves));
+                            format_percent(analysis.removals.list.front().saves));
 }
 
 // ", chiefly for decode or read, which cannot be told apart"; by what is gained without them:
@@ -161,7 +163,7 @@ std::string undecided_words(const RunRecord& record, const Analysis& analysis,
     if (cause == Cause::other) continue;
     text += fmt::format("{}without {} {}{}", text.empty() ? ": " : ", ",
                         words_of_cause(cause, record, analysis.account),
-                        show_percent(analysis.removals.saves(cause)),
+                        format_percent(analysis.removals.saves(cause)),
                         text.empty() ? " of the time is gained" : "");
   }
   return text + ", which cannot be told apart";
@@ -173,7 +175,7 @@ std::string together_words(const RunRecord& record, const Analysis& analysis,
   const double saves = analysis.removals.list.empty() ? 0 : analysis.removals.list.front().saves;
   std::string text = join(verdict.candidates, "and", record, analysis) +
                      " hide one another: without one of them nothing is gained";
-  if (saves >= kMinUsefulGain) text += ", without both " + show_percent(saves) + " of the time";
+  if (saves >= kMinUsefulGain) text += ", without both " + format_percent(saves) + " of the time";
   return text;
 }
 
@@ -196,8 +198,8 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
     return waiting_words(record, analysis) + "; no verdict: " + *verdict.withheld_reason;
   }
   if (verdict.bound_by == "compute") {
-    return fmt::format("{}: busy {} ({})", limit_words(record), show_percent(analysis.busy.mean),
-                       show_interval(analysis.busy));
+    return fmt::format("{}: busy {} ({})", limit_words(record), format_percent(analysis.busy.mean),
+                       format_interval(analysis.busy));
   }
   if (verdict.together)
     return waiting_words(record, analysis) + ": " + together_words(record, analysis, verdict);
@@ -225,7 +227,7 @@ std::string rate_sentence(const RunRecord& record, const Analysis& analysis,
                           const Verdict& verdict) {
   if (verdict.withheld_reason && analysis.steps < kMinSteps)
     return "no verdict: " + *verdict.withheld_reason;
-  std::string text = "the loader gives " + show_rate(analysis.samples_per_s);
+  std::string text = "the loader gives " + format_rate(analysis.samples_per_s);
   if (verdict.withheld_reason) return text + "; no verdict: " + *verdict.withheld_reason;
   if (verdict.together) return text + "; " + together_words(record, analysis, verdict);
   text += ", limited by " + join(verdict.candidates, "or", record, analysis);
@@ -238,13 +240,13 @@ std::string demand_words(const RunRecord& record, const Analysis& analysis) {
   const double demand = record.config.trainer.demand;
   if (demand <= 0 || analysis.steps < kMinSteps) return "";
   const Estimate& rate = analysis.samples_per_s;
-  const std::string needed = "; " + spell_count_rate(demand) + " needed: ";
+  const std::string needed = "; " + count_rate_to_text(demand) + " needed: ";
   if (rate.low >= demand) {
-    return needed + "enough, " + show_percent(rate.mean / demand - 1) + " to spare";
+    return needed + "enough, " + format_percent(rate.mean / demand - 1) + " to spare";
   }
   if (rate.high < demand)
-    return needed + "not enough, " + show_percent(rate.mean / demand) + " of it";
-  return needed + "cannot tell, " + show_percent(rate.mean / demand) + " of it";
+    return needed + "not enough, " + format_percent(rate.mean / demand) + " of it";
+  return needed + "cannot tell, " + format_percent(rate.mean / demand) + " of it";
 }
 
 }  // namespace
@@ -289,7 +291,7 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
                  : "the trainer is slow between taking a batch and its compute";
     case Cause::contention: {
       if (const double stopped = stopped_by_quota(record); stopped >= kMinReportedShare)
-        return "the CPU quota stops the threads " + show_percent(stopped) + " of the time";
+        return "the CPU quota stops the threads " + format_percent(stopped) + " of the time";
       const std::string others = words_of_others(record);
       return others.empty() ? "more threads want to run than there are cores" : others;
     }
@@ -323,7 +325,7 @@ std::string gap_words(const RunRecord& record, const Analysis& analysis, std::st
   for (const RankRecord& rank : record.ranks) all_steps += static_cast<double>(rank.steps());
   const double share = 1e9 * most_s / static_cast<double>(analysis.account.window);
   std::string text =
-      fmt::format(": {} chiefly for {} ({})", waits, most->phrase, show_percent(share));
+      fmt::format(": {} chiefly for {} ({})", waits, most->phrase, format_percent(share));
   if (all_steps > static_cast<double>(record.ranks.size()))
     text += fmt::format(", in {:.0f} of {:.0f} steps", steps, all_steps);
   return text;
@@ -335,8 +337,8 @@ std::string trace_sentence(const RunRecord& record, const Analysis& analysis,
   if (analysis.steps == 0) return "no verdict: " + verdict.withheld_reason.value_or("");
   const bool of_gpus = !is_seen_from_host(record) && record.ranks.size() > 1;
   const std::string_view who = of_gpus ? "GPUs" : is_seen_from_host(record) ? "training" : "GPU";
-  std::string text = fmt::format("{} busy {} of the time", who, show_percent(analysis.busy.mean));
-  if (analysis.steps > 1) text += fmt::format(" ({})", show_interval(analysis.busy));
+  std::string text = fmt::format("{} busy {} of the time", who, format_percent(analysis.busy.mean));
+  if (analysis.steps > 1) text += fmt::format(" ({})", format_interval(analysis.busy));
   if (verdict.bound_by == "compute") return limit_words(record) + ": " + text;
   text += gap_words(record, analysis, of_gpus ? "they wait" : "it waits");
   if (verdict.withheld_reason) text += "; no verdict: " + *verdict.withheld_reason;
@@ -371,7 +373,7 @@ std::string sentence_of(const RunRecord& record, const Analysis& analysis, const
 std::string sentence_of_fix(const RunRecord& record, const Analysis& analysis, Cause mended) {
   const std::string begin = analysis.has_busy
                                 ? waiting_words(record, analysis)
-                                : "the loader gives " + show_rate(analysis.samples_per_s);
+                                : "the loader gives " + format_rate(analysis.samples_per_s);
   const std::string why = explain(mended, analysis.account, record);
   return completed(
       fmt::format("{}; what can be changed is {}{}", begin, with_share(mended, record, analysis),

@@ -26,21 +26,21 @@ double longer_side(const Estimate& estimate) {
 
 }  // namespace
 
-std::string show_cores(double cores) {
+std::string format_cores(double cores) {
   constexpr double kWhole = 100;  // from here on nobody wants parts of one
   const std::string text =
       cores >= kWhole ? fmt::format("{:.0f}", cores) : fmt::format("{:.3g}", cores);
   return text + (text == "1" ? " core" : " cores");
 }
 
-std::string show_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string format_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-std::string show_rate(double per_second) { return fixed(per_second, decimals_of(per_second)); }
+std::string format_rate(double per_second) { return fixed(per_second, decimals_of(per_second)); }
 
-std::string show_rate(const Estimate& rate) {
+std::string format_rate(const Estimate& rate) {
   const int decimals = decimals_of(rate.mean);
   return fmt::format("{} samples/s ({})", fixed(rate.mean, decimals),
-                     show_interval(rate, decimals));
+                     format_interval(rate, decimals));
 }
 
 bool is_even(const Estimate& estimate, int decimals) {
@@ -51,20 +51,20 @@ bool is_even(const Estimate& estimate, int decimals) {
   return std::abs(above - below) <= std::max(kAlike * longer, last_digit) && !is_clipped;
 }
 
-std::string show_interval(const Estimate& estimate, int decimals) {
+std::string format_interval(const Estimate& estimate, int decimals) {
   if (is_even(estimate, decimals)) return "±" + fixed(longer_side(estimate), decimals);
   return fixed(estimate.low, decimals) + "-" + fixed(estimate.high, decimals);
 }
 
-std::string show_interval(const Estimate& share) {
-  return show_interval({100 * share.mean, 100 * share.low, 100 * share.high}, 1);
+std::string format_interval(const Estimate& share) {
+  return format_interval({100 * share.mean, 100 * share.low, 100 * share.high}, 1);
 }
 
-std::string spell_roughly(Nanos ns) {
+std::string roughly_to_text(Nanos ns) {
   constexpr Nanos kThreeDigits = 1000;
   Nanos unit = 1;
   while (ns / unit >= kThreeDigits) unit *= 10;
-  return spell_duration(ns / unit * unit);
+  return duration_to_text(ns / unit * unit);
 }
 
 std::string capitalised(std::string sentence) {

@@ -15,8 +15,8 @@ constexpr std::string_view kDots = "..";
 [[noreturn]] void refuse(std::string_view text, std::string_view what, std::string_view form,
                          Range allowed) {
   throw ValueError("expected " + std::string(what) + " as " + std::string(form) + " within " +
-                   spell_real(std::abs(allowed.low)).insert(0, allowed.low < 0 ? "-" : "") +
-                   " and " + spell_real(allowed.high) + ", not '" + shown_text(text) + "'");
+                   real_to_text(std::abs(allowed.low)).insert(0, allowed.low < 0 ? "-" : "") +
+                   " and " + real_to_text(allowed.high) + ", not '" + shown_text(text) + "'");
 }
 
 // parse_real takes no sign.

@@ -76,9 +76,9 @@ Compute parse_compute(std::string_view text) {
   return compute;
 }
 
-std::string spell_compute(const Compute& compute) {
+std::string compute_to_text(const Compute& compute) {
   const std::string prefix(compute.gemm ? kGemm : "");
-  return prefix + (compute.preset.empty() ? spell_time_distribution(compute) : compute.preset);
+  return prefix + (compute.preset.empty() ? time_distribution_to_text(compute) : compute.preset);
 }
 
 }  // namespace loaderscope

@@ -95,7 +95,7 @@ CpuSet parse_cpu_list(std::string_view text) {
   return cpus;
 }
 
-std::string spell_cpu_list(const CpuSet& cpus) {
+std::string cpu_list_to_text(const CpuSet& cpus) {
   std::string text;
   for (auto first = cpus.begin(); first != cpus.end();) {
     auto last = first;

@@ -35,7 +35,7 @@ class OnCpus {
 
 // "0-3,8,10-11", as in /sys, ascending; from where it cannot be read on it is left out.
 CpuSet parse_cpu_list(std::string_view text);
-std::string spell_cpu_list(const CpuSet& cpus);  // the other way round
+std::string cpu_list_to_text(const CpuSet& cpus);  // the other way round
 
 // CPU seconds that anybody spent on `cpus` since boot, by the text of /proc/stat. Nothing when it
 // has not all of them.

@@ -154,16 +154,16 @@ Distribution parse_distribution(std::string_view text, double (*parse_value)(std
   return parse_distribution(text, parse_value, false);
 }
 
-std::string spell_distribution(const Distribution& d, std::string (*spell_value)(double)) {
+std::string distribution_to_text(const Distribution& d, std::string (*value_to_text)(double)) {
   switch (d.shape) {
     case Distribution::Shape::constant:
-      return spell_value(d.mean);
+      return value_to_text(d.mean);
     case Distribution::Shape::lognormal:
-      return "lognormal:" + spell_value(d.mean) + ":" + spell_real(d.spread);
+      return "lognormal:" + value_to_text(d.mean) + ":" + real_to_text(d.spread);
     case Distribution::Shape::exponential:
-      return "exponential:" + spell_value(d.mean);
+      return "exponential:" + value_to_text(d.mean);
     case Distribution::Shape::uniform:
-      return "uniform:" + spell_value(d.mean - d.spread) + ":" + spell_value(d.mean + d.spread);
+      return "uniform:" + value_to_text(d.mean - d.spread) + ":" + value_to_text(d.mean + d.spread);
   }
   return "";
 }
@@ -176,8 +176,8 @@ Distribution parse_time_distribution(std::string_view text) {
   });
 }
 
-std::string spell_time_distribution(const Distribution& d) {
-  return spell_distribution(d, [](double ns) { return spell_duration(std::llround(ns)); });
+std::string time_distribution_to_text(const Distribution& d) {
+  return distribution_to_text(d, [](double ns) { return duration_to_text(std::llround(ns)); });
 }
 
 }  // namespace loaderscope

@@ -21,7 +21,7 @@ constexpr std::size_t kAtLeast = std::size_t{1} << 20;  // pages that nobody tou
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 
 [[noreturn]] void complain(std::size_t bytes) {
-  throw RunError("host memory: " + show_size(static_cast<double>(bytes)) +
+  throw RunError("host memory: " + format_size(static_cast<double>(bytes)) +
                  " to be shared with worker processes cannot be had (" + std::strerror(errno) +
                  "); use fewer --num-workers, a smaller --prefetch-factor or a smaller "
                  "--batch-size");

@@ -45,12 +45,12 @@ std::string show(double value, std::span<const ShownUnit> units, int digits) {
 
 }  // namespace
 
-std::string show_duration(Nanos ns) {
+std::string format_duration(Nanos ns) {
   static constexpr ShownUnit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
   if (ns < 0)
-    return "-" + show_duration(ns == std::numeric_limits<Nanos>::min()
-                                   ? std::numeric_limits<Nanos>::max()
-                                   : -ns);
+    return "-" + format_duration(ns == std::numeric_limits<Nanos>::min()
+                                     ? std::numeric_limits<Nanos>::max()
+                                     : -ns);
   const double value = static_cast<double>(ns);
   // Minutes, hours and days begin at two of them.
   if (ns >= 172800 * kSecond) return significant(value / 86400e9, 4) + " d";
@@ -59,14 +59,16 @@ std::string show_duration(Nanos ns) {
   return show(value, units, 4);
 }
 
-std::string show_size(double bytes) {
+std::string format_size(double bytes) {
   static constexpr ShownUnit units[] = {{"B", 1},    {"KB", 1e3},  {"MB", 1e6},
                                         {"GB", 1e9}, {"TB", 1e12}, {"PB", 1e15}};
-  if (bytes < 0) return "-" + show_size(-bytes);
+  if (bytes < 0) return "-" + format_size(-bytes);
   return show(bytes, units, 3);
 }
 
-std::string show_byte_rate(double bytes_per_second) { return show_size(bytes_per_second) + "/s"; }
+std::string format_byte_rate(double bytes_per_second) {
+  return format_size(bytes_per_second) + "/s";
+}
 
 std::string with_commas(std::string digits) {
   const std::size_t first = digits.starts_with('-') ? 1 : 0;
@@ -79,11 +81,11 @@ std::string with_commas(std::string digits) {
   return digits;
 }
 
-std::string show_count(std::int64_t n) { return with_commas(std::to_string(n)); }
+std::string format_count(std::int64_t n) { return with_commas(std::to_string(n)); }
 
 std::string plural(std::int64_t n, std::string_view noun) {
   const bool hisses = noun.ends_with("tch") || noun.ends_with('s');
-  return show_count(n) + " " + std::string(noun) + (n == 1 ? "" : hisses ? "es" : "s");
+  return format_count(n) + " " + std::string(noun) + (n == 1 ? "" : hisses ? "es" : "s");
 }
 
 }  // namespace loaderscope

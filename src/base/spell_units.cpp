@@ -43,11 +43,11 @@ std::string spell(std::int64_t value, std::span<const Unit> units) {
 
 }  // namespace
 
-std::string spell_duration(Nanos ns) { return spell(ns, std::span(kDurationUnits).first(6)); }
+std::string duration_to_text(Nanos ns) { return spell(ns, std::span(kDurationUnits).first(6)); }
 
-std::string spell_size(Bytes bytes) { return spell(bytes, std::span(kSizeUnits).first(11)); }
+std::string size_to_text(Bytes bytes) { return spell(bytes, std::span(kSizeUnits).first(11)); }
 
-std::string spell_byte_rate(double bytes_per_second) {
+std::string byte_rate_to_text(double bytes_per_second) {
   std::string best = shortest(bytes_per_second) + "B/s";
   for (const Unit& unit : std::span(kSizeUnits).subspan(1, 10)) {
     const std::string text = shortest(bytes_per_second / static_cast<double>(unit.factor)) +
@@ -57,8 +57,8 @@ std::string spell_byte_rate(double bytes_per_second) {
   return best;
 }
 
-std::string spell_count_rate(double per_second) { return shortest(per_second) + "/s"; }
+std::string count_rate_to_text(double per_second) { return shortest(per_second) + "/s"; }
 
-std::string spell_real(double value) { return shortest(value); }
+std::string real_to_text(double value) { return shortest(value); }
 
 }  // namespace loaderscope

@@ -44,6 +44,7 @@ Action declare_report(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_explain(CLI::App& app);
 Action declare_help(CLI::App& app);
+Action declare_demo(CLI::App& app);
 Action declare_completion(CLI::App& app);
 Action declare_data_make(CLI::App& app);
 Action declare_data_info(CLI::App& app);

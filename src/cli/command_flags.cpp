@@ -6,10 +6,6 @@
 
 namespace loaderscope {
 
-void add_verbose(CLI::App& app, bool& verbose) {
-  app.add_flag("-v,--verbose", verbose, std::string(kVerbose.help));
-}
-
 CommandFlags::CommandFlags(CLI::App& app, std::span<const CommandFlag> flags) {
   for (const CommandFlag& flag : flags) {
     std::string names = "--" + std::string(flag.name);
@@ -49,11 +45,15 @@ std::string CommandFlags::text(std::string_view name) const {
   return all.empty() ? "" : all.back();
 }
 
-bool CommandFlags::is_on(std::string_view name) const {
-  const std::string value = text(name);
-  if (value.empty() || value == "false") return false;
-  if (value != "true") refuse(name, "expected true or false");
-  return true;
+bool CommandFlags::is_on(std::string_view name) const { return count(name) > 0; }
+
+int CommandFlags::count(std::string_view name) const {
+  int count = 0;
+  for (const std::string& value : texts(name)) {
+    if (value != "true" && value != "false") refuse(name, "expected true or false");
+    count = value == "true" ? count + 1 : 0;
+  }
+  return count;
 }
 
 void CommandFlags::refuse(std::string_view name, const std::string& reason) const {

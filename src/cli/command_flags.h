@@ -20,15 +20,16 @@ struct CommandFlag {
 
 // Of every command whose answer is a table.
 inline constexpr CommandFlag kVerbose = {"verbose", "v", "",
-                                         "Show all that is known, not only what fits a screen."};
+                                         "Print more. -vv prints everything that the result has."};
+inline constexpr CommandFlag kSummary = {
+    "summary", "", "compact|full",
+    "Print the short answer (compact) or the long one (full), as -v does."};
 
 // The flag of every command that compares its figures with ceilings.
 inline constexpr CommandFlag kMachineFlag = {
     "machine", "", "FILE",
     "Take this machine's ceilings of this profile, saved by 'probe --json', instead of that of "
     "'probe --save'; none: of no profile."};
-
-void add_verbose(CLI::App& app, bool& verbose);  // for a command that reads no scenario
 
 class CommandFlags {
  public:
@@ -43,6 +44,7 @@ class CommandFlags {
   std::string text(std::string_view name) const;  // the last one, or ""
   bool is_given(std::string_view name) const { return !texts(name).empty(); }
   bool is_on(std::string_view name) const;  // of a switch; throws UsageError
+  int count(std::string_view name) const;   // how often a switch is on; throws UsageError
 
   // The value by `parse`, or `otherwise`. Throws UsageError that names the flag.
   template <class T>

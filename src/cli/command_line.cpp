@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
 
 #include "cli/command.h"
+#include "cli/config_flags.h"
 #include "cli/output.h"
+#include "cli/overview.h"
 #include "cli/progress.h"
 #include "job/version_text.h"
 #include "manual/topics.h"
@@ -99,7 +102,7 @@ void declare_commands(CLI::App& parent, std::span<const Command> commands,
     // Behind its parts: of the commands that were parsed the innermost one comes first.
     result.push_back({app, command.declare ? command.declare(*app) : Action()});
     if (command.shows_progress)
-      app->add_flag_callback("--no-progress", ProgressPrinter::show_none,
+      app->add_flag_callback("--no-progress", ProgressPrinter::format_none,
                              "Print no progress on standard error.");
   }
 }
@@ -108,6 +111,7 @@ void declare_commands(CLI::App& parent, std::span<const Command> commands,
 std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group() == kHidden) continue;
     const std::vector<std::string>& names = option->get_lnames();
     flags.insert(flags.end(), names.begin(), names.end());
   }
@@ -122,8 +126,33 @@ std::string full_name(const CLI::App& app) {
 
 std::string see_help(const CLI::App& app) { return "; see " + full_name(app) + " --help"; }
 
-// The first word that nobody took.
-[[noreturn]] void refuse_word(const CLI::App& app, const std::string& word) {
+// Programs that people start without the "--" before them.
+bool is_program(const std::string& word) {
+  static const std::set<std::string> starters = {"torchrun", "accelerate", "deepspeed", "mpirun",
+                                                 "srun",     "bash",       "sh",        "uv"};
+  return word.ends_with(".py") || word.ends_with(".sh") || word.starts_with("python") ||
+         starters.contains(word);
+}
+
+// "run train.py", "run python train.py" and "loaderscope python train.py".
+bool is_meant_as_program(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.front().starts_with('-')) return false;
+  const bool takes_program = app.get_option_no_throw("--command") != nullptr;
+  return is_program(words.front()) && (takes_program || app.get_parent() == nullptr);
+}
+
+[[noreturn]] void refuse_program(const std::vector<std::string>& words) {
+  std::string program = words.front().ends_with(".py") ? "python" : "";
+  for (const std::string& word : words) program += (program.empty() ? "" : " ") + word;
+  throw UsageError(shown_text(words.front()) +
+                   ": a program comes after \"--\"\nhint: loaderscope run -- " +
+                   shown_text(program));
+}
+
+// The first word that no flag and no command takes.
+[[noreturn]] void refuse_word(const CLI::App& app, const std::vector<std::string>& words) {
+  const std::string& word = words.front();
+  if (is_meant_as_program(app, words)) refuse_program(words);
   if (word.starts_with('-')) {
     const std::string flag = word.substr(0, word.find('='));
     const std::vector<std::string> flags = flags_of(app);
@@ -143,9 +172,9 @@ std::string see_help(const CLI::App& app) { return "; see " + full_name(app) + "
 }
 
 void refuse_leftovers(const CLI::App& app) {
-  for (const std::string& word : app.remaining()) {
-    if (word != "--") refuse_word(app, word);
-  }
+  std::vector<std::string> words = app.remaining();
+  std::erase(words, "--");
+  if (!words.empty()) refuse_word(app, words);
 }
 
 // CLI11 reports "--steps: 1 required N missing".
@@ -198,7 +227,8 @@ struct Declared {
     root.formatter(help_formatter());
     root.set_version_flag("--version", version_text(),
                           "Print the version and exit; with --json as JSON.");
-    root.set_help_flag("-h,--help", "Print this help and exit.");
+    root.set_help_flag("-h,--help", "Print the most frequent flags and exit.");
+    root.set_help_all_flag("--help-all", "Print all flags and exit.");
     root.require_subcommand(0, 1);
     root.allow_extras();
     declare_commands(root, command_table(), commands);
@@ -215,6 +245,14 @@ void parse(Declared& declared, const std::vector<std::string>& given) {
   declared.root.parse(std::move(words));
 }
 
+// The innermost command of the words, or the root.
+const CLI::App& parsed_command(const CLI::App& app) {
+  const std::vector<const CLI::App*> commands = app.get_subcommands({});
+  for (const CLI::App* command : commands)
+    if (command->parsed()) return parsed_command(*command);
+  return app;
+}
+
 }  // namespace
 
 ExitCode run_command_line(int argc, const char* const* argv) {
@@ -224,7 +262,10 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     parse(declared, {argv + std::min(argc, 1), argv + argc});
   } catch (const CLI::CallForHelp&) {
     refuse_leftovers(root);
-    return print(root.help());
+    return print(short_help(parsed_command(root)));
+  } catch (const CLI::CallForAllHelp&) {
+    refuse_leftovers(root);
+    return print(parsed_command(root).help());
   } catch (const CLI::CallForVersion&) {
     return print_version({argv + std::min(argc, 1), argv + argc});
   } catch (const CLI::ParseError& error) {
@@ -235,11 +276,10 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     if (!command.app->parsed()) continue;
     refuse_leftovers(*command.app);
     if (command.action) return command.action();
-    std::fputs(command.app->help().c_str(), stderr);
+    std::fputs(short_help(*command.app).c_str(), stderr);
     return ExitCode::usage;
   }
-  std::fputs(root.help().c_str(), stderr);
-  return ExitCode::usage;
+  return print(std::string(kOverview));
 }
 
 void check_command_line(const std::vector<std::string>& words) {

@@ -15,11 +15,11 @@
 #include "cli/command.h"
 #include "cli/compare_arms.h"
 #include "cli/compare_flags.h"
+#include "cli/detail.h"
 #include "cli/experiments.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
 #include "experiment/case_run.h"
 #include "experiment/compare/bisect.h"
 #include "experiment/compare/compare.h"
@@ -39,7 +39,7 @@ namespace loaderscope {
 namespace {
 
 // Shows progress on standard error.
-compare::Comparison compare_with_progress(const CompareArm& a, const CompareArm& b,
+compare::Comparison compare_with_progress(const SideSetup& a, const SideSetup& b,
                                           const PairContext& context) {
   ProgressPrinter progress("runs");
   return compare_pair(a, b, context,
@@ -82,7 +82,7 @@ class Bisection {
   // One that nothing can have reached is as the last good one; one that does not run says nothing.
   compare::CommitState look(std::int64_t commit, const compare::Difference& whole) {
     const std::string& name = commits_[static_cast<std::size_t>(commit)].commit;
-    if (!refs_.out_of_reach(good_.arm.commit, name).empty()) return compare::CommitState::good;
+    if (!refs_.why_unaffected(good_.arm.commit, name).empty()) return compare::CommitState::good;
     try {
       const auto& found = found_.emplace_back(commit, measure(commit));
       if (found.second.interrupted) return compare::CommitState::unknown;
@@ -110,7 +110,7 @@ class Bisection {
   CommitSides refs_;
   PairContext context_;
   const std::vector<compare::Commit> commits_;
-  const CompareArm good_;
+  const SideSetup good_;
   std::vector<Found> found_;
   std::vector<std::string> notes_;
 };
@@ -241,8 +241,7 @@ ExitCode run_compare(CompareFlags& flags) {
   if (!flags.own.text("ref-a").empty()) comparison.file = file_of_batches(given);
   const compare::ComparisonResult judgement = judge(comparison);
   remember(comparison, judgement);
-  write_answer(places_of(given), result_of(comparison, version_number()),
-               standard_output_style(flags.own.is_on(kVerbose.name)));
+  write_answer(places_of(given), result_of(comparison, version_number()), answer_style(flags.own));
   return comparison.interrupted ? exit_code_of_signal(stop_signal.load())
                                 : exit_code_of(gate_of(comparison, judgement).gate);
 }

@@ -99,7 +99,7 @@ void CompareArms::take_refs(const CommandFlags& flags, const RunConfig& base,
 }
 
 std::string CompareArms::same_by_construction() const {
-  return refs ? refs->out_of_reach(two[0].arm.commit, two[1].arm.commit) : "";
+  return refs ? refs->why_unaffected(two[0].arm.commit, two[1].arm.commit) : "";
 }
 
 }  // namespace loaderscope

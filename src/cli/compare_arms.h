@@ -23,8 +23,8 @@ struct CompareArms {
   std::string same_by_construction() const;
 
   std::optional<CommitSides> refs;  // of those that are
-  std::array<CompareArm, 2> two;
-  std::optional<CompareArm> anchor;
+  std::array<SideSetup, 2> two;
+  std::optional<SideSetup> anchor;
   bool same_flags = true;
   std::vector<std::string> notes;
 

@@ -51,6 +51,7 @@ constexpr CommandFlag kCompareFlags[] = {
      "Default: .loaderscope/accepted.conf, where that is there."},
     kMachineFlag,
     kVerbose,
+    kSummary,
 };
 
 // "1786/s:8workers"

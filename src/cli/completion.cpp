@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/config_flags.h"
 #include "cli/output.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/settings.h"
@@ -101,6 +102,7 @@ TypedWords next_words(const Typed& typed) {
   if (typed.current.starts_with('-')) {
     TypedWords flags;
     for (const CLI::Option* flag : typed.app->get_options()) {
+      if (flag->get_group() == kHidden) continue;
       for (const std::string& name : flag->get_lnames()) flags.push_back("--" + name);
     }
     return flags;

@@ -26,11 +26,11 @@ std::string flag_names(const Field& field) {
 }
 
 // The values are read from the option's results, as text, once all words have been looked at.
-CLI::Option* add_flag(CLI::App& app, const Field& field) {
+CLI::Option* add_flag(CLI::App& app, const Field& field, const std::string& names) {
   const std::string description = described(field);
-  if (field.is_switch()) return app.add_flag(flag_names(field), description);
+  if (field.is_switch()) return app.add_flag(names, description);
   const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
-  CLI::Option* option = app.add_option(flag_names(field), keep, description);
+  CLI::Option* option = app.add_option(names, keep, description);
   option->type_name(std::string(field.value_name));
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   if (!field.implied.empty()) option->expected(0, 1);
@@ -68,7 +68,11 @@ ConfigFlags::ConfigFlags(CLI::App& app, Wanted wanted) {
           ->group("What runs");
   for (const Field& field : fields()) {
     if (wanted != nullptr && !wanted(field)) continue;
-    CLI::Option* option = add_flag(app, field);
+    if (!field.old_name.empty()) {
+      CLI::Option* old = add_flag(app, field, "--" + std::string(field.old_name));
+      flags_.emplace_back(&field, old->group(std::string(kHidden)));
+    }
+    CLI::Option* option = add_flag(app, field, flag_names(field));
     option->group(std::string(field.group));
     flags_.emplace_back(&field, option);
   }

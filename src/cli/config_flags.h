@@ -16,6 +16,9 @@ class Option;
 
 namespace loaderscope {
 
+// The group of flags that no help shows: names of earlier versions.
+inline constexpr std::string_view kHidden = "";
+
 // A flag that names several values of a setting: --data A --data B, --cache cold,warm.
 struct ListedFlag {
   std::string_view name;

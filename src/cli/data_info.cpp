@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/detail.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
 #include "dataset/drift.h"
 #include "dataset/info.h"
 #include "job/interrupt.h"
@@ -19,6 +19,7 @@ namespace {
 struct InfoFlags {
   std::string path, other, html;
   bool check = false, json = false, force = false;
+  DetailFlags detail;
 };
 
 dataset::DatasetInfo looked_at(const std::string& data, const InfoFlags& flags,
@@ -45,12 +46,12 @@ ExitCode info(const InfoFlags& flags) {
   };
   dataset::DatasetInfo first = looked_at(flags.path, flags, stop_signal);
   if (!is_drift) {
-    write_answer(places, result_of(first, version_number()), standard_output_style(false));
+    write_answer(places, result_of(first, version_number()), answer_style(flags.detail));
     return code(first.interrupted);
   }
   const dataset::Drift drift =
       dataset::drift_between(std::move(first), looked_at(flags.other, flags, stop_signal));
-  write_answer(places, result_of(drift, version_number()), standard_output_style(false));
+  write_answer(places, result_of(drift, version_number()), answer_style(flags.detail));
   return code(drift.a.interrupted || drift.b.interrupted);
 }
 
@@ -64,6 +65,7 @@ Action declare_data_info(CLI::App& app) {
   app.add_flag("--json", flags->json, "Print JSON.");
   app.add_option("--html", flags->html, "Also save a page with its pictures in this file.")
       ->type_name("FILE");
+  add_detail(app, flags->detail);
   app.add_flag("--force", flags->force, "Let --html FILE replace a file that is no result.");
   return [flags] { return info(*flags); };
 }

@@ -83,7 +83,8 @@ Action declare_data_make(CLI::App& app) {
       "The folder to fill, [FORMAT:]PATH, of a format of `list writer`; made when it is missing. "
       "Default: files.");
   add("--like", flags->like, "DATA",
-      "Make a twin of these images, as run --data has them: the same formats, sides, stored sizes, "
+      "Make a synthetic copy of these images, as run --data has them: the same formats, sides, "
+      "stored sizes, "
       "quality, classes and damage, and nothing of their content or names.");
   add("--count", flags->count, "N", "Images. Default: 1000; with --like all of them.");
   add("--size", flags->size, "SIZE",

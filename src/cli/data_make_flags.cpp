@@ -74,7 +74,7 @@ dataset::MakeOptions make_options(const MakeFlags& flags, const dataset::Target&
   return options;
 }
 
-// A twin is what the other data is: nothing but how many and which can be chosen.
+// A synthetic copy is what the other data is: nothing but how many and which can be chosen.
 dataset::TwinOptions twin_options(const MakeFlags& flags) {
   refuse_images(flags, "contradicts --like, which says it");
   refuse_tokens(flags);
@@ -82,7 +82,8 @@ dataset::TwinOptions twin_options(const MakeFlags& flags) {
   dataset::TwinOptions options;
   const dataset::Target target = flags.target();
   if (target.writer != nullptr && !target.writer->is_loose)
-    throw UsageError("PATH: expected a folder with --like; data pack makes shards of the twin");
+    throw UsageError(
+        "PATH: expected a folder with --like; data pack makes shards of the synthetic copy");
   options.path = target.folder;
   options.like = flags.like;
   std::int64_t count = 1;

@@ -7,10 +7,10 @@
 #include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
+#include "cli/detail.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/requirements.h"
-#include "cli/terminal.h"
 #include "cli/trace_answer.h"
 #include "loaderscope/report.h"
 #include "report/detect_kind.h"
@@ -23,7 +23,7 @@ struct DiagnoseFlags {
   std::vector<std::string> files, require;
   std::string step_range, batch_size, sample_rate;
   AnswerFiles answer;
-  bool verbose = false;
+  DetailFlags detail;
 };
 
 traces::TraceOptions options_of(const DiagnoseFlags& flags) {
@@ -70,9 +70,8 @@ ExitCode diagnose(const DiagnoseFlags& flags) {
   record.config.answer.html.value = flags.answer.html;
   const AnyResult result = result_of(record, analysis);
   keep_last_result(record, result);
-  return judge_and_answer(flags.require, record, analysis, [&] {
-    write_answer(places, result, standard_output_style(flags.verbose));
-  });
+  return judge_and_answer(flags.require, record, analysis,
+                          [&] { write_answer(places, result, answer_style(flags.detail)); });
 }
 
 }  // namespace
@@ -97,7 +96,7 @@ Action declare_diagnose(CLI::App& app) {
       ->type_name("RATE")
       ->take_last();
   add_answer_files(app, flags->answer);
-  add_verbose(app, flags->verbose);
+  add_detail(app, flags->detail);
   add_requirements(app, flags->require);
   return [flags] { return diagnose(*flags); };
 }

@@ -32,7 +32,7 @@ std::string leak_note(const std::vector<Bytes>& resident) {
   return fmt::format(
       "memory is not given back between the cases: this process grew by {} over {}; later "
       "cases ran with less of it",
-      show_size(static_cast<double>(grown)),
+      format_size(static_cast<double>(grown)),
       plural(std::ssize(resident) - static_cast<std::ptrdiff_t>(kSettled), "run"));
 }
 
@@ -78,7 +78,7 @@ ExperimentRunner::ExperimentRunner(const MachineFacts& machine, std::string prof
 }
 
 // A program may say the same in every run: what the first one says that fails is enough.
-RunRecord ExperimentRunner::run_or_show(const RunConfig& config, const EngineContext& context,
+RunRecord ExperimentRunner::run_or_show(const RunConfig& config, const RunContext& context,
                                         const std::string& output) {
   try {
     return run_engine(config, context);
@@ -95,14 +95,14 @@ RunRecord ExperimentRunner::run(const RunConfig& of_case) {
   std::string output;
   RunConfig config = of_case;
   config.measure.hook_cost.value = false;
-  EngineContext context;
+  RunContext context;
   context.stop_signal = &stop_signal_;
   context.guest.program_output = &output;
   RunRecord record = run_or_show(config, context, output);
   record.machine = machine_;
   record.tool_version = version_number();
   look_at_ceilings(record);
-  left_shared_ += value_of(record.metrics, "memory.left_shm_bytes").value_or(0);
+  left_shared_ += value_of(record.metrics, metric::memory_left_shm_bytes).value_or(0);
   resident_after_.push_back(read_process_counters().resident);
   return record;
 }
@@ -127,20 +127,20 @@ void ExperimentRunner::add_notes(Experiment& experiment, bool with_others) const
       experiment.notes.push_back(
           fmt::format("other programs took {:.1f} of {} meanwhile: alone the answer may "
                       "differ",
-                      others, show_cores(machine_.cores)));
+                      others, format_cores(machine_.cores)));
     }
   }
   experiment.notes.insert(experiment.notes.end(), profile_notes_.begin(), profile_notes_.end());
   if (!ceilings_.empty())
     experiment.notes.push_back(
-        fmt::format("the fastest run, of {} samples/s: {}", show_rate(fastest_), ceilings_));
+        fmt::format("the fastest run, of {} samples/s: {}", format_rate(fastest_), ceilings_));
   const std::string leak = leak_note(resident_after_);
   if (!leak.empty()) experiment.notes.push_back(leak);
   if (left_shared_ > 0) {
     experiment.notes.push_back(fmt::format(
         "shared memory is not given back between the cases: the programs left {} in /dev/shm over "
         "{}; later cases ran with less of it",
-        show_size(left_shared_), plural(std::ssize(resident_after_), "run")));
+        format_size(left_shared_), plural(std::ssize(resident_after_), "run")));
   }
 }
 

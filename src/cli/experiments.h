@@ -32,7 +32,7 @@ class ExperimentRunner {
  private:
   RunRecord run(const RunConfig& of_case);
   void look_at_ceilings(RunRecord& record);
-  RunRecord run_or_show(const RunConfig& config, const EngineContext& context,
+  RunRecord run_or_show(const RunConfig& config, const RunContext& context,
                         const std::string& output);
 
   MachineFacts machine_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/old_words.h"
 #include "cli/command.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
@@ -17,6 +18,7 @@
 #include "report/schemas.h"
 #include "report/table_parts.h"
 #include "settings/environment_changes.h"
+#include "settings/requirement.h"
 
 namespace loaderscope {
 namespace {
@@ -154,13 +156,26 @@ void list_words(std::ostream& out) {
          "('loaderscope help metrics'), and any setting.\n";
 }
 
+bool explain_word(std::ostream& out, const std::string& word) {
+  return explain_rows(out, word) || explain_path(out, word) || explain_metric(out, word) ||
+         explain_key(out, word);
+}
+
+// A word of an earlier version.
+bool explain_old_word(std::ostream& out, const std::string& word) {
+  std::string now = current_path(word);
+  for (const WordKind kind : {WordKind::finding, WordKind::engine, WordKind::limit})
+    if (now == word) now = std::string(current_word(kind, word));
+  if (now == word) return false;
+  out << word << " is now called " << now << ".\n";
+  return explain_word(out, now);
+}
+
 ExitCode explain(const std::string& word) {
   StandardOutput out;
   if (word.empty()) {
     list_words(out.stream());
-  } else if (!explain_rows(out.stream(), word) && !explain_answer_word(out.stream(), word) &&
-             !explain_path(out.stream(), word) && !explain_metric(out.stream(), word) &&
-             !explain_key(out.stream(), word)) {
+  } else if (!explain_word(out.stream(), word) && !explain_old_word(out.stream(), word)) {
     refuse(word);
   }
   return out.finish();

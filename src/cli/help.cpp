@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/overview.h"
 #include "manual/topics.h"
 
 namespace loaderscope {
@@ -59,7 +60,7 @@ std::string help_of_command(const CLI::App* command, std::span<const std::string
                        " has no such command; see loaderscope help " + command->get_name());
     command = inner;
   }
-  return command->help();
+  return short_help(*command);
 }
 
 ExitCode help(const std::vector<std::string>& words, const CLI::App& root) {

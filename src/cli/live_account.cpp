@@ -29,14 +29,14 @@ std::string busy_line(const RunningAccount& account, std::size_t width) {
   const double wall = seconds(account.window) / account.ranks;
   const std::string before =
       account.compute > 0
-          ? fmt::format("busy {} ", show_percent(share(account.compute, account.window)))
+          ? fmt::format("busy {} ", format_percent(share(account.compute, account.window)))
           : std::string();
   const bool has_samples = account.samples > 0;  // a program's batches may hold none that is known
   const std::string behind = fmt::format(
       "{} {}/s, a batch was ready {}, {:.1f} queued",
-      show_rate(static_cast<double>(has_samples ? account.samples : account.steps) / wall),
+      format_rate(static_cast<double>(has_samples ? account.samples : account.steps) / wall),
       has_samples ? "samples" : "batches",
-      show_percent(static_cast<double>(account.ready) / static_cast<double>(account.steps)),
+      format_percent(static_cast<double>(account.ready) / static_cast<double>(account.steps)),
       static_cast<double>(account.queued) / static_cast<double>(account.window));
   if (account.compute == 0) return behind.substr(0, width);
   const std::size_t taken = before.size() + behind.size() + 3;
@@ -58,7 +58,7 @@ std::string waits_line(const RunningAccount& account, std::size_t width) {
   std::string line;
   for (std::size_t i = 0; i < std::min(kMaxCauses, causes.size()); ++i) {
     const std::string next = fmt::format("{}{} {}", line.empty() ? "waits for " : ", ",
-                                         causes[i].second, show_percent(causes[i].first));
+                                         causes[i].second, format_percent(causes[i].first));
     if (line.size() + next.size() > width) break;
     line += next;
   }

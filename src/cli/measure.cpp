@@ -58,7 +58,7 @@ void add_gpu_load(const GpuSampler& watch, RunRecord& record) {
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   const std::vector<Metric> metrics = gpu_load_metrics(samples);
   add_missing(record.metrics, metrics, "gpu.");
-  if (!value_of(record.metrics, "link.width")) add_missing(record.metrics, metrics, "link.");
+  if (!value_of(record.metrics, metric::link_width)) add_missing(record.metrics, metrics, "link.");
   add_missing(record.metrics, weakest_link_metrics("/", addresses, allowed_cpus()), "numa.");
 }
 
@@ -70,7 +70,7 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   using Terminal = ProgressPrinter::Terminal;
   const bool prints = config.program.command.given;
   ProgressPrinter progress("steps", prints ? Terminal::shared : Terminal::own);
-  EngineContext context;
+  RunContext context;
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
   context.guest.replay = replay;

@@ -16,10 +16,10 @@
 #include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
+#include "cli/detail.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/requirements.h"
-#include "cli/terminal.h"
 #include "job/job_records.h"
 #include "loaderscope/report.h"
 #include "record/merge_records.h"
@@ -32,7 +32,7 @@ namespace {
 struct MergeFlags {
   std::vector<std::string> results, require;
   AnswerFiles answer;
-  bool verbose = false;
+  DetailFlags detail;
 };
 
 void refuse_same_files(const std::vector<std::string>& results) {
@@ -84,9 +84,8 @@ ExitCode merge(const MergeFlags& flags) {
   const Analysis analysis = analysed(record);
   const AnyResult result = result_of(record, analysis);
   keep_last_result(record, result);
-  return judge_and_answer(flags.require, record, analysis, [&] {
-    write_answer(places, result, standard_output_style(flags.verbose));
-  });
+  return judge_and_answer(flags.require, record, analysis,
+                          [&] { write_answer(places, result, answer_style(flags.detail)); });
 }
 
 }  // namespace
@@ -97,7 +96,7 @@ Action declare_merge(CLI::App& app) {
                  "What 'run --json FILE' has saved on each host of one job, in the order of their "
                  "ranks; a merged one too.");
   add_answer_files(app, flags->answer);
-  add_verbose(app, flags->verbose);
+  add_detail(app, flags->detail);
   add_requirements(app, flags->require);
   return [flags] { return merge(*flags); };
 }

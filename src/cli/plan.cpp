@@ -7,9 +7,9 @@
 #include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
+#include "cli/detail.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
-#include "cli/terminal.h"
 #include "experiment/prediction_history.h"
 #include "job/interrupt.h"
 #include "job/version_text.h"
@@ -28,7 +28,7 @@ struct PlanFlags {
   std::string from = "last", ranks, hosts, storage, step, decode_hosts, gpu_price;
   std::vector<std::string> set;
   AnswerFiles answer;
-  bool verbose = false;
+  DetailFlags detail;
 };
 
 template <class Parse>
@@ -110,7 +110,7 @@ ExitCode make_plan(const PlanFlags& flags) {
   const RunRecord record = read_result(place_of_result(flags.from)).record;
   JobPlan plan = plan_unless_stopped(record, question);
   plan.history = PredictionHistory(source::user_cache_folder()).summary();
-  write_answer(places, result_of(plan, version_number()), standard_output_style(flags.verbose));
+  write_answer(places, result_of(plan, version_number()), answer_style(flags.detail));
   return ExitCode::ok;
 }
 
@@ -145,7 +145,7 @@ Action declare_plan(CLI::App& app) {
       ->take_all()
       ->expected(1);
   add_answer_files(app, flags->answer);
-  add_verbose(app, flags->verbose);
+  add_detail(app, flags->detail);
   return [flags] { return make_plan(*flags); };
 }
 

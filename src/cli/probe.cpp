@@ -11,9 +11,9 @@
 #include "cli/command.h"
 #include "cli/command_flags.h"
 #include "cli/data_flags.h"
+#include "cli/detail.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
 #include "job/interrupt.h"
 #include "job/machine_profile.h"
 #include "job/version_text.h"
@@ -28,7 +28,8 @@ struct ProbeFlags {
   std::string data, path, python, demand, batch_size, ranks, read_at_most;
   AnswerFiles answer;
   std::vector<std::string> against;
-  bool quick = false, save = false, verbose = false;
+  bool quick = false, save = false;
+  DetailFlags detail;
 };
 
 // "1786/s:154MB"
@@ -80,7 +81,7 @@ probe::ProfileOptions options_of(const ProbeFlags& flags) {
   read_flag(flags.read_at_most, "--read-at-most", options.read_at_most, parse_size);
   if (!flags.read_at_most.empty() && options.read_at_most < kMin)
     throw UsageError(fmt::format("--read-at-most {}: expected {} or more",
-                                 shown_text(flags.read_at_most), spell_size(kMin)));
+                                 shown_text(flags.read_at_most), size_to_text(kMin)));
   if (const char* cpus = std::getenv("SLURM_CPUS_PER_TASK")) options.slurm_cpus = cpus;
   options.runtime = cuda::real_runtime();
   return options;
@@ -125,7 +126,7 @@ ExitCode run_probe(const ProbeFlags& flags) {
     profile = probe::measure_profile(options, stop_signal);
   }
   judge(profile, demand, profile.interrupted ? std::vector<probe::Profile>() : peers);
-  write_answer(places, result_of(profile, version_number()), standard_output_style(flags.verbose));
+  write_answer(places, result_of(profile, version_number()), answer_style(flags.detail));
   if (flags.save && !profile.interrupted) {
     const std::string place = save_machine(profile);
     std::fprintf(stderr, "loaderscope: kept as %s; runs on this machine are shown beside it\n",
@@ -172,7 +173,7 @@ Action declare_probe(CLI::App& app) {
   add("--html", flags->answer.html, "Also save a page with its pictures in this file.", "FILE");
   app.add_flag("--force", flags->answer.force,
                "Let --json FILE and --html FILE replace files that are no results.");
-  add_verbose(app, flags->verbose);
+  add_detail(app, flags->detail);
   return [flags] { return run_probe(*flags); };
 }
 

@@ -5,8 +5,8 @@
 
 #include "cli/answer_files.h"
 #include "cli/command.h"
+#include "cli/detail.h"
 #include "cli/output.h"
-#include "cli/terminal.h"
 #include "job/interrupt.h"
 #include "job/version_text.h"
 #include "report/results.h"
@@ -17,6 +17,7 @@ namespace {
 struct LinkFlags {
   int gpu = 0;
   AnswerFiles answer;
+  DetailFlags detail;
 };
 
 ExitCode probe_link(const LinkFlags& flags) {
@@ -26,7 +27,7 @@ ExitCode probe_link(const LinkFlags& flags) {
   probe::LinkOptions options;
   options.device = flags.gpu;
   const probe::LinkMatrix matrix = probe::measure_link(cuda::real_runtime(), options, stop_signal);
-  write_answer(places, result_of(matrix, version_number()), standard_output_style(false));
+  write_answer(places, result_of(matrix, version_number()), answer_style(flags.detail));
   return matrix.interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }
 
@@ -40,6 +41,7 @@ Action declare_probe_link(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--html", flags->answer.html, "Also save a page with its pictures in this file.")
       ->type_name("FILE");
+  add_detail(app, flags->detail);
   app.add_flag("--force", flags->answer.force,
                "Let --json FILE and --html FILE replace files that are no results.");
   return [flags] { return probe_link(*flags); };

@@ -29,7 +29,7 @@ std::string progress_line(const std::string& what, const ProgressState& since,
   if (grown <= 0) return line;
   const double left_s = std::min(elapsed_s * std::max(1 - now.fraction, 0.0) / grown, 1e9);
   return line + (now.may_end ? ", at most " : ", ") +
-         show_duration(static_cast<Nanos>(left_s * 1e9)) + " left";
+         format_duration(static_cast<Nanos>(left_s * 1e9)) + " left";
 }
 
 std::string redrawn(std::size_t before, const std::vector<std::string>& lines, std::size_t width) {
@@ -56,7 +56,7 @@ bool shows_any = true;
 
 }  // namespace
 
-void ProgressPrinter::show_none() { shows_any = false; }
+void ProgressPrinter::format_none() { shows_any = false; }
 
 bool ProgressPrinter::shows() { return shows_any; }
 

@@ -39,7 +39,7 @@ class ProgressPrinter {
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
-  static void show_none();  // from now on
+  static void format_none();  // from now on
   static bool shows();
 
   // What stands below the line on a terminal of so many columns, and behind it else.

@@ -9,10 +9,10 @@
 #include "cli/analyse_run.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
+#include "cli/detail.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/requirements.h"
-#include "cli/terminal.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "report/detect_kind.h"
@@ -30,7 +30,7 @@ struct ReportFlags {
   std::string schema;
   std::vector<std::string> require;
   bool force = false;
-  bool verbose = false;
+  DetailFlags detail;
 };
 
 const ReportRow& writer_of(const std::string& format) {
@@ -75,8 +75,8 @@ void write_report(const ReportFlags& flags, const ReportRow& writer, const AnyRe
     throw UsageError(
         fmt::format("--format {}: is no text for a terminal; give --output FILE", writer.row.name));
   ReportStyle style;
-  style.verbose = flags.verbose;
-  if (flags.output == "-") style = standard_output_style(flags.verbose);
+  set_detail(style, flags.detail);
+  if (flags.output == "-") style = answer_style(flags.detail);
   write_output(flags.output, [&](std::ostream& out) { writer.write(out, result, style); });
 }
 
@@ -141,7 +141,7 @@ Action declare_report(CLI::App& app) {
          "Print the JSON Schema of a kind of result instead; see 'loaderscope list result'.")
       ->type_name("KIND")
       ->take_last();
-  add_verbose(app, flags->verbose);
+  add_detail(app, flags->detail);
   app.add_flag("--force", flags->force, "Let --output FILE replace a file that is no result.");
   add_requirements(app, flags->require);
   return [flags] { return report(*flags); };

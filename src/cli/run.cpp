@@ -13,13 +13,13 @@
 #include "cli/command.h"
 #include "cli/command_flags.h"
 #include "cli/config_flags.h"
+#include "cli/detail.h"
 #include "cli/last_result.h"
 #include "cli/limits.h"
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/requirements.h"
 #include "cli/run_job.h"
-#include "cli/terminal.h"
 #include "cli/trace_answer.h"
 #include "cli/trial_runs.h"
 #include "job/interrupt.h"
@@ -57,6 +57,7 @@ constexpr CommandFlag kRunFlags[] = {
      "answer names it."},
     kMachineFlag,
     kVerbose,
+    kSummary,
 };
 
 struct RunFlags {
@@ -165,7 +166,7 @@ ExitCode run(RunFlags& flags) {
     nsys.emplace(flags.own.text("nsys"), given);
     given.program.command.value = nsys->command();
   }
-  const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
+  const ReportStyle style = answer_style(flags.own);
   MachineFacts machine = read_machine();
   const MachineLimits limits = limits_of(machine, given);
   machine.unusable_gpu = limits.unusable_gpu;

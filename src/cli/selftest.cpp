@@ -13,9 +13,9 @@
 #include "cli/command.h"
 #include "cli/command_flags.h"
 #include "cli/config_flags.h"
+#include "cli/detail.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
 #include "dataset/make.h"
 #include "experiment/selftest/own_loader.h"
 #include "job/interrupt.h"
@@ -42,7 +42,7 @@ struct SelftestFlags {
   explicit SelftestFlags(CLI::App& app) : base(app, has_flag) {}
 
   bool quick = false;
-  bool verbose = false;
+  DetailFlags detail;
   ConfigFlags base;
 };
 
@@ -88,7 +88,7 @@ bool make_images(const PrivateFolder& folder, const std::atomic<int>& stop_signa
 
 selftest::Run runner(const std::atomic<int>& stop_signal) {
   return [&stop_signal](const RunConfig& config) {
-    EngineContext context;
+    RunContext context;
     context.stop_signal = &stop_signal;
     return run_engine(config, context);
   };
@@ -147,7 +147,7 @@ ExitCode run_with(const SelftestFlags& flags) {
   const std::atomic<int>& stop_signal = catch_stop_signals();
   selftest::Result result = test(given, limits, options, stop_signal);
   for (std::string& note : notes_on(given)) result.notes.push_back(std::move(note));
-  write_answer(places, result_of(result, version_number()), standard_output_style(flags.verbose));
+  write_answer(places, result_of(result, version_number()), answer_style(flags.detail));
   if (result.interrupted) return exit_code_of_signal(stop_signal.load());
   return result.passed() ? ExitCode::ok : ExitCode::requirement_not_met;
 }
@@ -158,7 +158,7 @@ Action declare_selftest(CLI::App& app) {
   const auto flags = std::make_shared<SelftestFlags>(app);
   app.add_flag("--quick", flags->quick,
                "One round of each pipeline, and at most 20 s of repeating what was not found.");
-  add_verbose(app, flags->verbose);
+  add_detail(app, flags->detail);
   return [flags] { return run_with(*flags); };
 }
 

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/detail.h"
 #include "cli/experiments.h"
 #include "cli/limits.h"
 #include "cli/output.h"
-#include "cli/terminal.h"
 #include "experiment/axes.h"
 #include "experiment/data_facts.h"
 #include "job/interrupt.h"
@@ -34,6 +34,7 @@ constexpr CommandFlag kSweepFlags[] = {
      "Go on with what a sweep saved there with --json has not run; with the same settings."},
     kMachineFlag,
     kVerbose,
+    kSummary,
 };
 
 struct SweepFlags {
@@ -89,7 +90,7 @@ ExitCode sweep(SweepFlags& flags) {
   const std::string nothing = reason_for_nothing(experiment);
   if (!nothing.empty() && !experiment.interrupted)
     throw RunError("no case could be run: " + nothing);
-  const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
+  const ReportStyle style = answer_style(flags.own);
   write_answer(places_of(given), result_of(experiment, version_number()), style);
   return runner.exit_code(experiment);
 }

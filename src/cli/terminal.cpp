@@ -24,9 +24,8 @@ bool has_utf8() {
 
 }  // namespace
 
-ReportStyle standard_output_style(bool verbose) {
+ReportStyle standard_output_style() {
   ReportStyle style;
-  style.verbose = verbose;
   if (isatty(STDOUT_FILENO) != 1) return style;
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {

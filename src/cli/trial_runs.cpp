@@ -31,7 +31,7 @@ void say_second_run() {
 }
 
 // "90 s", "4 min"
-std::string show_about(Nanos time) {
+std::string format_about(Nanos time) {
   constexpr std::int64_t kFewSeconds = 120;
   const std::int64_t s = (time + kSecond - 1) / kSecond;
   return s <= kFewSeconds ? fmt::format("{} s", s) : fmt::format("{} min", (s + 59) / 60);
@@ -40,8 +40,8 @@ std::string show_about(Nanos time) {
 void say_more_runs(const TrialPlan& plan, bool is_program) {
   const std::string text =
       fmt::format("loaderscope: testing {}: {} short runs{} of {}, about {}\n",
-                  spell_changes(plan.changes), plan.runs, is_program ? " of your program" : "",
-                  plural(plan.steps, "step"), show_about(plan.time));
+                  changes_to_text(plan.changes), plan.runs, is_program ? " of your program" : "",
+                  plural(plan.steps, "step"), format_about(plan.time));
   std::fputs(text.c_str(), stderr);
 }
 

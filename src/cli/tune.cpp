@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/detail.h"
 #include "cli/experiments.h"
 #include "cli/last_result.h"
 #include "cli/limits.h"
 #include "cli/output.h"
 #include "cli/saved_command.h"
-#include "cli/terminal.h"
 #include "experiment/axes.h"
 #include "experiment/record_prediction_errors.h"
 #include "experiment/settings.h"
@@ -46,6 +46,7 @@ constexpr CommandFlag kTuneFlags[] = {
      "are the base case."},
     kMachineFlag,
     kVerbose,
+    kSummary,
 };
 
 struct TuneFlags {
@@ -156,7 +157,7 @@ ExitCode run_tune(TuneFlags& flags) {
   const std::string nothing = reason_for_nothing(answer);
   if (!nothing.empty() && !answer.experiment.interrupted)
     throw RunError("no setting could be run: " + nothing);
-  const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
+  const ReportStyle style = answer_style(flags.own);
   write_answer(places_of(given), result_of(answer, version_number()), style);
   return runner.exit_code(answer.experiment);
 }

@@ -16,10 +16,10 @@
 #include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
+#include "cli/detail.h"
 #include "cli/live_screen.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/terminal.h"
 #include "job/interrupt.h"
 #include "job/version_text.h"
 #include "report/results.h"
@@ -29,10 +29,10 @@ namespace loaderscope {
 namespace {
 
 struct WatchFlags {
-  std::string pid, interval, duration, stall_after;
+  std::string pid, interval, duration, hang_after;
   AnswerFiles answer;
   std::vector<std::string> command;
-  bool verbose = false;
+  DetailFlags detail;
 };
 
 template <class T>
@@ -48,7 +48,7 @@ Nanos time_of(const char* flag, const std::string& text, Nanos least) {
   const Nanos time = value_of(flag, text, parse_duration);
   if (time < least)
     throw UsageError(
-        fmt::format("{} {}: expected {} or more", flag, shown_text(text), spell_duration(least)));
+        fmt::format("{} {}: expected {} or more", flag, shown_text(text), duration_to_text(least)));
   return time;
 }
 
@@ -71,7 +71,7 @@ watch::WatchOptions options_of(const WatchFlags& flags) {
   }
   watch::WatchOptions options;
   options.interval = time_of("--interval", flags.interval, 100 * kMillisecond);
-  options.stall_after = time_of("--stall-after", flags.stall_after, kSecond);
+  options.hang_after = time_of("--hang-after", flags.hang_after, kSecond);
   if (!flags.duration.empty())
     options.duration = time_of("--duration", flags.duration, kMillisecond);
   if (flags.pid.empty()) return options;
@@ -87,7 +87,7 @@ watch::WatchOptions options_of(const WatchFlags& flags) {
 class WatchProgress {
  public:
   // A program prints where a screen would be.
-  explicit WatchProgress(bool is_beside_program) {
+  WatchProgress(bool is_beside_program, const DetailFlags& detail) : detail_(detail) {
     if (!is_beside_program && LiveScreen::is_possible() && ProgressPrinter::shows())
       screen_.emplace();
   }
@@ -96,7 +96,7 @@ class WatchProgress {
     if (screen_) {
       std::ostringstream text;
       find_row("table", report_table())
-          .write(text, result_of(now, version_number()), standard_output_style(false));
+          .write(text, result_of(now, version_number()), answer_style(detail_));
       screen_->show(text.str());
       return !screen_->wants_to_quit();
     }
@@ -119,6 +119,7 @@ class WatchProgress {
       std::fprintf(stderr, "loaderscope: %s\n", printable(line).c_str());
   }
 
+  DetailFlags detail_;
   std::optional<LiveScreen> screen_;
   double next_s_ = kEvery;
   bool stands_ = false;
@@ -149,13 +150,13 @@ ExitCode run_watch(const WatchFlags& flags) {
     options.child = &*child;
     options.pid = child->pid();
   }
-  std::optional<WatchProgress> progress(std::in_place, child.has_value());
+  std::optional<WatchProgress> progress(std::in_place, child.has_value(), flags.detail);
   const watch::Watch result = watch::watch_job(
       options, stop_signal, [&](const watch::Watch& now) { return progress->show(now); });
   progress.reset();
   const bool has_ended = !child || child->status();
   if (!has_ended) end_program(*child);
-  write_answer(places, result_of(result, version_number()), standard_output_style(flags.verbose));
+  write_answer(places, result_of(result, version_number()), answer_style(flags.detail));
   if (const int signal = stop_signal.load()) return exit_code_of_signal(signal);
   return child && has_ended ? exit_code_of(flags, child->status()) : ExitCode::ok;
 }
@@ -165,7 +166,7 @@ ExitCode run_watch(const WatchFlags& flags) {
 Action declare_watch(CLI::App& app) {
   const auto flags = std::make_shared<WatchFlags>();
   flags->interval = "1s";
-  flags->stall_after = "10s";
+  flags->hang_after = "10s";
   app.add_option("--pid", flags->pid,
                  "The job: the number of its first process, or of its trainer.")
       ->type_name("PID");
@@ -177,9 +178,10 @@ Action declare_watch(CLI::App& app) {
   app.add_option("--duration", flags->duration, "How long to watch; else until the job ends.")
       ->type_name("TIME");
   app.add_option("--interval", flags->interval, "Between two readings (1s).")->type_name("TIME");
-  app.add_option("--stall-after", flags->stall_after,
+  app.add_option("--hang-after", flags->hang_after,
                  "Say where each process stands once nothing has gone on for so long (10s).")
       ->type_name("TIME");
+  app.add_option("--stall-after", flags->hang_after)->group(std::string(kHidden));
   app.add_option("--json", flags->answer.json,
                  "Also write the result to this file; - prints only JSON.")
       ->type_name("FILE");
@@ -187,7 +189,7 @@ Action declare_watch(CLI::App& app) {
       ->type_name("FILE");
   app.add_flag("--force", flags->answer.force,
                "Let --json FILE and --html FILE replace files that are no results.");
-  add_verbose(app, flags->verbose);
+  add_detail(app, flags->detail);
   return [flags] { return run_watch(*flags); };
 }
 

@@ -8,11 +8,11 @@
 #include "cli/command.h"
 #include "cli/command_flags.h"
 #include "cli/config_flags.h"
+#include "cli/detail.h"
 #include "cli/last_result.h"
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/saved_command.h"
-#include "cli/terminal.h"
 #include "experiment/prediction_history.h"
 #include "job/interrupt.h"
 #include "job/machine_profile.h"
@@ -35,7 +35,7 @@ struct WhatIfFlags {
   std::string result, profile;
   std::vector<std::string> set;
   bool verify = false;
-  bool verbose = false;
+  DetailFlags detail;
   ConfigFlags base;  // without a result
 };
 
@@ -160,8 +160,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
     if (!interrupted && !is_model_engine(record.engine) && answer.predicted)
       history.add(answer.predicted->samples_per_s, answer.verified->samples_per_s);
   }
-  write_answer(places_of(given), result_of(answer, version_number()),
-               standard_output_style(flags.verbose));
+  write_answer(places_of(given), result_of(answer, version_number()), answer_style(flags.detail));
   return interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }
 
@@ -188,7 +187,7 @@ Action declare_what_if(CLI::App& app) {
   app.add_flag("--verify", flags->verify,
                "Run the changed configuration for real too, and say how far the prediction was "
                "off.");
-  add_verbose(app, flags->verbose);
+  add_detail(app, flags->detail);
   return [flags] { return what_if(*flags); };
 }
 

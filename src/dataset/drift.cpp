@@ -104,18 +104,18 @@ void add_distribution(std::vector<Difference>& to, const char* what, const Measu
   to.push_back(std::move(difference));
 }
 
-std::string show_number(std::int64_t value) { return std::to_string(value); }
-std::string show_bytes(std::int64_t value) { return show_size(static_cast<double>(value)); }
-std::string show_aspect(std::int64_t value) {
+std::string format_number(std::int64_t value) { return std::to_string(value); }
+std::string format_bytes(std::int64_t value) { return format_size(static_cast<double>(value)); }
+std::string format_aspect(std::int64_t value) {
   return fmt::format("{:.2f}", static_cast<double>(value) / 1000);
 }
 
 void add_images(std::vector<Difference>& to, const DatasetInfo& a, const DatasetInfo& b) {
-  add_distribution(to, "stored size", a.stored_bytes, b.stored_bytes, show_bytes);
-  add_distribution(to, "width", a.widths, b.widths, show_number);
-  add_distribution(to, "height", a.heights, b.heights, show_number);
-  add_distribution(to, "aspect", a.aspects, b.aspects, show_aspect);
-  add_distribution(to, "quality", a.qualities, b.qualities, show_number);
+  add_distribution(to, "stored size", a.stored_bytes, b.stored_bytes, format_bytes);
+  add_distribution(to, "width", a.widths, b.widths, format_number);
+  add_distribution(to, "height", a.heights, b.heights, format_number);
+  add_distribution(to, "aspect", a.aspects, b.aspects, format_aspect);
+  add_distribution(to, "quality", a.qualities, b.qualities, format_number);
   add_shares(to, "format", a.formats, b.formats);
   add_shares(to, "subsampling", a.subsamplings, b.subsamplings);
   const std::int64_t jpegs_a = count_of(a.formats, "jpeg"), jpegs_b = count_of(b.formats, "jpeg");

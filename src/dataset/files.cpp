@@ -173,7 +173,7 @@ void demand_space(const std::string& path, double bytes, std::string_view remedy
   const double free = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
   if (bytes <= free) return;
   throw RunError(fmt::format("{}: the images need about {} and {} are free; make room or {}",
-                             shown_text(path), show_size(bytes), show_size(free), remedy));
+                             shown_text(path), format_size(bytes), format_size(free), remedy));
 }
 
 }  // namespace loaderscope::dataset

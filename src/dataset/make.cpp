@@ -56,8 +56,8 @@ std::string describe(const std::string& path, std::int64_t count, const MakeResu
   if (result.made == 0) return fmt::format("{}: holds these {} images already", place, count);
   return fmt::format(
       "{}: {} images made, {} ({} each){}", place, result.made,
-      show_size(static_cast<double>(result.bytes)),
-      show_size(static_cast<double>(result.bytes) / static_cast<double>(result.made)),
+      format_size(static_cast<double>(result.bytes)),
+      format_size(static_cast<double>(result.bytes) / static_cast<double>(result.made)),
       result.found > 0 ? fmt::format(", {} were there", result.found) : "");
 }
 

@@ -148,11 +148,11 @@ std::string describe(const TokenOptions& options, const MakeResult& result) {
   const std::string place = shown_text(options.path);
   if (!result.complete)
     return fmt::format("{}: stopped before all {} tokens were made; the same command begins again",
-                       place, show_count(options.tokens));
+                       place, format_count(options.tokens));
   const std::string what =
-      result.made == 0 ? fmt::format("holds these {} tokens already", show_count(options.tokens))
-                       : fmt::format("{} tokens made, {}", show_count(result.made),
-                                     show_size(static_cast<double>(result.bytes)));
+      result.made == 0 ? fmt::format("holds these {} tokens already", format_count(options.tokens))
+                       : fmt::format("{} tokens made, {}", format_count(result.made),
+                                     format_size(static_cast<double>(result.bytes)));
   const bool has_type = options.documents || is_narrow(options);
   return fmt::format("{}: {}\nloaderscope run --data 'tokens:{}{}'", place, what, place,
                      has_type ? "" : "?type=u32");

@@ -15,7 +15,7 @@ struct LengthDistribution {
   double median = 512, sigma = 0;  // of the logarithm
 };
 LengthDistribution parse_lengths(std::string_view text);  // 512, lognormal:512:1.0; ValueError
-std::string spell_lengths(const LengthDistribution& lengths);
+std::string lengths_to_text(const LengthDistribution& lengths);
 std::int64_t parse_token_count(std::string_view text);  // 10M, 500k, 4096; throws ValueError
 
 struct TokenOptions {

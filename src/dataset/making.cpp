@@ -22,7 +22,7 @@ void check_reachable(const MakeOptions& options, const QualityCurve& curve) {
   if (*options.bytes_per_pixel >= least && *options.bytes_per_pixel <= most) return;
   throw UsageError(fmt::format(
       "--bytes-per-pixel {}: JPEG --subsampling {} reaches {:.2f} to {:.2f}; give a value between",
-      spell_real(*options.bytes_per_pixel),
+      real_to_text(*options.bytes_per_pixel),
       kSubsamplingNames[static_cast<std::size_t>(options.subsampling)], least, most));
 }
 

@@ -23,7 +23,7 @@ Json wanted(const MakeOptions& options) {
   Json json = {{"schema", kSchema},
                {"generator", kGenerator},
                {"count", options.count},
-               {"size", spell_size_distribution(options.size)},
+               {"size", size_distribution_to_text(options.size)},
                {"format", row_of(options.format).row.name}};
   if (options.bytes_per_pixel) {
     json["bytes-per-pixel"] = *options.bytes_per_pixel;
@@ -51,7 +51,7 @@ Json wanted(const PackOptions& options, const PackPlan& plan) {
                {"samples", plan.samples},
                {"names", plan.digest},
                {"shards", plan.shards},
-               {"encode", options.encode ? spell_encoding(*options.encode) : "keep"},
+               {"encode", options.encode ? encoding_to_text(*options.encode) : "keep"},
                {"max-side", options.max_side},
                {"restart-rows", options.restart_rows},
                {"in-order", options.in_order},
@@ -118,7 +118,7 @@ MadeFolder made_folder(const TokenOptions& options) {
       {"generator", kGenerator},
       {"tokens", options.tokens},
       {"vocabulary", options.vocabulary},
-      {"documents", options.documents ? spell_lengths(*options.documents) : "none"},
+      {"documents", options.documents ? lengths_to_text(*options.documents) : "none"},
       {"seed", options.seed}};
   return {options.path, "data make", wanted.dump()};
 }

@@ -27,7 +27,7 @@ MadeFolder made_folder(const MakeOptions& options);
 MadeFolder made_folder(const MakeOptions& options, const MadeShards& shards);
 MadeFolder made_folder(const TokenOptions& options);
 MadeFolder made_folder(const PackOptions& options, const PackPlan& plan);
-// `digest`: of all that is known of the images that the twin is like.
+// `digest`: of all that is known of the images that the synthetic copy is like.
 MadeFolder made_folder(const TwinOptions& options, std::int64_t images, std::uint64_t digest);
 
 enum class FolderState { fresh, incomplete, complete };

@@ -88,9 +88,9 @@ Format parse_format(std::string_view text) {
   return static_cast<Format>(&found - format_table().data());
 }
 
-std::string spell_size_distribution(const SizeDistribution& size) {
+std::string size_distribution_to_text(const SizeDistribution& size) {
   const std::string sides = fmt::format("{}x{}", size.width, size.height);
-  return size.sigma > 0 ? fmt::format("lognormal:{}:{}", sides, spell_real(size.sigma)) : sides;
+  return size.sigma > 0 ? fmt::format("lognormal:{}:{}", sides, real_to_text(size.sigma)) : sides;
 }
 
 void check_options(const MakeOptions& options) {

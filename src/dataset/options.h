@@ -64,7 +64,7 @@ double parse_bytes_per_pixel(std::string_view text);              // 0.393, 72Ki
 Subsampling parse_subsampling(std::string_view text);             // 420 422 444 grey
 Format parse_format(std::string_view text);                       // one that is available here
 
-std::string spell_size_distribution(const SizeDistribution& size);
+std::string size_distribution_to_text(const SizeDistribution& size);
 
 // Throws UsageError for what cannot be made, naming the flag.
 void check_options(const MakeOptions& options);

@@ -70,8 +70,8 @@ PackResult fill(const OpenedData& data, const PackOptions& options, const PackPl
 std::string what_became(const PackResult& result) {
   std::string text =
       fmt::format("{} packed into {}, {}, where they had {}", plural(result.samples, "sample"),
-                  plural(result.written, "shard"), show_size(static_cast<double>(result.bytes)),
-                  show_size(static_cast<double>(result.stored)));
+                  plural(result.written, "shard"), format_size(static_cast<double>(result.bytes)),
+                  format_size(static_cast<double>(result.stored)));
   if (result.found > 0) text += fmt::format(" ({} were there)", plural(result.found, "shard"));
   if (!result.has_labels) text += "; without classes, which are not known of such data";
   if (result.as_they_were > 0)

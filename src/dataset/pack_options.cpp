@@ -62,7 +62,7 @@ Encoding parse_encoding(std::string_view text) {
   return encoding;
 }
 
-std::string spell_encoding(const Encoding& encoding) {
+std::string encoding_to_text(const Encoding& encoding) {
   const FormatRow& format = row_of(encoding.format);
   return format.has_quality ? fmt::format("{}:{}", format.row.name, encoding.quality)
                             : std::string(format.row.name);

@@ -20,7 +20,7 @@ struct Encoding {
   int quality = 90;  // of formats that have one
 };
 Encoding parse_encoding(std::string_view text);  // jpeg:90 webp:80 png; throws ValueError
-std::string spell_encoding(const Encoding& encoding);
+std::string encoding_to_text(const Encoding& encoding);
 
 inline constexpr int kUsualSize = 256;
 

@@ -17,7 +17,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-// In the order of their names, so that the same data gives the same twin.
+// In the order of their names, so that the same data gives the same copy.
 std::vector<SeenImage> images_of(const TwinOptions& options, const MakeContext& context) {
   std::vector<SeenImage> images;
   std::mutex mutex;
@@ -25,7 +25,7 @@ std::vector<SeenImage> images_of(const TwinOptions& options, const MakeContext& 
   looking.stop_signal = context.stop_signal;
   looking.threads = options.threads;
   looking.on_image = [&](SeenImage image) {
-    // Formats without an encoder, such as videos, have no twin.
+    // Formats without an encoder, such as videos, have no synthetic copy.
     if (image.facts.kind != Kind::unknown && encoder_of(image.facts.kind) == nullptr) return;
     const std::lock_guard lock(mutex);
     images.push_back(std::move(image));
@@ -34,7 +34,7 @@ std::vector<SeenImage> images_of(const TwinOptions& options, const MakeContext& 
   std::sort(images.begin(), images.end(),
             [](const SeenImage& a, const SeenImage& b) { return a.name < b.name; });
   if (images.empty() && (context.stop_signal == nullptr || context.stop_signal->load() == 0))
-    throw RunError(shown_text(options.like) + ": has no image that a twin could be like");
+    throw RunError(shown_text(options.like) + ": has no image to make a synthetic copy of");
   return images;
 }
 

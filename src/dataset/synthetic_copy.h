@@ -18,10 +18,10 @@ struct TwinOptions {
   int threads = 0;
 };
 
-// Each image has a twin of the same format, sides, subsampling and kind of scans, of nearly its
-// bytes, by its JPEG quality where a photograph can have so many bytes of it, and of the same
-// damage: empty, cut short, no image. Nothing else of it goes into the twin: no pixel, no name,
-// nothing that is written beside pixels. Folders of classes are numbered.
+// Each image has a synthetic copy of the same format, sides, subsampling and kind of scans, of
+// nearly its bytes, by its JPEG quality where a photograph can have so many bytes of it, and of the
+// same damage: empty, cut short, no image. Nothing else of it goes into the copy: no pixel, no
+// name, nothing that is written beside pixels. Folders of classes are numbered.
 //
 // Throws UsageError and RunError.
 struct TwinResult : MakeResult {

@@ -1,4 +1,4 @@
-// The twin of one image.
+// The synthetic copy of one image.
 #pragma once
 
 #include <cstdint>

@@ -49,8 +49,8 @@ LengthDistribution parse_lengths(std::string_view text) {
   return lengths;
 }
 
-std::string spell_lengths(const LengthDistribution& lengths) {
-  return fmt::format("lognormal:{}:{}", spell_real(lengths.median), spell_real(lengths.sigma));
+std::string lengths_to_text(const LengthDistribution& lengths) {
+  return fmt::format("lognormal:{}:{}", real_to_text(lengths.median), real_to_text(lengths.sigma));
 }
 
 }  // namespace loaderscope::dataset

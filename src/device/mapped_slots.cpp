@@ -40,14 +40,14 @@ class MappedSlots : public HostSlots {
     return data_ + index * static_cast<std::size_t>(slot_bytes_);
   }
   Bytes locked_bytes() const override { return locked_; }
-  std::string fallback() const override { return fallback_; }
+  std::string fallback_reason() const override { return fallback_; }
 
  private:
   std::byte* map(std::size_t count) const {
     void* address =
         ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) {
-      throw RunError("host memory: " + show_size(static_cast<double>(bytes_)) + " for " +
+      throw RunError("host memory: " + format_size(static_cast<double>(bytes_)) + " for " +
                      std::to_string(count) + " batches cannot be had (" + std::strerror(errno) +
                      "); use fewer workers, a smaller --prefetch-factor or a smaller --batch-size");
     }
@@ -66,8 +66,9 @@ class MappedSlots : public HostSlots {
     }
     rlimit limit{};
     ::getrlimit(RLIMIT_MEMLOCK, &limit);
-    fallback_ = "page-locking " + show_size(static_cast<double>(bytes_)) + " is not allowed (" +
-                std::strerror(errno) + ", limit " + show_size(static_cast<double>(limit.rlim_cur)) +
+    fallback_ = "page-locking " + format_size(static_cast<double>(bytes_)) + " is not allowed (" +
+                std::strerror(errno) + ", limit " +
+                format_size(static_cast<double>(limit.rlim_cur)) +
                 "): the memory is ordinary, copies are simulated at the page-locked rate; raise it "
                 "with ulimit -l";
   }
@@ -86,8 +87,8 @@ std::unique_ptr<HostSlots> make_mapped_slots(std::size_t count, Bytes slot_bytes
   return std::make_unique<MappedSlots>(nullptr, count, slot_bytes, locking);
 }
 
-std::unique_ptr<HostSlots> adopt_mapped_slots(std::byte* place, std::size_t count, Bytes slot_bytes,
-                                              Locking locking) {
+std::unique_ptr<HostSlots> wrap_mapped_slots(std::byte* place, std::size_t count, Bytes slot_bytes,
+                                             Locking locking) {
   return std::make_unique<MappedSlots>(place, count, slot_bytes, locking);
 }
 

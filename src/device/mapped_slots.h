@@ -13,8 +13,8 @@ enum class Locking {
 };
 
 std::unique_ptr<HostSlots> make_mapped_slots(std::size_t count, Bytes slot_bytes, Locking locking);
-// In memory that is there already, and stays when the slots are gone; as MemoryRow::adopt.
-std::unique_ptr<HostSlots> adopt_mapped_slots(std::byte* place, std::size_t count, Bytes slot_bytes,
-                                              Locking locking);
+// In memory that is there already, and stays when the slots are gone; as MemoryRow::wrap_existing.
+std::unique_ptr<HostSlots> wrap_mapped_slots(std::byte* place, std::size_t count, Bytes slot_bytes,
+                                             Locking locking);
 
 }  // namespace loaderscope

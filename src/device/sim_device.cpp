@@ -199,10 +199,11 @@ DeviceFacts SimDevice::facts() const {
   const std::lock_guard lock(barrier_->mutex);
   if (barrier_->gate == nullptr || barrier_->devices.front() != this) return {};
   DeviceFacts facts;
-  facts.metrics.push_back({"meeting.late_word_s", "s",
-                           "word that the ranks of other processes were ready came so long after "
-                           "the steps were over, warm-up included",
-                           seconds(barrier_->late_word)});
+  facts.metrics.push_back(
+      make_metric(metric::rendezvous_notification_delay_s,
+                  "word that the ranks of other processes were ready came so long after "
+                  "the steps were over, warm-up included",
+                  seconds(barrier_->late_word)));
   return facts;
 }
 

@@ -7,7 +7,7 @@
 
 namespace loaderscope {
 
-RunRecord run_engine(const RunConfig& config, const EngineContext& context) {
+RunRecord run_engine(const RunConfig& config, const RunContext& context) {
   switch (engine_row(config.engine.value).kind) {
     case EngineKind::native:
       return run_native(config, context);

@@ -57,7 +57,7 @@ bool has_no_workers(const Changes& changes, const RunConfig& base) {
 Changes meaningful(Changes changes, const RunConfig& base) {
   if (!has_no_workers(changes, base)) return changes;
   std::erase_if(changes, [](const Change& change) {
-    return change.key == "prefetch-factor" || change.key == "window";
+    return change.key == "prefetch-factor" || change.key == "prefetch-depth";
   });
   return changes;
 }

@@ -54,15 +54,16 @@ std::optional<CaseReadStats> reading_of(const RunRecord& record) {
     return value_of(record.metrics, name).value_or(0);
   };
   const StageStats read = job_stages(record)[Stage::read];
-  const double brought = metric("source.bytes_brought"), used = metric("source.bytes_of_samples");
-  const double samples = metric("source.samples");
+  const double brought = metric(metric::source_bytes_brought),
+               used = metric(metric::source_bytes_of_samples);
+  const double samples = metric(metric::source_samples);
   if (read.count == 0 || samples <= 0 || used <= 0) return std::nullopt;
   CaseReadStats reading;
   reading.per_sample = read.wall / read.count;
   Nanos window = 0;
   for (const RankRecord& rank : record.ranks) window = std::max(window, rank.window());
   if (window > 0) reading.in_flight = static_cast<double>(read.wall) / static_cast<double>(window);
-  reading.requests = metric("source.requests") / samples;
+  reading.requests = metric(metric::source_requests) / samples;
   reading.touched = brought / used;
   return reading;
 }
@@ -108,16 +109,16 @@ CaseRun kept_of(const RunRecord& record) {
   run.account = analysis.account;
   run.steps = analysis.steps;
   run.samples = analysis.samples;
-  run.cpu_s = value_of(record.metrics, "process.cpu_s");
+  run.cpu_s = value_of(record.metrics, metric::process_cpu_s);
   if (!run.cpu_s) run.cpu_s = seconds(cpu_of_stages(record));
   if (!is_held_by_quota(record))
-    run.other_cpu_s = value_of(record.metrics, "host.other_cpu_s").value_or(0);
-  run.resident = bytes_of(record, "memory.resident_bytes");
-  run.pinned = bytes_of(record, "memory.pinned_bytes");
-  run.shared = bytes_of(record, "memory.shm_bytes");
-  run.of_worker = bytes_of(record, "memory.worker_private_bytes");
-  run.slots = bytes_of(record, "memory.host_bytes");
-  if (run.slots == 0) run.slots = bytes_of(record, "memory.needed_bytes");
+    run.other_cpu_s = value_of(record.metrics, metric::host_other_cpu_s).value_or(0);
+  run.resident = bytes_of(record, metric::memory_resident_bytes);
+  run.pinned = bytes_of(record, metric::memory_pinned_bytes);
+  run.shared = bytes_of(record, metric::memory_shm_bytes);
+  run.of_worker = bytes_of(record, metric::memory_worker_private_bytes);
+  run.slots = bytes_of(record, metric::memory_host_bytes);
+  if (run.slots == 0) run.slots = bytes_of(record, metric::memory_needed_bytes);
   run.reading = reading_of(record);
   run.first_batch = analysis.first_batch_wall;
   run.bound_by = analysis.verdict.bound_by.value_or("");
@@ -211,9 +212,9 @@ void CaseRunner::refuse_short_budget(Nanos step, std::int64_t steps) const {
   throw UsageError(fmt::format(
       "--budget {}: is too short for one case, which takes about {} ({} of {}); {} {} "
       "about {}",
-      spell_duration(budget_), show_duration(product(step, steps)), plural(steps, "step"),
-      show_duration(step), plural(cases, "case"), cases == 1 ? "needs" : "need",
-      show_duration(product(product(step, steps), 2 * cases))));
+      duration_to_text(budget_), format_duration(product(step, steps)), plural(steps, "step"),
+      format_duration(step), plural(cases, "case"), cases == 1 ? "needs" : "need",
+      format_duration(product(product(step, steps), 2 * cases))));
 }
 
 std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
@@ -233,7 +234,7 @@ std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
       one.skipped = fmt::format(
           "a run takes about {} ({} of {}), more than is left of the budget; give a longer "
           "--budget",
-          show_duration(product(known, steps)), plural(steps, "step"), show_duration(known));
+          format_duration(product(known, steps)), plural(steps, "step"), format_duration(known));
       return std::nullopt;
     }
     record = attempt(one, with_length(one, round, known, true), took);

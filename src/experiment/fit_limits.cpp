@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kGrowth = 1.2;  // what a worker may still grow by after a short run
 
-std::string shown(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
+std::string shown(Bytes bytes) { return format_size(static_cast<double>(bytes)); }
 
 // Declared samples are not written; a driver locks memory itself.
 bool locks_memory(const RunConfig& config) {

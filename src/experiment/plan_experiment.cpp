@@ -76,7 +76,7 @@ std::string setting_text(const Case& one, const std::string& key) {
   for (const Change& change : one.changes) {
     if (change.key == key) return change.value;
   }
-  const bool of_window = key == "prefetch-factor" || key == "window";
+  const bool of_window = key == "prefetch-factor" || key == "prefetch-depth";
   if (of_window && one.config.loader.executor == Executor::inline_) return "-";
   const Field* field = find_field(key);
   return field == nullptr ? "1" : field->text(one.config);

@@ -1,12 +1,12 @@
 #include <algorithm>
 
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "experiment/settings.h"
 
 namespace loaderscope {
 
 Price price_of(const RunConfig& config) {
-  const Plan plan(config);
+  const LoaderPlan plan(config);
   Price price;
   price.workers = plan.made_by_trainer ? 0 : config.loader.num_workers * config.trainer.ranks;
   price.slots = plan.host_bytes() * plan.ranks;

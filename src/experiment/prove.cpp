@@ -81,7 +81,7 @@ std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
 
 Nanos whole_seconds(Nanos time) { return (time + kSecond - 1) / kSecond * kSecond; }
 
-std::string show_whole_seconds(Nanos time) {
+std::string format_whole_seconds(Nanos time) {
   return fmt::format("{} s", whole_seconds(time) / kSecond);
 }
 
@@ -148,8 +148,8 @@ class Prover {
     if (has_limit() && rounds * of_round > trial_.budget) {
       proof_.reason = fmt::format(
           "{} runs of about {} each do not fit into {}; --budget {} or more would do",
-          kMinTrialRounds * runs_of_round, show_whole_seconds(time_of_run()),
-          show_whole_seconds(trial_.budget), spell_duration(whole_seconds(rounds * of_round)));
+          kMinTrialRounds * runs_of_round, format_whole_seconds(time_of_run()),
+          format_whole_seconds(trial_.budget), duration_to_text(whole_seconds(rounds * of_round)));
       return 0;
     }
     if (trial_.announce)
@@ -351,10 +351,10 @@ class Prover {
     const auto value = [&](std::string_view name) {
       return value_of(record.metrics, name).value_or(0);
     };
-    if (value("cache.proved") > 0) return "";
-    return fmt::format(
-        "not proved: {:.1f} % of the bytes looked at were in the page cache",
-        100 * value("cache.resident_bytes") / std::max(value("cache.checked_bytes"), 1.0));
+    if (value(metric::cache_proved) > 0) return "";
+    return fmt::format("not proved: {:.1f} % of the bytes looked at were in the page cache",
+                       100 * value(metric::cache_resident_bytes) /
+                           std::max(value(metric::cache_checked_bytes), 1.0));
   }
 
   Proof proof_;

@@ -57,7 +57,7 @@ Axes default_axes(const RunConfig& base, const MachineLimits& limits,
     if (has_own_threads) counts.erase(counts.begin());  // at least one
     axes.push_back({"num-workers", std::move(counts)});
   }
-  if (!fixes(base, "prefetch-factor") && !fixes(base, "window"))
+  if (!fixes(base, "prefetch-factor") && !fixes(base, "prefetch-depth"))
     axes.push_back({"prefetch-factor", {"1", "2", "4", "8"}});
   if (fixes(base, "memory") || fixes(base, "pin-memory")) return axes;
   if (has_own_threads) return axes;

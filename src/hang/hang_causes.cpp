@@ -125,7 +125,7 @@ Answer shared_memory_full(const HangFacts& facts) {
   if (facts.shared_size <= 0 || facts.shared_free > kLeft * facts.shared_size) return std::nullopt;
   return Explanation{
       fmt::format("/dev/shm is full ({} of {} are free), and workers put batches there",
-                  show_size(facts.shared_free), show_size(facts.shared_size)),
+                  format_size(facts.shared_free), format_size(facts.shared_size)),
       "make it larger (docker run --shm-size), or lower prefetch_factor or num_workers"};
 }
 

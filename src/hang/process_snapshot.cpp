@@ -33,14 +33,14 @@ std::int64_t open_files_of(const std::string& folder) {
 
 }  // namespace
 
-ProcessFacts take_process_snapshot(pid_t process, const guest::Doing* doing,
+ProcessFacts take_process_snapshot(pid_t process, const guest::CurrentWork* current_work,
                                    const std::filesystem::path& root) {
   ProcessFacts facts;
   facts.pid = process;
-  if (doing != nullptr) {
-    facts.batch = doing->batch.load(std::memory_order_relaxed);
-    facts.sample = doing->sample.load(std::memory_order_relaxed);
-    facts.stage = doing->stage.load(std::memory_order_relaxed);
+  if (current_work != nullptr) {
+    facts.batch = current_work->batch.load(std::memory_order_relaxed);
+    facts.sample = current_work->sample.load(std::memory_order_relaxed);
+    facts.stage = current_work->stage.load(std::memory_order_relaxed);
   }
   const std::string folder = folder_of(process, root);
   const auto stat = read_process_stat(folder);
@@ -66,7 +66,7 @@ bool Signs::was_busy_since(const Signs& before, Nanos time) const {
          static_cast<double>(wakes - before.wakes) > kWakesPerSecond * seconds(time);
 }
 
-Signs signs_of(pid_t process, const guest::Doing* doing) {
+Signs signs_of(pid_t process, const guest::CurrentWork* current_work) {
   Signs signs;
   const std::string folder = folder_of(process);
   std::vector<pid_t> all = descendants_of(process);
@@ -76,9 +76,9 @@ Signs signs_of(pid_t process, const guest::Doing* doing) {
   }
   signs.wakes = value_in(folder + "/status", "voluntary_ctxt_switches").value_or(0);
   signs.read = value_in(folder + "/io", "rchar").value_or(0);
-  if (doing == nullptr) return signs;
-  signs.batch = doing->batch.load(std::memory_order_relaxed);
-  signs.sample = doing->sample.load(std::memory_order_relaxed);
+  if (current_work == nullptr) return signs;
+  signs.batch = current_work->batch.load(std::memory_order_relaxed);
+  signs.sample = current_work->sample.load(std::memory_order_relaxed);
   return signs;
 }
 

@@ -11,9 +11,9 @@
 
 namespace loaderscope::hang {
 
-// All but what only the process itself or others know. `doing`: null where it makes no batches.
-// `root` is "/", or a folder with its own proc for tests.
-ProcessFacts take_process_snapshot(pid_t process, const guest::Doing* doing,
+// All but what only the process itself or others know. `current_work`: null where it makes no
+// batches. `root` is "/", or a folder with its own proc for tests.
+ProcessFacts take_process_snapshot(pid_t process, const guest::CurrentWork* current_work,
                                    const std::filesystem::path& root = "/");
 
 // What grows while a process goes on, and stays while it hangs.
@@ -28,6 +28,6 @@ struct Signs {
   // It does more in `time` than to look now and then whether something has come.
   bool was_busy_since(const Signs& before, Nanos time) const;
 };
-Signs signs_of(pid_t process, const guest::Doing* doing);
+Signs signs_of(pid_t process, const guest::CurrentWork* current_work);
 
 }  // namespace loaderscope::hang

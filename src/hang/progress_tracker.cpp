@@ -45,12 +45,12 @@ void ProgressTracker::take(const guest::GuestEvent& fact) {
   if (taken_at_ != 0) steps_.add(fact.begin - taken_at_);
   last_ = taken_at_ = fact.begin;
   ++current_.taken;
-  under_way_.erase({fact.iterator, fact.generation, fact.batch});
+  in_flight_.erase({fact.iterator, fact.generation, fact.batch});
 }
 
 void ProgressTracker::of_batch(const guest::GuestEvent& fact) {
   if (fact.batch < 0 || fact.kind == guest::GuestEventKind::moved) return;
-  UnderWay* one = under_way(fact);
+  InFlight* one = find_in_flight(fact);
   if (one == nullptr) return;
   AwaitedBatch& batch = one->batch;
   batch.number = fact.batch;
@@ -65,28 +65,28 @@ void ProgressTracker::of_batch(const guest::GuestEvent& fact) {
 
 // A worker may begin one before it is heard that it was to. What else it tells of one that is not
 // known comes behind the take.
-ProgressTracker::UnderWay* ProgressTracker::under_way(const guest::GuestEvent& fact) {
+ProgressTracker::InFlight* ProgressTracker::find_in_flight(const guest::GuestEvent& fact) {
   const Name name{fact.iterator, fact.generation, fact.batch};
-  const auto found = under_way_.find(name);
-  if (found != under_way_.end()) return &found->second;
+  const auto found = in_flight_.find(name);
+  if (found != in_flight_.end()) return &found->second;
   if (fact.kind != guest::GuestEventKind::dispatched && fact.kind != guest::GuestEventKind::begun)
     return nullptr;
-  if (under_way_.size() >= kMaxAwaited) forget_strays();
-  return under_way_.size() >= kMaxAwaited ? nullptr : &under_way_[name];
+  if (in_flight_.size() >= kMaxAwaited) forget_strays();
+  return in_flight_.size() >= kMaxAwaited ? nullptr : &in_flight_[name];
 }
 
 void ProgressTracker::forget_strays() {
-  std::erase_if(under_way_, [](const auto& entry) { return !entry.second.dispatched; });
+  std::erase_if(in_flight_, [](const auto& entry) { return !entry.second.dispatched; });
 }
 
 // An epoch that was cut short has left batches behind.
 void ProgressTracker::begin_epoch(const guest::GuestEvent& fact) {
   last_ = fact.begin;
   forget_strays();
-  std::erase_if(under_way_, [&](const auto& entry) {
+  std::erase_if(in_flight_, [&](const auto& entry) {
     const auto& [iterator, generation, batch] = entry.first;
     const bool is_before = iterator == fact.iterator && generation < fact.generation;
-    return is_before || under_way_.size() >= kMaxAwaited;
+    return is_before || in_flight_.size() >= kMaxAwaited;
   });
 }
 
@@ -104,7 +104,7 @@ bool is_left_alone(const ProgressTracker::Epoch& current,
 
 std::vector<AwaitedBatch> ProgressTracker::awaited() const {
   std::vector<AwaitedBatch> batches;
-  for (const auto& [name, one] : under_way_) {
+  for (const auto& [name, one] : in_flight_) {
     const auto& [iterator, generation, batch] = name;
     if (one.dispatched && iterator == current_.iterator && generation == current_.generation)
       batches.push_back(one.batch);

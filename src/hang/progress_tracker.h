@@ -46,7 +46,7 @@ class ProgressTracker {
 
  private:
   using Name = std::tuple<std::int32_t, std::int32_t, std::int64_t>;  // epoch, batch
-  struct UnderWay {
+  struct InFlight {
     AwaitedBatch batch;
     bool dispatched = false;  // told by the trainer; else a stray, which was taken before
   };
@@ -54,14 +54,15 @@ class ProgressTracker {
   void ask(const guest::GuestEvent& fact);
   void take(const guest::GuestEvent& fact);
   void of_batch(const guest::GuestEvent& fact);
-  UnderWay* under_way(const guest::GuestEvent& fact);  // null: it was taken, or they are too many
+  // Null if the batch was taken, or if too many are known.
+  InFlight* find_in_flight(const guest::GuestEvent& fact);
   void begin_epoch(const guest::GuestEvent& fact);
   void forget_strays();
 
   Nanos asking_since_ = 0, last_ = 0, taken_at_ = 0;
   Epoch current_, finished_;
   Histogram steps_;
-  std::map<Name, UnderWay> under_way_;
+  std::map<Name, InFlight> in_flight_;
 };
 
 // Has another rank ended the epoch that one is in, with fewer batches than this one has taken?

@@ -54,20 +54,20 @@ CommitSides::CommitSides(const RunConfig& base, const std::string& build,
       repository_(compare::find_repository()),
       place_(fs::temp_directory_path().string(), compare::kWorkTreesPrefix) {}
 
-CompareArm CommitSides::add(const std::string& name, const std::string& ref) {
+SideSetup CommitSides::add(const std::string& name, const std::string& ref) {
   const std::string path = place_.path() + "/" + std::to_string(trees_.size());
   trees_.push_back(std::make_unique<compare::WorkTree>(repository_, ref, path, stopped_));
   const compare::WorkTree& tree = *trees_.back();
   if (!build_.empty()) tree.build(build_, stopped_);
-  CompareArm made = plain_arm(name, base_);
+  SideSetup made = plain_arm(name, base_);
   made.arm.what = ref;
   made.arm.commit = tree.commit();
   made.run.folder = tree.folder();
   return made;
 }
 
-CompareArm CommitSides::add_watched(const std::string& name, const std::string& ref) {
-  CompareArm made = add(name, ref);
+SideSetup CommitSides::add_watched(const std::string& name, const std::string& ref) {
+  SideSetup made = add(name, ref);
   if (!build_.empty()) return made;
   made.run.variables = {
       {"LOADERSCOPE_TOUCHED", touched_file()},
@@ -75,10 +75,10 @@ CompareArm CommitSides::add_watched(const std::string& name, const std::string& 
   return made;
 }
 
-std::string CommitSides::out_of_reach(const std::string& from, const std::string& to) const {
+std::string CommitSides::why_unaffected(const std::string& from, const std::string& to) const {
   if (!build_.empty()) return "";
-  return compare::out_of_reach(compare::read_changes(changes_between(repository_, from, to)),
-                               compare::parse_file_trace(readable_text(touched_file())));
+  return compare::why_unaffected(compare::read_changes(changes_between(repository_, from, to)),
+                                 compare::parse_file_trace(readable_text(touched_file())));
 }
 
 }  // namespace loaderscope

@@ -21,11 +21,11 @@ class CommitSides {
               const std::function<bool()>& stopped);
 
   // Throws RunError where `ref` cannot be had or built.
-  CompareArm add(const std::string& name, const std::string& ref);
+  SideSetup add(const std::string& name, const std::string& ref);
   // The same, whose first run is looked at for what it reads, unless it is built.
-  CompareArm add_watched(const std::string& name, const std::string& ref);
+  SideSetup add_watched(const std::string& name, const std::string& ref);
   // Why nothing that changed can reach the loader, behind the first run of the arm that is watched.
-  std::string out_of_reach(const std::string& from, const std::string& to) const;
+  std::string why_unaffected(const std::string& from, const std::string& to) const;
 
   const compare::Repository& repository() const { return repository_; }
 

@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr Nanos kPatience = 10 * kSecond;  // with one run, beyond the whole budget
+constexpr Nanos kAnswerTimeout = 10 * kSecond;  // with one run, beyond the whole budget
 
 std::string command_of(const RunConfig& given) {
   std::string text = "loaderscope run";
@@ -28,7 +28,7 @@ FreshRun with_length(FreshRun run, const compare::RunLength& length, std::int64_
     run.words.insert(run.words.end(), {flag, value});
   };
   if (length.steps > 0) add("--steps", std::to_string(length.steps));
-  if (length.duration > 0) add("--duration", spell_duration(length.duration));
+  if (length.duration > 0) add("--duration", duration_to_text(length.duration));
   if (length.warmup > 0) add("--warmup", std::to_string(length.warmup));
   add("--seed", std::to_string(seed + length.block));
   run.words.emplace_back("--no-hook-cost");
@@ -56,23 +56,23 @@ std::array<RunRecord, 2> run_beside(const std::array<FreshRun, 2>& runs, const s
 
 }  // namespace
 
-CompareArm plain_arm(const std::string& name, const RunConfig& base) {
-  CompareArm made;
+SideSetup plain_arm(const std::string& name, const RunConfig& base) {
+  SideSetup made;
   made.arm.name = made.run.name = name;
   made.run.words = flag_words(base);
   made.run.program = base.program.command.value;
   return made;
 }
 
-compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
-                                 const PairContext& context, const PairProgress& progress) {
+compare::Comparison compare_pair(const SideSetup& a, const SideSetup& b, const PairContext& context,
+                                 const PairProgress& progress) {
   const PrivateFolder place(std::filesystem::temp_directory_path().string(), "loaderscope-pair-");
-  const std::array<const CompareArm*, 2> arms = {&a, &b};
+  const std::array<const SideSetup*, 2> arms = {&a, &b};
   compare::Comparison comparison;
   comparison.options = context.options;
   comparison.arms = {a.arm, b.arm};
   comparison.command = command_of(context.base);
-  const Nanos patience = context.options.budget + kPatience;
+  const Nanos patience = context.options.budget + kAnswerTimeout;
   const auto fresh = [&](std::int64_t arm, const compare::RunLength& length) {
     return with_length(arms.at(static_cast<std::size_t>(arm))->run, length,
                        context.base.measure.seed);

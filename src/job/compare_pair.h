@@ -9,13 +9,13 @@
 
 namespace loaderscope {
 
-struct CompareArm {
+struct SideSetup {
   compare::Arm arm;
   FreshRun run;
 };
 
 // As the flags of both say.
-CompareArm plain_arm(const std::string& name, const RunConfig& base);
+SideSetup plain_arm(const std::string& name, const RunConfig& base);
 
 struct PairContext {
   const RunConfig& base;
@@ -29,7 +29,7 @@ struct PairContext {
 // Called after each run, with their number and the share of the planned runs.
 using PairProgress = std::function<void(std::int64_t runs, double share)>;
 
-compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
-                                 const PairContext& context, const PairProgress& progress);
+compare::Comparison compare_pair(const SideSetup& a, const SideSetup& b, const PairContext& context,
+                                 const PairProgress& progress);
 
 }  // namespace loaderscope

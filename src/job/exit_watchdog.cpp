@@ -123,7 +123,7 @@ void ExitWatchdog::watch() {
     const std::string why = fmt::format(
         "nothing of it has run for {}: it {}; look at the storage behind it, or give a longer "
         "--timeout",
-        show_duration(job_.timeout), standing_words(watched_));
+        format_duration(job_.timeout), standing_words(watched_));
     job_.give_up(why);
     end("this process hangs: " + why);
   }

@@ -48,7 +48,7 @@ std::string reason_in(const ToolEnd& end) {
 }
 
 // What the program said itself, a traceback perhaps: the reason speaks of it.
-void show_what_it_said(const ToolEnd& end) {
+void format_what_it_said(const ToolEnd& end) {
   const std::size_t at = complaint_in(end.output);
   if (at != std::string::npos) std::fwrite(end.output.data(), 1, at, stderr);
 }
@@ -133,10 +133,10 @@ RunRecord StartedRun::record() {
   const bool ended_by_us = stopped_ && stopped_();
   if (end.out_of_time)
     throw RunError(fmt::format("{}: a run took longer than {}; look at it with 'loaderscope run'",
-                               name_, show_duration(patience_)));
+                               name_, format_duration(patience_)));
   if (refuses_words(end.status)) throw UsageError(name_ + ": " + reason_in(end));
   if (!end.is_fine() && !ended_by_us) {
-    show_what_it_said(end);
+    format_what_it_said(end);
     throw RunError(
         fmt::format("{}: the run {}: {}", name_, describe_exit(end.status), reason_in(end)));
   }

@@ -150,7 +150,7 @@ void join_hosts(const ProcessesOfJob& processes, RunRecord& job) {
   job.hosts = std::move(joined);
   if (has_siblings) {
     std::erase_if(job.details, [own = own_name()](const Detail& detail) {
-      return detail.about == "host.other_cpu_s" && detail.text == own;
+      return detail.about == metric::host_other_cpu_s && detail.text == own;
     });
     job.metrics = metrics_of_hosts(job.hosts);
   }

@@ -73,8 +73,8 @@ JobOfProcesses::JobOfProcesses(const RunConfig& config, const MachineFacts& mach
   part_ = part_of(config, meeting_->first_rank(), ranks);
 }
 
-void JobOfProcesses::prepare(EngineContext& context) {
-  LocalRanks& part = context.part;
+void JobOfProcesses::prepare(RunContext& context) {
+  LocalRanks& part = context.native.local_ranks;
   part.first_rank = meeting_->first_rank();
   part.ranks = meeting_->ranks();
   if (!meeting_->is_first()) context.on_progress = nullptr;
@@ -92,7 +92,7 @@ void JobOfProcesses::prepare(EngineContext& context) {
     };
   }
   if (device_kind(config_.trainer.device.value) != DeviceKind::simulated) return;
-  context.make_devices = [this](const RunConfig& config, const std::atomic<int>& stop) {
+  context.native.make_devices = [this](const RunConfig& config, const std::atomic<int>& stop) {
     return make_barrier_devices(config, stop, *this);
   };
 }

@@ -57,7 +57,7 @@ UsableCpus cpus_of_workers(const RunConfig& config) {
       return std::find(bind.cpus.begin(), bind.cpus.end(), cpu) == bind.cpus.end();
     });
   const CpuQuota quota = cgroup_quota("/").value_or(CpuQuota{});
-  return {spell_cpu_list(cpus), quota.cores, quota.group};
+  return {cpu_list_to_text(cpus), quota.cores, quota.group};
 }
 
 // What its clock gains on the first host's in a ns.
@@ -70,10 +70,11 @@ double add_drift(Rendezvous& meeting, HostRecord& host) {
     const double rate = took > 0 ? static_cast<double>(drift) / static_cast<double>(took) : 0;
     // What it has drifted by is not known better than that.
     host.clock_error = std::max(before.error, after.error) + std::abs(drift);
-    host.metrics.push_back({"clock.drift_s", "s",
-                            "the clock has gained on the first host's during the run",
-                            seconds(drift)});
-    host.metrics.push_back({"clock.drift_rate", "1", "that it gains in each second of it", rate});
+    host.metrics.push_back(make_metric(metric::clock_drift_s,
+                                       "the clock has gained on the first host's during the run",
+                                       seconds(drift)));
+    host.metrics.push_back(
+        make_metric(metric::clock_drift_rate, "that it gains in each second of it", rate));
     return rate;
   } catch (const RunError&) {
     return 0;  // the job has failed: it is not known
@@ -172,9 +173,9 @@ JobAnswer gather_records(Rendezvous& meeting, JobAnswer own,
               [&](std::size_t process) { return meeting.cpus_of(numbers[process]); }},
              job.record);
   if (!missing.empty())
-    job.record.metrics.push_back({"meeting.missing_processes", "1",
-                                  "processes of the job that are not in the answer",
-                                  static_cast<double>(missing.size())});
+    job.record.metrics.push_back(make_metric(metric::rendezvous_missing_processes,
+                                             "processes of the job that are not in the answer",
+                                             static_cast<double>(missing.size())));
   job.record.config.answer = answer;
   if (job.failure.empty()) job.failure = meeting.failure();
   job.record.interrupted |= !job.failure.empty() || !missing.empty();

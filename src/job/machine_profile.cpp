@@ -144,7 +144,7 @@ ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
     notes.push_back(fmt::format(
         "other programs took {} while this machine was probed: its ceilings are too low; save them "
         "anew when it is at rest",
-        show_cores(profile->other_cores)));
+        format_cores(profile->other_cores)));
   if (const probe::Ceiling* decoding = profile->ceiling(MachineResource::decoding)) {
     rates.decodes_per_core_s = decoding->per_core_s;
     rates.decoded_bytes = decoding->sample_bytes;

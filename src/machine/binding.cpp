@@ -65,11 +65,11 @@ std::vector<Core> far_from_each_other(const std::vector<Core>& cores) {
 }
 
 CpuSet check_list(const Topology& topology, const CpuSet& list) {
-  const std::string text = spell_cpu_list(list);
+  const std::string text = cpu_list_to_text(list);
   for (const int cpu : list) {
     if (std::binary_search(topology.cpus.begin(), topology.cpus.end(), cpu)) continue;
     fail(text, fmt::format("CPU {} is not there or may not be used; of this machine {} may", cpu,
-                           spell_cpu_list(topology.cpus)));
+                           cpu_list_to_text(topology.cpus)));
   }
   return list;
 }
@@ -166,7 +166,7 @@ std::string describe_binding(const std::vector<RankBinding>& binding) {
   std::string text;
   for (std::size_t rank = 0; rank < std::min(binding.size(), kNamed); ++rank) {
     text += fmt::format("{}the workers of rank {} run on CPUs {}", rank == 0 ? "" : ", ", rank,
-                        spell_cpu_list(binding[rank].all));
+                        cpu_list_to_text(binding[rank].all));
   }
   if (binding.size() > kNamed) text += fmt::format(", and {} more ranks", binding.size() - kNamed);
   return text;

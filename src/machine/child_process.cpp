@@ -219,8 +219,8 @@ bool ChildProcess::has_descendants() { return !offspring().empty(); }
 
 void ChildProcess::end_all() {
   if (pid_ <= 0) return;
-  constexpr Nanos kPatience = 5 * kSecond;  // with processes that hang in the kernel
-  const Nanos until = monotonic_now() + kPatience;
+  constexpr Nanos kAnswerTimeout = 5 * kSecond;  // with processes that hang in the kernel
+  const Nanos until = monotonic_now() + kAnswerTimeout;
   signal(SIGKILL);
   for (;;) {
     const std::set<pid_t> left = offspring();

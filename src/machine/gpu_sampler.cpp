@@ -48,51 +48,51 @@ std::optional<double> counted(const GpuSample& sample, double GpuCounters::*shar
 }
 
 struct ShareRow {
-  const char *name, *unit, *help;
+  const char *name, *help;
   std::optional<double> (*value)(const GpuSample&);
 };
 // Means over the samples. What is 0 in all of them is left out where the driver may not tell it.
 constexpr ShareRow kMeans[] = {
-    {"gpu.memory_busy_share", "1", "of the time, the GPU's memory was read or written",
+    {metric::gpu_memory_busy_share, "of the time, the GPU's memory was read or written",
      [](const GpuSample& s) -> std::optional<double> { return s.details.memory_busy; }},
-    {"gpu.multiprocessors_share", "1", "of its multiprocessors that were busy, mean over time",
+    {metric::gpu_multiprocessors_share, "of its multiprocessors that were busy, mean over time",
      [](const GpuSample& s) { return counted(s, &GpuCounters::multiprocessors); }},
-    {"gpu.occupancy_share", "1", "of the warps that it can run at once, that were active",
+    {metric::gpu_occupancy_share, "of the warps that it can run at once, that were active",
      [](const GpuSample& s) { return counted(s, &GpuCounters::occupancy); }},
-    {"gpu.tensor_share", "1", "of the time, its tensor cores worked",
+    {metric::gpu_tensor_share, "of the time, its tensor cores worked",
      [](const GpuSample& s) { return counted(s, &GpuCounters::tensor_cores); }},
-    {"gpu.memory_rate_share", "1", "of its memory's highest rate, that was read and written",
+    {metric::gpu_memory_rate_share, "of its memory's highest rate, that was read and written",
      [](const GpuSample& s) { return counted(s, &GpuCounters::memory); }},
-    {"gpu.decoder_share", "1", "of the time, its decoder of videos worked",
+    {metric::gpu_decoder_share, "of the time, its decoder of videos worked",
      [](const GpuSample& s) -> std::optional<double> { return s.details.decoder; }},
-    {"gpu.jpeg_share", "1", "of the time, its decoder of images worked",
+    {metric::gpu_jpeg_share, "of the time, its decoder of images worked",
      [](const GpuSample& s) -> std::optional<double> { return s.details.jpeg; }},
-    {"gpu.clock_mhz", "1", "clock of its multiprocessors, in MHz",
+    {metric::gpu_clock_mhz, "clock of its multiprocessors, in MHz",
      [](const GpuSample& s) -> std::optional<double> { return s.details.clock_mhz; }},
-    {"gpu.most_clock_mhz", "1", "that it can have",
+    {metric::gpu_most_clock_mhz, "that it can have",
      [](const GpuSample& s) -> std::optional<double> { return s.details.most_clock_mhz; }},
-    {"gpu.received_bytes_per_s", "bytes/s", "that came to it by PCIe",
+    {metric::gpu_received_bytes_per_s, "that came to it by PCIe",
      [](const GpuSample& s) -> std::optional<double> { return s.details.received; }},
-    {"gpu.sent_bytes_per_s", "bytes/s", "that it sent by PCIe",
+    {metric::gpu_sent_bytes_per_s, "that it sent by PCIe",
      [](const GpuSample& s) -> std::optional<double> { return s.details.sent; }},
-    {"gpu.held_share", "1", "of the samples, its clocks were held down by power or heat",
+    {metric::gpu_throttled_share, "of the samples, its clocks were held down by power or heat",
      [](const GpuSample& s) -> std::optional<double> {
        return s.details.held.is_held() ? 1.0 : 0.0;
      }},
-    {"gpu.held_by_power_share", "1", "of the samples, they were by its limit of power",
+    {metric::gpu_throttled_by_power_share, "of the samples, they were by its limit of power",
      [](const GpuSample& s) -> std::optional<double> {
        return s.details.held.by_power ? 1.0 : 0.0;
      }},
-    {"gpu.held_by_heat_share", "1", "of the samples, they were by heat",
+    {metric::gpu_throttled_by_heat_share, "of the samples, they were by heat",
      [](const GpuSample& s) -> std::optional<double> {
        return s.details.held.by_heat ? 1.0 : 0.0;
      }},
-    {"gpu.held_by_hardware_share", "1",
+    {metric::gpu_throttled_by_hardware_share,
      "of the samples, they were, and the hardware gives no reason",
      [](const GpuSample& s) -> std::optional<double> {
        return s.details.held.by_hardware ? 1.0 : 0.0;
      }},
-    {"gpu.held_by_setting_share", "1", "of the samples, somebody had set them lower",
+    {metric::gpu_throttled_by_setting_share, "of the samples, somebody had set them lower",
      [](const GpuSample& s) -> std::optional<double> {
        return s.details.held.by_setting ? 1.0 : 0.0;
      }},
@@ -107,10 +107,10 @@ void add_counting(const std::vector<GpuSample>& samples, std::vector<Metric>& me
     if (!sample.details.no_counters.empty()) why_not = sample.details.no_counters;
   }
   if (counting.empty() && why_not.empty()) return;
-  metrics.push_back({"gpu.counting", "1",
-                     "GPUs of them whose performance counters (GPM) are read" +
-                         (why_not.empty() ? "" : "; of others: " + why_not),
-                     static_cast<double>(counting.size())});
+  metrics.push_back(make_metric(metric::gpu_counting,
+                                "GPUs of them whose performance counters (GPM) are read" +
+                                    (why_not.empty() ? "" : "; of others: " + why_not),
+                                static_cast<double>(counting.size())));
 }
 
 // The most of its width and generation that a link had while its GPU worked.
@@ -145,13 +145,13 @@ void add_link(const std::vector<GpuSample>& samples, std::vector<Metric>& metric
   if (weakest == links.end() || weakest->second.generation == 0) return;
   const LinkSeen& link = weakest->second;
   const auto add = [&](const char* name, const char* help, double value) {
-    metrics.push_back({name, "1", help, value});
+    metrics.push_back(make_metric(name, help, value));
   };
-  add("link.width", "PCIe lanes of the GPU in use", link.width);
-  add("link.max_width", "lanes that it can use", link.widest);
-  add("link.gts", "transfers per second and lane while it worked, in 10^9",
+  add(metric::link_width, "PCIe lanes of the GPU in use", link.width);
+  add(metric::link_max_width, "lanes that it can use", link.widest);
+  add(metric::link_gts, "transfers per second and lane while it worked, in 10^9",
       LinkSeen::transfers_per_s(link.generation));
-  add("link.max_gts", "that it can do", LinkSeen::transfers_per_s(link.highest));
+  add(metric::link_max_gts, "that it can do", LinkSeen::transfers_per_s(link.highest));
 }
 
 }  // namespace
@@ -178,18 +178,19 @@ std::vector<Metric> gpu_load_metrics(const std::vector<GpuSample>& samples) {
     gpus.insert(sample.gpu);
     most_memory = std::max(most_memory, sample.memory_used);
   }
-  metrics.push_back({"gpu.samples", "1", "of what follows, that NVML gave within the window",
-                     static_cast<double>(samples.size())});
+  metrics.push_back(make_metric(metric::gpu_samples,
+                                "of what follows, that NVML gave within the window",
+                                static_cast<double>(samples.size())));
   metrics.push_back(
-      {"gpu.sampled", "1", "GPUs that they are of", static_cast<double>(gpus.size())});
-  metrics.push_back(
-      {"gpu.kernel_share", "1", "of the time, a kernel of any program ran on the GPU",
-       mean_of(samples, [](const GpuSample& s) -> std::optional<double> { return s.busy; })});
-  metrics.push_back({"gpu.memory_bytes", "bytes",
-                     "of the fullest GPU's memory in use by all programs", most_memory});
+      make_metric(metric::gpu_sampled, "GPUs that they are of", static_cast<double>(gpus.size())));
+  metrics.push_back(make_metric(
+      metric::gpu_kernel_share, "of the time, a kernel of any program ran on the GPU",
+      mean_of(samples, [](const GpuSample& s) -> std::optional<double> { return s.busy; })));
+  metrics.push_back(make_metric(metric::gpu_memory_bytes,
+                                "of the fullest GPU's memory in use by all programs", most_memory));
   for (const ShareRow& row : kMeans) {
     const double mean = mean_of(samples, row.value);
-    if (mean > 0) metrics.push_back({row.name, row.unit, row.help, mean});
+    if (mean > 0) metrics.push_back(make_metric(row.name, row.help, mean));
   }
   add_counting(samples, metrics);
   add_link(samples, metrics);

@@ -45,7 +45,7 @@ std::vector<Detail> OtherPrograms::since(const OtherPrograms& before) const {
   std::vector<Detail> details;
   for (const auto& [name, cpu_s] : used) {
     if (all > 0 && cpu_s / all >= kWorthNaming)
-      details.push_back({"host.other_cpu_s", name, cpu_s / all});
+      details.push_back({metric::host_other_cpu_s, name, cpu_s / all});
   }
   std::stable_sort(details.begin(), details.end(),
                    [](const Detail& a, const Detail& b) { return a.share > b.share; });

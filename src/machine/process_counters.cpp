@@ -193,59 +193,61 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
                                     const MemoryWatch& memory) {
   const auto difference = [](std::int64_t a, std::int64_t b) { return static_cast<double>(b - a); };
   std::vector<Metric> metrics = {
-      adds_up({"process.cpu_s", "s", "CPU time of all threads and worker processes in the window",
-               end.user_s + end.system_s - begin.user_s - begin.system_s}),
-      adds_up({"process.system_s", "s", "of it in the kernel", end.system_s - begin.system_s}),
-      adds_up({"process.minor_faults", "1", "page faults without I/O",
-               difference(begin.minor_faults, end.minor_faults)}),
-      adds_up({"process.major_faults", "1", "page faults with I/O",
-               difference(begin.major_faults, end.major_faults)}),
-      adds_up({"process.voluntary_switches", "1", "threads that went to sleep",
-               difference(begin.voluntary_switches, end.voluntary_switches)}),
-      adds_up({"process.involuntary_switches", "1", "threads that were sent away from their core",
-               difference(begin.involuntary_switches, end.involuntary_switches)}),
-      adds_up_in_machine(
-          {"process.threads", "1",
-           "threads at the end of the window, of a program those of all its processes",
-           static_cast<double>(end.threads)}),
-      adds_up({"process.storage_read_bytes", "bytes", "read from storage, not from the page cache",
-               difference(begin.read_from_storage, end.read_from_storage)}),
-      adds_up_in_machine(
-          {"memory.resident_bytes", "bytes",
-           "resident memory at the end of the window, with what worker processes do not share",
-           static_cast<double>(end.resident)}),
-      adds_up_in_machine(
-          {"memory.shared_bytes", "bytes", "of it shared", static_cast<double>(end.shared)}),
-      adds_up_in_machine({"memory.locked_bytes", "bytes",
-                          "locked by mlock (VmLck); what CUDA page-locks is not in it",
-                          static_cast<double>(end.locked)}),
+      make_metric(metric::process_cpu_s,
+                  "CPU time of all threads and worker processes in the window",
+                  end.user_s + end.system_s - begin.user_s - begin.system_s),
+      make_metric(metric::process_system_s, "of it in the kernel", end.system_s - begin.system_s),
+      make_metric(metric::process_minor_faults, "page faults without I/O",
+                  difference(begin.minor_faults, end.minor_faults)),
+      make_metric(metric::process_major_faults, "page faults with I/O",
+                  difference(begin.major_faults, end.major_faults)),
+      make_metric(metric::process_voluntary_switches, "threads that went to sleep",
+                  difference(begin.voluntary_switches, end.voluntary_switches)),
+      make_metric(metric::process_involuntary_switches,
+                  "threads that were sent away from their core",
+                  difference(begin.involuntary_switches, end.involuntary_switches)),
+      make_metric(metric::process_threads,
+                  "threads at the end of the window, of a program those of all its processes",
+                  static_cast<double>(end.threads)),
+      make_metric(metric::process_storage_read_bytes, "read from storage, not from the page cache",
+                  difference(begin.read_from_storage, end.read_from_storage)),
+      make_metric(
+          metric::memory_resident_bytes,
+          "resident memory at the end of the window, with what worker processes do not share",
+          static_cast<double>(end.resident)),
+      make_metric(metric::memory_shared_bytes, "of it shared", static_cast<double>(end.shared)),
+      make_metric(metric::memory_locked_bytes,
+                  "locked by mlock (VmLck); what CUDA page-locks is not in it",
+                  static_cast<double>(end.locked)),
   };
   if (end.free)
-    metrics.push_back({"memory.free_bytes", "bytes",
-                       "of the machine or the container, that may still be taken at the end of the "
-                       "window",
-                       static_cast<double>(*end.free)});
+    metrics.push_back(
+        make_metric(metric::memory_free_bytes,
+                    "of the machine or the container, that may still be taken at the end of the "
+                    "window",
+                    static_cast<double>(*end.free)));
   if (begin.steal_s && end.steal_s) {
-    metrics.push_back({"host.steal_s", "s", "CPU time that the hypervisor took away, all cores",
-                       *end.steal_s - *begin.steal_s});
+    metrics.push_back(make_metric(metric::host_steal_s,
+                                  "CPU time that the hypervisor took away, all cores",
+                                  *end.steal_s - *begin.steal_s));
   }
   if (begin.throttled_s && end.throttled_s) {
-    metrics.push_back({"host.throttled_s", "s",
-                       "time that CPU quotas stopped this cgroup or its parents",
-                       *end.throttled_s - *begin.throttled_s});
+    metrics.push_back(make_metric(metric::host_throttled_s,
+                                  "time that CPU quotas stopped this cgroup or its parents",
+                                  *end.throttled_s - *begin.throttled_s));
   }
   if (begin.busy_s && end.busy_s) {
     const double own = end.user_s + end.system_s - begin.user_s - begin.system_s;
     metrics.push_back(
-        adds_up({"host.other_cpu_s", "s",
-                 "CPU time that other processes took on the CPUs that this one may use",
-                 std::max(0.0, *end.busy_s - *begin.busy_s - own)}));
+        make_metric(metric::host_other_cpu_s,
+                    "CPU time that other processes took on the CPUs that this one may use",
+                    std::max(0.0, *end.busy_s - *begin.busy_s - own)));
   }
   if (const auto slope = memory.bytes_per_second()) {
-    metrics.push_back(adds_up_in_machine(
-        {"memory.growth_bytes_per_s", "bytes/s",
-         "slope of resident memory over the window, the bounded part of measuring included",
-         *slope}));
+    metrics.push_back(make_metric(
+        metric::memory_growth_bytes_per_s,
+        "slope of resident memory over the window, the bounded part of measuring included",
+        *slope));
   }
   return metrics;
 }

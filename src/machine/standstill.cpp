@@ -21,13 +21,12 @@ Nanos shortest_here() { return cgroup_cores("/") ? kShortestWithQuota : kShortes
 void Standstills::note_sleep(Nanos begin, Nanos due, Nanos end, Nanos queued) {
   const Nanos late = end - std::max(begin, due);
   if (late - queued < shortest_) return;
-  stretches_.push_back({end - late, end - queued});
+  ranges_.push_back({end - late, end - queued});
 }
 
 Nanos Standstills::within(Nanos begin, Nanos end) const {
   Nanos sum = 0;
-  for (const Stretch& one : stretches_)
-    sum += std::max<Nanos>(0, std::min(end, one.end) - std::max(begin, one.begin));
+  for (const TimeRange& one : ranges_) sum += intersect(one, {begin, end}).length();
   return sum;
 }
 

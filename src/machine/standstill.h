@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/time_range.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope {
@@ -23,11 +24,8 @@ class Standstills {
   Nanos within(Nanos begin, Nanos end) const;
 
  private:
-  struct Stretch {
-    Nanos begin, end;
-  };
   Nanos shortest_;
-  std::vector<Stretch> stretches_;
+  std::vector<TimeRange> ranges_;
 };
 
 // A thread that does nothing but sleep, and notes when it could not.

@@ -41,7 +41,7 @@ std::string devices_on(const Topology& topology, int node) {
     if (device.kind == Kind::gpu && device.node == node) gpus.push_back(gpu);
     gpu += device.kind == Kind::gpu ? 1 : 0;
   }
-  if (!gpus.empty()) add("GPU " + spell_cpu_list(gpus));
+  if (!gpus.empty()) add("GPU " + cpu_list_to_text(gpus));
   for (const Device& device : topology.devices) {
     if (device.kind == Kind::gpu || device.node != node) continue;
     add((device.kind == Kind::network ? "network " : "storage ") +
@@ -55,8 +55,8 @@ std::string draw_node(const Topology& topology, const Topology::Node& node) {
   line += node.cpus.empty()
               ? "no usable CPU"
               : fmt::format("{} (CPUs {})", counted(cores_on(topology, node.number), "core"),
-                            spell_cpu_list(node.cpus));
-  line += ", " + show_size(static_cast<double>(node.memory));
+                            cpu_list_to_text(node.cpus));
+  line += ", " + format_size(static_cast<double>(node.memory));
   const std::string devices = devices_on(topology, node.number);
   return line + (devices.empty() ? "" : "; " + devices) + "\n";
 }

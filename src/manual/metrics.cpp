@@ -1,84 +1,110 @@
 #include "manual/metrics.h"
 
 #include <algorithm>
+#include <vector>
 
-#include "manual/topics.h"
+#include "loaderscope/vocabulary.h"
 
 namespace loaderscope::manual {
 namespace {
 
-bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr std::size_t kColumns = 100;
 
-// Between backquotes: "- `a`, `b`: both" names two.
-std::vector<std::string_view> names_in(std::string_view names) {
-  std::vector<std::string_view> found;
-  for (auto at = names.find('`'); at != names.npos; at = names.find('`', at + 1)) {
-    const std::size_t end = names.find('`', at + 1);
-    if (end == names.npos) break;
-    found.push_back(names.substr(at + 1, end - at - 1));
-    at = end;
-  }
-  return found;
-}
+constexpr std::string_view kPageBegin =
+    R"(# Metrics
 
-// Rows go over lines that begin with two spaces.
-std::vector<MetricEntry> metrics_in(std::string_view text) {
-  std::vector<MetricEntry> entries;
-  std::string_view basis;
-  std::size_t row = 0;  // entries of the row that is being read
+The metrics of a result: what each is, what it rests on, and when it is wrong.
+
+`--verbose` prints the metrics of a run, the JSON has them as `GROUP.NAME`, and `--require` accepts
+them. No run has all of them. `loaderscope explain GROUP.NAME` shows one with its group, and its
+value in the last run.
+
+After a name are its unit, which numbers and shares do not have, and the value of a job: the mean of
+its processes and hosts, their sum, the sum of the processes of a machine, or the same value of all,
+which is left out if they differ.
+)";
+
+// In lines of at most kColumns; all but the first begin with `indent`.
+std::string in_lines(std::string_view text, std::string_view indent) {
+  std::string lines;
+  std::size_t column = 0;
   while (!text.empty()) {
-    const std::string_view before = text;
-    const std::string_view line = take_line(text);
-    if (line.starts_with("Rests on: ")) basis = before.substr(0, before.find("\n\n"));
-    if (line.starts_with("- `")) {
-      const std::size_t colon = line.find("`: ");
-      if (colon == line.npos) continue;
-      const std::vector<std::string_view> names = names_in(line.substr(0, colon + 1));
-      row = names.size();
-      for (const std::string_view name : names)
-        entries.push_back({name, std::string(line.substr(colon + 3)), basis});
-    } else if (line.starts_with("  ") && row > 0) {
-      for (MetricEntry& entry : std::span(entries).last(row)) entry.what.append(line.substr(1));
-    } else {
-      row = 0;
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (column > 0 && column + 1 + word.size() > kColumns) {
+      lines.append("\n").append(indent);
+      column = indent.size();
+    } else if (column > 0) {
+      lines += ' ';
+      ++column;
     }
+    lines += word;
+    column += word.size();
   }
-  return entries;
+  return lines;
 }
 
-// Where `pattern` has capitals, `name` may have anything.
-bool fits(std::string_view pattern, std::string_view name) {
-  const auto begin = std::find_if(pattern.begin(), pattern.end(), is_capital);
-  if (begin == pattern.end()) return pattern == name;
-  const auto end = std::find_if_not(begin, pattern.end(), is_capital);
-  const std::string_view head(pattern.begin(), begin), tail(end, pattern.end());
-  return name.size() > head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
+std::string_view join_words(MetricJoin join) {
+  switch (join) {
+    case MetricJoin::mean:
+      return "mean";
+    case MetricJoin::sum_of_machine:
+      return "sum of a machine";
+    case MetricJoin::sum:
+      return "sum";
+    case MetricJoin::same:
+      return "same";
+  }
+  return "";
+}
+
+std::string basis_of(const MetricRow& row) {
+  return in_lines("Rests on: " + std::string(row.basis), "") + "\n" +
+         in_lines("Wrong when: " + std::string(row.misleads), "");
+}
+
+std::string row_of_page(const MetricRow& row) {
+  const std::string unit = row.unit == "1" ? "" : std::string(row.unit) + ", ";
+  return in_lines("- `" + std::string(row.name) + "` (" + unit + std::string(join_words(row.join)) +
+                      "): " + std::string(row.sentence),
+                  "  ");
 }
 
 }  // namespace
 
-bool MetricEntry::is_of_many() const { return std::any_of(name.begin(), name.end(), is_capital); }
+bool MetricEntry::is_of_many() const {
+  const MetricRow* row = find_metric(name);
+  return row != nullptr && row->is_pattern();
+}
 
 std::span<const MetricEntry> metric_entries() {
   static const std::vector<MetricEntry> entries = [] {
-    const std::span<const Topic> topics = topic_table();
-    const auto metrics = std::find_if(topics.begin(), topics.end(), [](const Topic& topic) {
-      return topic.row.name == "metrics";
-    });
-    return metrics == topics.end() ? std::vector<MetricEntry>() : metrics_in(metrics->text);
+    std::vector<MetricEntry> all;
+    for (const MetricRow& row : metric_table())
+      all.push_back({row.name, row.sentence, basis_of(row)});
+    return all;
   }();
   return entries;
 }
 
-// Of several that fit, the one that says most of the name.
 const MetricEntry* metric_entry(std::string_view name) {
-  const MetricEntry* found = nullptr;
-  for (const MetricEntry& entry : metric_entries()) {
-    if (entry.name == name) return &entry;
-    if (fits(entry.name, name) && (found == nullptr || entry.name.size() > found->name.size()))
-      found = &entry;
-  }
-  return found;
+  const MetricRow* row = find_metric(name);
+  return row == nullptr ? nullptr : &metric_entries()[row - metric_table().data()];
+}
+
+const std::string& metrics_page() {
+  static const std::string page = [] {
+    std::string text(kPageBegin);
+    std::string_view group;
+    for (const MetricRow& row : metric_table()) {
+      const std::string_view name = row.name.substr(0, row.name.find('.'));
+      if (name != group) text += "\n### " + std::string(name) + "\n\n" + basis_of(row) + "\n\n";
+      group = name;
+      text += row_of_page(row) + "\n";
+    }
+    return text;
+  }();
+  return page;
 }
 
 }  // namespace loaderscope::manual

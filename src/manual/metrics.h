@@ -1,23 +1,24 @@
-// What the metrics of a result are and rest on: the rows of metrics.md.
+// The metrics of a result as the manual shows them: the rows of metrics.def as text.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace loaderscope::manual {
 
-// Below "### GROUP" the paragraph "Rests on: ..." with "Wrong when: ...", then a row each metric.
 struct MetricEntry {
-  std::string_view name;   // "requests.sent"; in capitals what is one of many: "gap.KIND_s"
-  std::string what;        // on one line
-  std::string_view basis;  // of its group: the paragraph, as it is broken in the file
+  std::string_view name;  // metric::requests_sent; in capitals what is one of many: "gap.KIND_s"
+  std::string_view what;  // its sentence
+  std::string basis;      // of its group: "Rests on: ...", "Wrong when: ...", in lines
 
   bool is_of_many() const;
 };
 
 std::span<const MetricEntry> metric_entries();
 const MetricEntry* metric_entry(std::string_view name);  // null where there is none
+
+// The topic `metrics`; src/manual/metrics.md is a copy of it for the man pages.
+const std::string& metrics_page();
 
 }  // namespace loaderscope::manual

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "manual/metrics.h"
+
 namespace loaderscope::manual {
 namespace {
 
 constexpr std::string_view kEnding = ".md";
+constexpr std::string_view kMetrics = "metrics.md";  // made of the table of metrics
 
 constexpr std::string_view kHeading = "# ";
 
@@ -66,10 +69,10 @@ constexpr TopicAlias kAliases[] = {
 
 Topic topic_of(const EmbeddedFile& file, TopicSection section) {
   Topic topic;
-  topic.text = file.content;
+  topic.text = file.name == kMetrics ? std::string_view(metrics_page()) : file.content;
   topic.section = section;
   topic.row.name = file.name.substr(0, file.name.size() - kEnding.size());
-  std::string_view rest = file.content;
+  std::string_view rest = topic.text;
   topic.title = take_line(rest).substr(kHeading.size());
   take_line(rest);
   topic.row.help = take_line(rest);

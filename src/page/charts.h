@@ -95,13 +95,13 @@ std::string drawn(const Ranges& ranges);
 
 // --- what went on when ---
 
-struct Stretch {
+struct LaneBar {
   double begin = 0, end = 0;  // seconds
   std::string name, kind;
 };
 struct Lane {
   std::string label;
-  std::vector<Stretch> stretches;  // in the order of time; later ones lie over earlier ones
+  std::vector<LaneBar> bars;  // in the order of time; later ones lie over earlier ones
 };
 struct Timeline {
   std::string title, note;

@@ -25,7 +25,7 @@ double round_step(double length, int about) {
 
 std::string in_three_digits(double value) {
   const double size = std::abs(value);
-  if (size >= 999.5 && size < 1e15) return show_count(std::llround(value));
+  if (size >= 999.5 && size < 1e15) return format_count(std::llround(value));
   return fmt::format("{:.3g}", value);
 }
 
@@ -49,7 +49,7 @@ std::string spelled(Unit unit, double value) {
     case Unit::share:
       return in_three_digits(100 * value) + " %";
     case Unit::bytes:
-      return show_size(value);
+      return format_size(value);
     case Unit::number:
       break;
   }

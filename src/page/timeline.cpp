@@ -12,13 +12,13 @@ namespace {
 constexpr double kLaneLabel = 15, kLane = 14, kLaneGap = 5;
 constexpr double kFinest = 0.5;  // units of the area; what is shorter is as long as that
 
-// What is one after the other and of one kind is one stretch, where no eye could tell them apart:
+// What is one after the other and of one kind is one bar, where no eye could tell them apart:
 // a lane is no longer than the area has units for.
-std::vector<Stretch> merged(const Lane& lane, const Scale& x) {
-  std::vector<Stretch> result;
-  for (const Stretch& next : lane.stretches) {
+std::vector<LaneBar> merged(const Lane& lane, const Scale& x) {
+  std::vector<LaneBar> result;
+  for (const LaneBar& next : lane.bars) {
     if (!result.empty()) {
-      Stretch& last = result.back();
+      LaneBar& last = result.back();
       const double gap = kAreaWidth * (x.at(next.begin) - x.at(last.end));
       const double length = kAreaWidth * (x.at(next.end) - x.at(next.begin));
       if (gap < kFinest && (last.name == next.name || length < kFinest)) {
@@ -31,14 +31,14 @@ std::vector<Stretch> merged(const Lane& lane, const Scale& x) {
   return result;
 }
 
-// A path per kind: it is much shorter than a rectangle per stretch.
+// A path per kind: it is much shorter than a rectangle per bar.
 std::string drawn_lane(const Lane& lane, const Scale& x, double top) {
   struct Drawn {
     std::string kind, path;
     double sum = 0;
   };
   std::map<std::string, Drawn> by_name;
-  for (const Stretch& one : merged(lane, x)) {
+  for (const LaneBar& one : merged(lane, x)) {
     const double begin = kAreaWidth * x.at(one.begin);
     const double length = std::max(kFinest, kAreaWidth * x.at(one.end) - begin);
     Drawn& of_name = by_name[one.name];
@@ -46,7 +46,7 @@ std::string drawn_lane(const Lane& lane, const Scale& x, double top) {
     of_name.path +=
         fmt::format("M{:.1f} {:.0f}h{:.1f}v{:.0f}h-{:.1f}z", begin, top, length, kLane, length);
   }
-  for (const Stretch& one : lane.stretches) by_name[one.name].sum += one.end - one.begin;
+  for (const LaneBar& one : lane.bars) by_name[one.name].sum += one.end - one.begin;
   std::string text;
   for (const auto& [name, of_name] : by_name) {
     if (of_name.path.empty()) continue;
@@ -69,7 +69,7 @@ std::string drawn(const Timeline& timeline) {
     labels += fmt::format("<text x=\"0\" y=\"{:.0f}\">{}</text>\n", y + 11, in_xml(lane.label));
     content += drawn_lane(lane, x, y + kLaneLabel);
     y += kLaneLabel + kLane + kLaneGap;
-    for (const Stretch& one : lane.stretches) {
+    for (const LaneBar& one : lane.bars) {
       const bool known = std::any_of(entries.begin(), entries.end(),
                                      [&](const auto& entry) { return entry.name == one.name; });
       if (!known) entries.push_back({one.name, one.kind});

@@ -6,7 +6,7 @@
 
 #include "analysis/wording.h"
 #include "loaderscope/settings.h"
-#include "settings/batches_ahead.h"
+#include "record/config_facts.h"
 
 namespace loaderscope::model {
 namespace {
@@ -77,7 +77,7 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
     prediction.notes.push_back(fmt::format(
         "extrapolated from {} to {}: {} of the samples' time is waiting, and nothing that "
         "they share, such as a lock or a server, is taken to make it longer",
-        threads(base), plural(threads(config), "worker"), show_percent(waits)));
+        threads(base), plural(threads(config), "worker"), format_percent(waits)));
   }
   if (threads(config) > kFarMore * std::max<std::int64_t>(threads(base), 1)) {
     prediction.notes.push_back(
@@ -104,8 +104,8 @@ void note_launching(const FittedCosts& costs, const Prediction& base, Prediction
   prediction.notes.push_back(fmt::format(
       "the GPU then waits for launches {} of the time, which are taken to be as fast beside {} as "
       "they were beside {}: the rate may be {} off",
-      show_percent(launches(prediction)), plural(after, "worker"), before,
-      show_percent(kMayBeOff)));
+      format_percent(launches(prediction)), plural(after, "worker"), before,
+      format_percent(kMayBeOff)));
 }
 
 void note_shared_cores(const FittedCosts& costs, const Prediction& base, Prediction& prediction) {

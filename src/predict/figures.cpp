@@ -11,10 +11,10 @@ namespace {
 std::string gain_words(const ScaledPrediction& promise) {
   std::string text = "; as fast as the others: ";
   if (promise.busy_after > 0)
-    text += fmt::format("{} to {} busy, ", show_percent(promise.busy_before),
-                        show_percent(promise.busy_after));
-  return text + fmt::format("{} to {} samples/s", show_rate(promise.rate_before),
-                            show_rate(promise.rate_after));
+    text += fmt::format("{} to {} busy, ", format_percent(promise.busy_before),
+                        format_percent(promise.busy_after));
+  return text + fmt::format("{} to {} samples/s", format_rate(promise.rate_before),
+                            format_rate(promise.rate_after));
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ void weigh_all(std::vector<Weighing>& weighings, const Prediction& base, const P
 // "; num-workers=24 gives more, 1,200 samples/s"
 std::string words_of_best(const Analysis& measured, const FixCandidate& option) {
   const ScaledPrediction best = scale_prediction(measured, *option.best);
-  return fmt::format("; {} gives more, {} samples/s", spell_changes(option.best_changes),
-                     show_rate(best.rate_after));
+  return fmt::format("; {} gives more, {} samples/s", changes_to_text(option.best_changes),
+                     format_rate(best.rate_after));
 }
 
 // Where work is brought along that was never measured, a direction is all that can be said.

@@ -57,12 +57,12 @@ struct Others {
 
 std::optional<Others> others_of(const RunRecord& record, double queued, bool trains_here) {
   constexpr double kSlack = 1.5;
-  const auto others = value_of(record.metrics, "host.other_cpu_s");
+  const auto others = value_of(record.metrics, metric::host_other_cpu_s);
   Nanos window = 0;
   for (const RankRecord& rank : record.ranks) window = std::max(window, rank.window());
   if (!others || window <= 0) return std::nullopt;
   // Threads of the program's own beside its loader, where they are not those that train.
-  const double all = value_of(record.metrics, "process.cpu_s").value_or(0);
+  const double all = value_of(record.metrics, metric::process_cpu_s).value_or(0);
   const double loader = seconds(cpu_of_stages(record)) + cpu_of_libraries(record).value_or(0);
   const double own = trains_here ? 0 : std::max(0.0, all - loader);
   const auto hosts = static_cast<double>(std::max<std::size_t>(1, record.hosts.size()));
@@ -172,7 +172,7 @@ FittedCosts::BusyWorkers busy_workers_of(const RunRecord& record) {
     receives.merge(rank.stages[Stage::transport_recv]);
     for (const Stage stage : kMakingStages) cpu[stage] += rank.stages[stage].cpu;
   }
-  const double busy = value_of(record.metrics, "transport.busy_worker_s").value_or(0);
+  const double busy = value_of(record.metrics, metric::transport_busy_worker_s).value_or(0);
   const double waited = seconds(receives.blocked());
   if (waited <= 0) return {};
   const auto most = std::max_element(cpu.begin(), cpu.end()) - cpu.begin();
@@ -206,11 +206,11 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   }
   if (!costs.tells_samples_apart())
     notes.push_back("no sample was told apart: whole batches are drawn again");
-  costs.shards = std::llround(value_of(record.metrics, "data.shards").value_or(0));
+  costs.shards = std::llround(value_of(record.metrics, metric::data_shards).value_or(0));
   fit_storage(costs, record, notes);
   costs.batch = sent_batch(record);
   costs.busy_workers = busy_workers_of(record);
-  costs.turn = std::llround(value_of(record.metrics, "transport.turn_s").value_or(0) * 1e9);
+  costs.turn = std::llround(value_of(record.metrics, metric::transport_turn_s).value_or(0) * 1e9);
   return costs;
 }
 

@@ -51,7 +51,7 @@ std::string note_of_compute(const FittedCosts& costs) {
       costs.compute_threads,
       costs.compute_alone < kNoticeablyAlone
           ? fmt::format(", and would take {} of its time without the loader beside it",
-                        show_percent(costs.compute_alone))
+                        format_percent(costs.compute_alone))
           : "");
 }
 
@@ -105,11 +105,11 @@ RunRecord FittedModel::simulate(const RunConfig& config, const FittedCosts& cost
                                 const Knockouts& knockouts, bool only_account) const {
   const Place place;
   if (stop_signal_ != nullptr && stop_signal_->load() != 0) throw interrupted_prediction();
-  EngineContext context;
+  RunContext context;
   context.stop_signal = stop_signal_;
-  context.costs = &costs;
+  context.model.costs = &costs;
   context.knockouts = knockouts;
-  context.only_account = only_account;
+  context.model.only_account = only_account;
   RunRecord record = run_model(config, context);
   if (record.interrupted) throw interrupted_prediction();
   return record;

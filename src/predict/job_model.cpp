@@ -25,7 +25,7 @@ void note_latency_of_batches(const FittedCosts& costs, const SharedStorage& stor
   prediction.notes.push_back(fmt::format(
       "at most: the run saw whole batches of this program, and each is taken to wait once for the "
       "first byte ({}); a data set that reads its {} samples one after another waits {}",
-      show_duration(storage.latency), samples, show_duration(samples * storage.latency)));
+      format_duration(storage.latency), samples, format_duration(samples * storage.latency)));
 }
 
 void take_no_compute(FittedCosts& costs, RunConfig& config) {

@@ -44,7 +44,7 @@ void refuse_too_few_samples(const RunRecord& record, const PlanRequest& question
   throw UsageError(fmt::format(
       "--ranks {}: too few samples: each rank would get {} of the {}, and a batch has {}; plan "
       "fewer ranks, or say with --set samples=N how many the job will have",
-      question.ranks, each, show_count(samples), show_count(batch)));
+      question.ranks, each, format_count(samples), format_count(batch)));
 }
 
 PlanRequest completed(const RunRecord& record, const PlanRequest& asked) {
@@ -62,7 +62,7 @@ PlanRequest completed(const RunRecord& record, const PlanRequest& asked) {
     throw UsageError(
         fmt::format("--ranks {}: the model runs a job of up to {} ranks; plan that many, the table "
                     "of sizes says how it goes on",
-                    question.ranks, show_count(kMaxRanks)));
+                    question.ranks, format_count(kMaxRanks)));
   if (question.hosts == 0) question.hosts = divide_up(question.ranks, measured);
   if (question.hosts > question.ranks)
     throw UsageError(fmt::format("--hosts {}: more hosts than ranks; a host needs one of the {}",

@@ -25,7 +25,7 @@ void note_measured(JobPlan& plan, const RunRecord& record, const Analysis& analy
     notes.push_back(fmt::format(
         "extrapolated from {} to {}: the network between the GPUs, and what else of a step grows "
         "with their number, is in no step unless --step says so",
-        plural(measured, "rank"), show_count(plan.question.ranks)));
+        plural(measured, "rank"), format_count(plan.question.ranks)));
   if (plan.question.ranks_of_host() > measured)
     notes.push_back(fmt::format("a host has {} ranks and had {}: its cores are shared by more",
                                 plan.question.ranks_of_host(), measured));
@@ -40,7 +40,7 @@ std::string note_on_storage(const RunRecord& record, const JobNeeds& needs) {
   const char* another = "; --storage, such as 40GB/s:1ms, gives them another";
   if (needs.storage_rate > 0)
     return fmt::format("all hosts are taken to share the {} of the run's storage{}",
-                       show_byte_rate(needs.storage_rate), another);
+                       format_byte_rate(needs.storage_rate), another);
   if (record.config.declared.storage_concurrency > 0)
     return fmt::format("all hosts are taken to share the run's storage, with {} at once{}",
                        plural(record.config.declared.storage_concurrency, "read"), another);
@@ -56,7 +56,7 @@ void note_shared(JobPlan& plan, const RunRecord& record, const JobNeeds& needs) 
     notes.push_back(fmt::format(
         "each sample is taken to be decoded by all {} cores of the hosts that decode at once: the "
         "rate is the most that can come where fewer than as many samples are under way there",
-        show_count(std::llround(hosts_for(plan.question, 1, 0).decode_cores))));
+        format_count(std::llround(hosts_for(plan.question, 1, 0).decode_cores))));
 }
 
 void note_epochs(JobPlan& plan, const RunRecord& record) {
@@ -72,7 +72,7 @@ void note_epochs(JobPlan& plan, const RunRecord& record) {
     notes.push_back(fmt::format(
         "for every rank to have as many, the {} samples of an epoch are filled up to {}, which the "
         "rate counts",
-        show_count(epoch.samples), show_count(made)));
+        format_count(epoch.samples), format_count(made)));
   if (plan.job().epoch_s) {
     notes.push_back(fmt::format(
         "an epoch of the job has {} of each rank: in the busy share and the rate of such a size is "
@@ -82,7 +82,7 @@ void note_epochs(JobPlan& plan, const RunRecord& record) {
     notes.push_back(fmt::format(
         "each epoch is taken to begin as in the run, in {}; the busy share and the rate of a size "
         "are of what comes after",
-        show_duration(std::llround(epoch.start_s * 1e9))));
+        format_duration(std::llround(epoch.start_s * 1e9))));
   } else if (restarts_workers(record.config) || epoch.steps < kMinStepsOfSize) {
     notes.push_back(fmt::format(
         "the run saw no epoch begin, and an epoch of the job has {} of each rank: what its begin "

@@ -49,9 +49,10 @@ ProofCase whole_loader(const RunConfig& config, const std::string& name) {
 
 ProofCase deeper_window(const RunConfig& config) {
   const bool samples = config.loader.task == TaskShape::sample;
-  const std::int64_t window = samples ? config.loader.window : config.loader.prefetch_factor;
-  return knocked_out(fmt::format("a window {} times as deep", kDeeper), {},
-                     {{samples ? "window" : "prefetch-factor", std::to_string(kDeeper * window)}});
+  const std::int64_t window = samples ? config.loader.prefetch_depth : config.loader.prefetch_factor;
+  return knocked_out(
+      fmt::format("a window {} times as deep", kDeeper), {},
+      {{samples ? "prefetch-depth" : "prefetch-factor", std::to_string(kDeeper * window)}});
 }
 
 // Most of what was waited for the making of batches would not have been with an earlier start.

@@ -5,7 +5,7 @@
 
 #include "analysis/epochs.h"
 #include "base/divide_up.h"
-#include "settings/batches_ahead.h"
+#include "record/config_facts.h"
 
 namespace loaderscope::model {
 namespace {

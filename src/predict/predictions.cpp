@@ -11,7 +11,7 @@
 #include "predict/prediction_window.h"
 #include "predict/refuse_unpredictable.h"
 #include "predict/storage_fit.h"
-#include "settings/batches_ahead.h"
+#include "record/config_facts.h"
 #include "settings/changes.h"
 
 namespace loaderscope {

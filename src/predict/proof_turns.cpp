@@ -23,23 +23,23 @@ bool ends_by_itself(const RunConfig& config) {
 }
 
 // The steps with the numbers [first, last] of one rank.
-struct Stretch {
+struct MeasuredSteps {
   Nanos begin = 0, end = 0, compute = 0;
   std::int64_t samples = 0, steps = 0;
 };
 
-Stretch stretch_of(const RankRecord& rank, std::int64_t first, std::int64_t last) {
-  Stretch stretch;
+MeasuredSteps measured_steps(const RankRecord& rank, std::int64_t first, std::int64_t last) {
+  MeasuredSteps measured;
   const auto add = [&](const StepRow& row) {
-    if (row.step == first - 1) stretch.begin = row.compute_end;
+    if (row.step == first - 1) measured.begin = row.compute_end;
     if (row.step < first || row.step > last) return;
-    stretch.end = row.compute_end;
-    stretch.compute += row.compute();
-    stretch.samples += row.samples;
-    ++stretch.steps;
+    measured.end = row.compute_end;
+    measured.compute += row.compute();
+    measured.samples += row.samples;
+    ++measured.steps;
   };
   rank.rows.for_each(add, std::max<std::int64_t>(first - 1, 0));
-  return stretch;
+  return measured;
 }
 
 // Nothing where a rank did not get to the end of them.
@@ -48,11 +48,11 @@ std::optional<ProofRun> run_of_steps(const RunRecord& record, std::int64_t first
   if (record.ranks.empty()) return std::nullopt;  // it was ended before its first step
   ProofRun run;
   for (const RankRecord& rank : record.ranks) {
-    const Stretch stretch = stretch_of(rank, first, first + steps - 1);
-    if (stretch.steps < steps || stretch.end <= stretch.begin) return std::nullopt;
-    const Nanos window = stretch.end - stretch.begin;
-    run.samples_per_s += static_cast<double>(stretch.samples) / seconds(window);
-    run.busy += static_cast<double>(stretch.compute) / static_cast<double>(window) /
+    const MeasuredSteps measured = measured_steps(rank, first, first + steps - 1);
+    if (measured.steps < steps || measured.end <= measured.begin) return std::nullopt;
+    const Nanos window = measured.end - measured.begin;
+    run.samples_per_s += static_cast<double>(measured.samples) / seconds(window);
+    run.busy += static_cast<double>(measured.compute) / static_cast<double>(window) /
                 static_cast<double>(record.ranks.size());
   }
   return run;

@@ -27,8 +27,9 @@ constexpr std::int64_t kMaxRanksOfHosts = 64;
 
 // A stream's epoch ends worker by worker, each with a batch of its own that may be short.
 bool saw_streams_end(const RunRecord& record) {
-  if (is_guest_engine(record.engine) || !value_of(record.metrics, "data.shards")) return false;
-  bool ended = value_of(record.metrics, "data.epoch_samples").has_value();
+  if (is_guest_engine(record.engine) || !value_of(record.metrics, metric::data_shards))
+    return false;
+  bool ended = value_of(record.metrics, metric::data_epoch_samples).has_value();
   for (const RankRecord& rank : record.ranks)
     rank.rows.for_each([&](const StepRow& row) { ended = ended || row.epoch > 0; });
   return ended;

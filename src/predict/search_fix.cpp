@@ -146,7 +146,7 @@ Predictor memoize(Predictor predict) {
   };
   return [predict = std::move(predict), known = std::make_shared<Known>()](const Changes& changes) {
     std::unique_lock lock(known->mutex);
-    std::shared_future<Prediction>& place = known->predictions[spell_changes(changes)];
+    std::shared_future<Prediction>& place = known->predictions[changes_to_text(changes)];
     if (!place.valid()) place = std::async(std::launch::deferred, predict, changes).share();
     const std::shared_future<Prediction> prediction = place;
     lock.unlock();

@@ -47,7 +47,7 @@ void add_decode_hosts(std::vector<SharedResource>& things, const Job& job, doubl
     add_shared(things, rows[2], job, rate * static_cast<double>(delivered), hosts.decode_rate);
   needs.cpu_ns -= needs.decode_cpu_ns;
   needs.worker_ns +=
-      static_cast<double>(hosts.elsewhere(std::llround(needs.decode_cpu_ns), delivered)) -
+      static_cast<double>(hosts.remote_cpu(std::llround(needs.decode_cpu_ns), delivered)) -
       needs.decode_cpu_ns;
 }
 
@@ -90,7 +90,7 @@ std::span<const SharedThingRow> shared_resources() {
 JobHosts hosts_for(const PlanRequest& question, std::int64_t count, Nanos apart) {
   JobHosts hosts;
   hosts.count = count;
-  hosts.apart = apart;
+  hosts.start_skew = apart;
   if (!question.decode) return hosts;
   const DecodeHosts& decode = *question.decode;
   hosts.decode_cores = static_cast<double>(decode.count) * static_cast<double>(decode.cores);
@@ -128,7 +128,7 @@ PlanRequest if_unlimited(PlanRequest question, const std::vector<SharedResource>
       if (question.storage)
         question.storage->bandwidth = enough;
       else
-        set("storage.bandwidth", spell_byte_rate(enough));
+        set("storage.bandwidth", byte_rate_to_text(enough));
     }
     if (thing.name == "decode-hosts")
       question.decode->cores =

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "predict/integer_search.h"
 
 namespace loaderscope::model {
@@ -25,8 +25,9 @@ double share(Nanos part, const Account& account) {
 
 Bytes memory_with(const RunConfig& base, std::string_view setting, std::int64_t depth) {
   RunConfig config = base;
-  (setting == "window" ? config.loader.window : config.loader.prefetch_factor).value = depth;
-  const Plan plan(config);
+  (setting == "prefetch-depth" ? config.loader.prefetch_depth : config.loader.prefetch_factor).value =
+      depth;
+  const LoaderPlan plan(config);
   return plan.host_bytes() * plan.ranks;
 }
 
@@ -42,8 +43,8 @@ std::optional<StallSplit> starved(const Account& measured, const Prediction& bas
   };
   const double left = std::min(1.0, per_compute(at_means.account) / per_compute(base.account));
   StallSplit result;
-  result.mean = std::llround(left * static_cast<double>(measured.idle()));
-  result.variance = measured.idle() - result.mean;
+  result.from_capacity = std::llround(left * static_cast<double>(measured.idle()));
+  result.from_variation = measured.idle() - result.from_capacity;
   return result;
 }
 
@@ -57,11 +58,11 @@ std::optional<RequiredPrefetchDepth> ready_depth(const FittedModel& model, const
 
   const bool shares_samples = config.loader.task == TaskShape::sample;
   RequiredPrefetchDepth depth;
-  depth.setting = shares_samples ? "window" : "prefetch-factor";
+  depth.setting = shares_samples ? "prefetch-depth" : "prefetch-factor";
   depth.steps = steps;
   const std::int64_t per_depth = shares_samples ? 1 : config.loader.num_workers.value;
   const std::int64_t now =
-      shares_samples ? config.loader.window.value : config.loader.prefetch_factor.value;
+      shares_samples ? config.loader.prefetch_depth.value : config.loader.prefetch_factor.value;
   const std::int64_t deepest = kMaxDepth * (shares_samples ? config.loader.num_workers.value : 1);
   const std::int64_t most = std::min(deepest, steps / (kWindows * per_depth));
   depth.ready_now = base.ready;

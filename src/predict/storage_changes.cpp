@@ -137,7 +137,7 @@ void note_storage_beyond_seen(const FittedCosts& costs, Prediction& prediction) 
   prediction.notes.push_back(fmt::format(
       "it takes {} of the storage, of which this run saw {}, and whether there is more is not "
       "known; --set storage.bandwidth= says how much there is",
-      show_byte_rate(taken), show_byte_rate(seen)));
+      format_byte_rate(taken), format_byte_rate(seen)));
 }
 
 void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const RunConfig& before,

@@ -39,7 +39,7 @@ void fit_line(FittedCosts& costs, const RunRecord& record, std::vector<std::stri
   const ReadFit line = fit_reads(record);
   if (line.share < kNoticeable) {
     costs.why_no_storage = fmt::format("reads wait {} of the samples' time: they come from memory",
-                                       show_percent(line.share));
+                                       format_percent(line.share));
     return;
   }
   if (!line.told) {
@@ -58,7 +58,7 @@ void fit_line(FittedCosts& costs, const RunRecord& record, std::vector<std::stri
   costs.storage_streams = static_cast<double>(readers);
   notes.push_back(fmt::format(
       "reads wait {} and then {} each with {} at once; more than that are taken to share it",
-      show_duration(static_cast<Nanos>(line.latency)), show_byte_rate(kNanos / line.per_byte),
+      format_duration(static_cast<Nanos>(line.latency)), format_byte_rate(kNanos / line.per_byte),
       readers));
 }
 
@@ -73,15 +73,15 @@ double mean_stored_bytes(const FittedCosts& costs) {
 }
 
 double measured_hit_rate(const RunRecord& record) {
-  const double hits = value_of(record.metrics, "range_cache.hits").value_or(0);
-  const double misses = value_of(record.metrics, "range_cache.misses").value_or(0);
+  const double hits = value_of(record.metrics, metric::range_cache_hits).value_or(0);
+  const double misses = value_of(record.metrics, metric::range_cache_misses).value_or(0);
   return hits + misses > 0 ? hits / (hits + misses) : 0;
 }
 
 // Samples that a request brings: several that lie side by side, or the piece of a stream.
 double samples_per_request(const FittedCosts& costs, const RunRecord& record,
                            const RequestTimes& counted) {
-  const double unpacked = value_of(record.metrics, "source.unpacked_per_byte").value_or(1);
+  const double unpacked = value_of(record.metrics, metric::source_unpacked_per_byte).value_or(1);
   const double sample = mean_stored_bytes(costs);
   if (sample <= 0) return 1;
   // Only streams are cut into pieces that may be less than a sample.
@@ -141,15 +141,15 @@ double rate_of(const RunRecord& record) {
 // "a request takes 5.1 ms to its first byte, 3.9 ms more with 3.8 others under way, and then ..."
 std::string requests_note(const FittedCosts::Requests& fitted) {
   std::string text = fmt::format("a request takes {} to its first byte",
-                                 show_duration(std::llround(fitted.latency)));
+                                 format_duration(std::llround(fitted.latency)));
   if (fitted.queueing >= kNearlyOne * fitted.latency)
     text += fmt::format(" where no other runs beside it, {} more with {:.1f} under way",
-                        show_duration(std::llround(fitted.queueing)), fitted.in_flight);
+                        format_duration(std::llround(fitted.queueing)), fitted.in_flight);
   if (fitted.link_per_byte > 0)
     text += fmt::format(" and then shares {} with all others",
-                        show_byte_rate(kNanos / fitted.link_per_byte));
+                        format_byte_rate(kNanos / fitted.link_per_byte));
   if (fitted.per_byte > 0)
-    text += fmt::format(" and then brings {}", show_byte_rate(kNanos / fitted.per_byte));
+    text += fmt::format(" and then brings {}", format_byte_rate(kNanos / fitted.per_byte));
   return text + fmt::format("; a reader has up to {} under way", fitted.depth);
 }
 

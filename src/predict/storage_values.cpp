@@ -15,8 +15,8 @@ constexpr double kNanosPerSecond = 1e9;
 constexpr double kNoticeableQueue = 0.02;  // of a latency
 
 std::string shown(double value, const std::string& unit) {
-  if (unit == "s") return show_duration(std::llround(value * kNanosPerSecond));
-  if (unit == "bytes/s") return show_byte_rate(value);
+  if (unit == "s") return format_duration(std::llround(value * kNanosPerSecond));
+  if (unit == "bytes/s") return format_byte_rate(value);
   return fmt::format("{:.3g}", value);
 }
 
@@ -27,7 +27,7 @@ std::string latency_basis(const FittedCosts::Requests& requests) {
                      plural(std::llround(requests.alone), "such request");
   if (requests.queueing > kNoticeableQueue * requests.latency)
     text += fmt::format("; {} more, behind others with {:.1f} under way, stay",
-                        show_duration(std::llround(requests.queueing)), requests.in_flight);
+                        format_duration(std::llround(requests.queueing)), requests.in_flight);
   return text;
 }
 
@@ -37,7 +37,7 @@ std::string bandwidth_basis(const FittedCosts::Requests& requests) {
   const double bytes = requests.per_byte * static_cast<double>(requests.bytes);
   if (bytes <= requests.latency + requests.queueing) return used;
   return used + fmt::format(", and each request brings {} by itself",
-                            show_byte_rate(kNanosPerSecond / requests.per_byte));
+                            format_byte_rate(kNanosPerSecond / requests.per_byte));
 }
 
 // Of requests that were counted.
@@ -74,7 +74,7 @@ void tell_now(const FittedCosts& costs, const FittedCosts::Line& line, WorldWord
     value.now = costs.storage_streams * kNanosPerSecond / line.per_byte;
     value.basis = fmt::format("by a line through the reads: {} with {} each",
                               plural(std::llround(costs.storage_streams), "reader"),
-                              show_byte_rate(kNanosPerSecond / line.per_byte));
+                              format_byte_rate(kNanosPerSecond / line.per_byte));
   }
 }
 

@@ -91,7 +91,7 @@ Thing latency_of(const RunConfig& config) {
   const auto present = static_cast<double>(config.declared.storage_latency.value);
   return {"storage-latency", {0, 1, kMaxPowers}, [present](std::int64_t exponent) {
             const auto latency = std::llround(present / power(exponent));
-            return Changes{{"storage-latency", spell_roughly(latency)}};
+            return Changes{{"storage-latency", roughly_to_text(latency)}};
           }};
 }
 

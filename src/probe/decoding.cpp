@@ -126,15 +126,16 @@ void measure_decoding(const ProbeContext& probing, Outcome& outcome) {
                               .per_s = best.value,
                               .per_core_s = per_core,
                               .sample_bytes = bytes / static_cast<double>(images.size())});
-  outcome.answer = fmt::format("{} decode {} images/s", show_cores(probing.cpus.usable),
-                               show_rate(all_cores.value));
+  outcome.answer = fmt::format("{} decode {} images/s", format_cores(probing.cpus.usable),
+                               format_rate(all_cores.value));
   if (best.at < all_cores.at)  // more threads only take from each other
-    outcome.answer += fmt::format(
-        ", and {} {}", plural(static_cast<std::int64_t>(best.at), "thread"), show_rate(best.value));
+    outcome.answer +=
+        fmt::format(", and {} {}", plural(static_cast<std::int64_t>(best.at), "thread"),
+                    format_rate(best.value));
   std::string line = "decode, " + what;
   if (one > 0 && outcome.figures.size() > 2)
-    line += fmt::format(": {}/s per core with all, {} of one alone", show_rate(per_core),
-                        show_percent(per_core / one));
+    line += fmt::format(": {}/s per core with all, {} of one alone", format_rate(per_core),
+                        format_percent(per_core / one));
   if (logical > physical) line += fmt::format("; {} cores with SMT", physical);
   outcome.lines.push_back(line);
 }

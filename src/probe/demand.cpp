@@ -20,7 +20,7 @@ double samples_of_all(const Demand& demand) {
 }
 
 std::string as_words(const DemandLine& line, double value) {
-  return line.unit == "cores" ? show_cores(value) : show_byte_rate(value);
+  return line.unit == "cores" ? format_cores(value) : format_byte_rate(value);
 }
 
 class CaseStatistics {
@@ -38,7 +38,7 @@ class CaseStatistics {
     if (const Ceiling* storage = find(MachineResource::storage)) {
       if (storage->sample_bytes > 0)
         add(MachineResource::storage, samples_of_all(demand_) * storage->sample_bytes,
-            storage->per_s, "bytes/s", ", " + show_size(storage->sample_bytes) + " a sample");
+            storage->per_s, "bytes/s", ", " + format_size(storage->sample_bytes) + " a sample");
       else
         leave_out(MachineResource::storage,
                   "how many bytes a sample has is not known; give --data");
@@ -66,7 +66,7 @@ class CaseStatistics {
     DemandLine line{std::string(name_of(supply)), needed, there, unit};
     line.share = there > 0 ? needed / there : 0;
     line.sentence = fmt::format("{} {} of {}, {}{}", line.name, as_words(line, needed),
-                                as_words(line, there), show_percent(line.share), note);
+                                as_words(line, there), format_percent(line.share), note);
     if (line.share > 1) {
       answer_.is_met = false;
       lacking_ += fmt::format("{}{} needs {} of {}", lacking_.empty() ? "" : ", ", line.name,
@@ -95,7 +95,7 @@ class CaseStatistics {
   void conclude() {
     const std::string job =
         fmt::format("{}{} samples/s", demand_.ranks > 1 ? fmt::format("{} x ", demand_.ranks) : "",
-                    show_rate(demand_.samples_per_s));
+                    format_rate(demand_.samples_per_s));
     const DemandLine* most = nullptr;
     for (const DemandLine& line : answer_.lines) {
       if (line.there > 0 && (most == nullptr || line.share > most->share)) most = &line;
@@ -107,7 +107,7 @@ class CaseStatistics {
       answer_.sentence = fmt::format("{} {}: {}the most is taken of {}, {}",
                                      is_known ? "enough for" : "cannot tell of", job,
                                      is_known ? "" : unknown_words() + "of the others ", most->name,
-                                     show_percent(most->share));
+                                     format_percent(most->share));
     } else {
       answer_.sentence = fmt::format("NOT ENOUGH for {}: {}", job, lacking_);
     }

@@ -114,7 +114,7 @@ void measure_gpus(const ProbeContext& probing, Outcome& outcome) {
   if (slowest > 0)
     outcome.ceilings.push_back(
         {.supply = MachineResource::link, .per_s = slowest, .gpus = static_cast<double>(gpus)});
-  outcome.answer = plural(gpus, "GPU") + (slowest > 0 ? " at " + show_byte_rate(slowest) : "");
+  outcome.answer = plural(gpus, "GPU") + (slowest > 0 ? " at " + format_byte_rate(slowest) : "");
 }
 
 }  // namespace loaderscope::probe

@@ -121,7 +121,7 @@ void burn_on(const CpuSet& cpus, double share, const std::atomic<int>& stop) {
 // "52.7 GB/s", or "52.7 GB/s (±14 %)"
 std::string with_noise(const Rate& rate) {
   constexpr double kMuch = 0.1;
-  const std::string text = show_byte_rate(rate.per_s);
+  const std::string text = format_byte_rate(rate.per_s);
   return rate.noise > kMuch ? fmt::format("{} (±{:.0f} %)", text, 100 * rate.noise) : text;
 }
 

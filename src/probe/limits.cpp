@@ -76,13 +76,13 @@ class Limits {
       line += fmt::format("{} allowed, ", plural(std::ssize(allowed), "CPU"));
     }
     if (quota) add("quota", "cores", *quota);
-    line += quota ? "quota " + show_cores(*quota) : "no quota";
+    line += quota ? "quota " + format_cores(*quota) : "no quota";
     if (throttled) add("throttled", "s", *throttled, false);
     if (throttled.value_or(0) > 0) line += fmt::format(", throttled {:.3g} s so far", *throttled);
     if (quota && !allowed.empty() && *quota < static_cast<double>(allowed.size()))
       outcome_.notes.push_back(
           fmt::format("the quota lets {} work on {}: more workers than cores are throttled",
-                      show_cores(*quota), plural(std::ssize(allowed), "CPU")));
+                      format_cores(*quota), plural(std::ssize(allowed), "CPU")));
     read_slurm(allowed, line);
     outcome_.lines.push_back(line);
   }
@@ -109,14 +109,14 @@ class Limits {
     if (meminfo[0]) most = std::min(*meminfo[0] * kKibi, limit.value_or(INT64_MAX));
     if (most) {
       add("memory", "bytes", static_cast<double>(*most));
-      line += "; memory " + show_size(static_cast<double>(*most));
+      line += "; memory " + format_size(static_cast<double>(*most));
       if (limit == most) line += " (limit)";
     } else {
       unseen("memory");
     }
     if (const auto free = free_memory(root_)) {
       add("memory_free", "bytes", static_cast<double>(*free), false);
-      line += fmt::format(", {} free", show_size(static_cast<double>(*free)));
+      line += fmt::format(", {} free", format_size(static_cast<double>(*free)));
     }
     if (meminfo[1]) add("swap", "bytes", static_cast<double>(*meminfo[1] * kKibi));
     if (meminfo[1] && meminfo[2])
@@ -134,12 +134,12 @@ class Limits {
     add("shm", "bytes", size);
     add("shm_free", "bytes", free, false);
     outcome_.lines.back() +=
-        fmt::format("; /dev/shm {}, {} free", show_size(size), show_size(free));
+        fmt::format("; /dev/shm {}, {} free", format_size(size), format_size(free));
     constexpr double kSmall = 1 << 30;
     if (size < kSmall)
       outcome_.notes.push_back(fmt::format(
           "/dev/shm has {}: workers of PyTorch hand batches on in it (docker run --shm-size 16g)",
-          show_size(size)));
+          format_size(size)));
   }
 
   void read_process_limits() {
@@ -152,13 +152,13 @@ class Limits {
           fmt::format("{}{} {}", line.empty() ? "" : ", ", what, value < 0 ? "unlimited" : shown);
     };
     if (locked) {
-      say("memlock", *locked, show_size(static_cast<double>(*locked)));
+      say("memlock", *locked, format_size(static_cast<double>(*locked)));
       if (*locked >= 0) add("memlock", "bytes", static_cast<double>(*locked));
     } else {
       unseen("memlock");
     }
     if (files) {
-      say("open files", *files, show_count(*files));
+      say("open files", *files, format_count(*files));
       if (*files >= 0) add("open_files", "count", static_cast<double>(*files));
     } else {
       unseen("the limit of open files");

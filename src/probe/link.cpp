@@ -17,7 +17,7 @@ using cuda::Event;
 using cuda::Runtime;
 using cuda::Stream;
 
-constexpr Nanos kPatience = 2 * kSecond;  // of a kernel that waits to be let go
+constexpr Nanos kAnswerTimeout = 2 * kSecond;  // of a kernel that waits to be let go
 // Of a sample: those that are not timed, and the least that are.
 constexpr std::int64_t kWarmingCopies = 4, kTimedCopies = 16;
 constexpr std::int64_t kMaxCopies = 256;
@@ -44,7 +44,7 @@ class LinkProbe {
     cell.memory = memory;
     cell.copy = copy;
     cell.bytes = bytes;
-    cell.fallback = slots.fallback();
+    cell.fallback = slots.fallback_reason();
     const std::span<const std::byte> host = place_of(slots);
     // From memory that is not page-locked a copy ends before its call returns: a kernel that holds
     // it would be waited for.
@@ -103,7 +103,7 @@ class LinkProbe {
 
   void hold(Stream stream, std::size_t word) {
     cuda::Spin spin;
-    spin.duration = kPatience;
+    spin.duration = kAnswerTimeout;
     spin.abort = words_ + word;
     check(runtime_.spin(spin, stream));
   }

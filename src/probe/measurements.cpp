@@ -147,7 +147,7 @@ Rate rate_of(const std::vector<Work>& works, const CpuSet& cpus, Nanos time,
 
 std::string two_digits(double bytes) {
   const double unit = std::pow(10, std::floor(std::log10(std::max(bytes, 1.0))) - 1);
-  return show_size(std::round(bytes / unit) * unit);
+  return format_size(std::round(bytes / unit) * unit);
 }
 
 std::vector<int> doublings(int most) {
@@ -190,7 +190,7 @@ Profile measure_profile(const ProfileOptions& given, const std::atomic<int>& sto
   if (profile.other_cores >= kDisturbs)
     profile.notes.push_back(fmt::format(
         "other programs took {} meanwhile: rates are lower than those of an idle machine",
-        show_cores(profile.other_cores)));
+        format_cores(profile.other_cores)));
   return profile;
 }
 

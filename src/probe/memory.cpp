@@ -87,7 +87,7 @@ Bytes bytes_of_thread(const ProfileOptions& options, std::size_t threads) {
                                free / 4 / (2 * static_cast<Bytes>(threads)));
   if (bytes < kMinOfThread)
     throw RunError(fmt::format("{} of memory are free: too little to copy in",
-                               show_size(static_cast<double>(free))));
+                               format_size(static_cast<double>(free))));
   return bytes;
 }
 

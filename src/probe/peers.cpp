@@ -99,7 +99,7 @@ std::vector<const Profile*> chosen(const std::string& host, const std::vector<Pr
 std::string conclusion(const PeersAnswer& answer) {
   const char* whom = answer.is_own_past ? "its own past" : "its peers";
   if (answer.compared == 0) return fmt::format("nothing to compare with {}", whom);
-  const std::string rest = fmt::format("within {}", show_percent(answer.furthest));
+  const std::string rest = fmt::format("within {}", format_percent(answer.furthest));
   if (answer.unlike.empty())
     return fmt::format("like {}: {} of {}, all {}", whom, plural(answer.compared, "figure"),
                        plural(answer.peers, "profile"), rest);

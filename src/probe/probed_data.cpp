@@ -38,7 +38,7 @@ Bytes bytes_to_write(const std::string& folder, Bytes read_at_most) {
     throw RunError(
         fmt::format("--path {}: {} are free there, of which a tenth would be written; make room, "
                     "or name --data",
-                    shown_text(folder), show_size(free)));
+                    shown_text(folder), format_size(free)));
   return bytes;
 }
 

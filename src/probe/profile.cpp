@@ -14,22 +14,22 @@ struct Unit {
   std::string (*show)(double value);
 };
 
-std::string show_seconds(double value) {
-  return show_duration(static_cast<Nanos>(std::llround(std::min(value, 1e9) * 1e9)));
+std::string format_seconds(double value) {
+  return format_duration(static_cast<Nanos>(std::llround(std::min(value, 1e9) * 1e9)));
 }
-std::string show_number(double value) {
-  return value < 1e15 && value == std::floor(value) ? show_count(static_cast<std::int64_t>(value))
-                                                    : show_rate(value);
+std::string format_number(double value) {
+  return value < 1e15 && value == std::floor(value) ? format_count(static_cast<std::int64_t>(value))
+                                                    : format_rate(value);
 }
 
 constexpr Unit kUnits[] = {
-    {"1/s", [](double value) { return show_rate(value) + "/s"; }},
-    {"bytes/s", show_byte_rate},
-    {"bytes", show_size},
-    {"s", show_seconds},
-    {"cores", show_cores},
-    {"count", show_number},
-    {"share", show_percent},
+    {"1/s", [](double value) { return format_rate(value) + "/s"; }},
+    {"bytes/s", format_byte_rate},
+    {"bytes", format_size},
+    {"s", format_seconds},
+    {"cores", format_cores},
+    {"count", format_number},
+    {"share", format_percent},
 };
 
 constexpr std::string_view kSupplies[] = {"decoding", "storage", "copying", "link"};
@@ -49,7 +49,7 @@ std::string shown(const Figure& figure) {
   for (const Unit& unit : kUnits) {
     if (unit.name == figure.unit) return unit.show(figure.value);
   }
-  return show_number(figure.value);
+  return format_number(figure.value);
 }
 
 std::string_view name_of(MachineResource supply) {

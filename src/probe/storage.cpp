@@ -60,8 +60,8 @@ void StorageProbe::check_round(const FileRange& piece) const {
   throw RunError(fmt::format(
       "one read of the data brings {}, and of {} that may be read in all each of its rounds has "
       "less; give a larger --read-at-most",
-      show_size(static_cast<double>(piece.length)),
-      show_size(static_cast<double>(data_.storage_bytes()))));
+      format_size(static_cast<double>(piece.length)),
+      format_size(static_cast<double>(data_.storage_bytes()))));
 }
 
 void StorageProbe::finish() {
@@ -72,7 +72,7 @@ void StorageProbe::finish() {
   outcome_.lines.push_back(
       fmt::format("  {}{}page cache {}; read {} of at most {}", reading_on_,
                   reading_on_.empty() ? "" : "; ", is_proved_ ? "proved cold" : "not proved cold",
-                  show_size(read_), show_size(static_cast<double>(outcome_.most_read))));
+                  format_size(read_), format_size(static_cast<double>(outcome_.most_read))));
   if (by_reader_) {
     outcome_.notes.push_back(
         "nothing says where in files samples lie, so they are read by their reader, which may "
@@ -84,7 +84,7 @@ void StorageProbe::finish() {
   }
   outcome_.answer =
       fmt::format("{} {} random at {} with {} in flight{}",
-                  by_reader_ ? "the data's reader" : "storage", show_byte_rate(best.bytes_per_s),
+                  by_reader_ ? "the data's reader" : "storage", format_byte_rate(best.bytes_per_s),
                   size, best.depth, by_cache || &best == &best_direct_ ? "" : " (not proved cold)");
 }
 

@@ -36,7 +36,7 @@ void StorageProbe::measure_reading_on(const FileRange& piece) {
   const double rate = done.bytes / seconds(done.end - done.begin);
   outcome_.figures.push_back(
       {"reading_on", "bytes/s", rate, 0, is_cold ? "1 MiB" : "1 MiB, not proved cold"});
-  reading_on_ = "one after another " + show_byte_rate(rate);
+  reading_on_ = "one after another " + format_byte_rate(rate);
 }
 
 void StorageProbe::measure_opening() {
@@ -60,8 +60,8 @@ void StorageProbe::measure_opening() {
     const double rate = done.reads / seconds(done.end - done.begin);
     outcome_.figures.push_back({fmt::format("opens_{}", threads), "1/s", rate});
     reading_on_ += threads == 1 ? fmt::format("{}{} files opened, looked at and closed per second",
-                                              reading_on_.empty() ? "" : "; ", show_rate(rate))
-                                : fmt::format(", by {} at once {}", threads, show_rate(rate));
+                                              reading_on_.empty() ? "" : "; ", format_rate(rate))
+                                : fmt::format(", by {} at once {}", threads, format_rate(rate));
   }
 }
 

@@ -2,6 +2,7 @@
 // end of the compute before. The rules and their order are those of the design's account.
 #include <algorithm>
 
+#include "base/time_range.h"
 #include "record/book_step.h"
 
 namespace loaderscope {
@@ -9,22 +10,9 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-// A half-open stretch of time [begin, end).
-struct Stretch {
-  Nanos begin = 0;
-  Nanos end = 0;
-
-  bool empty() const { return end <= begin; }
-  Nanos length() const { return empty() ? 0 : end - begin; }
-};
-
-Stretch intersect(Stretch a, Stretch b) {
-  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
-}
-
 // The part of `whole` (spread evenly over `over`) that falls into `within`, in integer ns. Parts of
-// adjoining stretches add up to `whole` exactly.
-Nanos share_of(Nanos whole, Stretch over, Stretch within) {
+// adjoining ranges add up to `whole` exactly.
+Nanos share_of(Nanos whole, TimeRange over, TimeRange within) {
   if (whole == 0 || over.empty()) return 0;
   const auto up_to = [&](Nanos at) {
     const Nanos inside = std::clamp(at, over.begin, over.end) - over.begin;
@@ -33,22 +21,22 @@ Nanos share_of(Nanos whole, Stretch over, Stretch within) {
   return up_to(within.end) - up_to(within.begin);
 }
 
-Stretch stretch_of(const Interval& interval) { return {interval.begin, interval.end}; }
+TimeRange range_of(const Interval& interval) { return {interval.begin, interval.end}; }
 
 // Of the part of `work` that falls into `within`: how long its thread waited for a core.
-Nanos queued_in(const Interval& work, Stretch within) {
+Nanos queued_in(const Interval& work, TimeRange within) {
   if (!work.ran()) return 0;
-  const Stretch whole = stretch_of(work), inside = intersect(whole, within);
+  const TimeRange whole = range_of(work), inside = intersect(whole, within);
   return inside.empty() ? 0 : share_of(std::min(work.queued, whole.length()), whole, inside);
 }
 
-// Books stretches of one step's idle time into its row.
+// Books ranges of one step's idle time into its row.
 class StallBooker {
  public:
   StallBooker(const StepView& step, StepRow& row) : step_(step), events_(*step.events), row_(row) {}
 
-  // Books all of `idle`, a stretch in which `step` was what the device waited for.
-  void book(Stretch idle) {
+  // Books all of `idle`, a range in which `step` was what the device waited for.
+  void book(TimeRange idle) {
     book_with_trainer(intersect(idle, {events_.take, kNever}));
     book_hand_over(intersect(idle, {events_.deliverable, events_.take}));
     book_finished(intersect(idle, {events_.finished, events_.deliverable}));
@@ -69,24 +57,24 @@ class StallBooker {
 
  private:
   // Rules 1 and 2: the trainer had the batch. What it launches beside the copy is not waited for.
-  void book_with_trainer(Stretch idle) {
+  void book_with_trainer(TimeRange idle) {
     if (idle.empty()) return;
-    const Stretch copying = intersect(idle, stretch_of(events_.copy));
+    const TimeRange copying = intersect(idle, range_of(events_.copy));
     add(Cause::h2d, copying.length(), queued_in(events_.copy, copying));
     if (copying.empty()) {
       add(Cause::launch, idle.length(), queued_in(events_.launch, idle));
       return;
     }
-    for (const Stretch beside : {Stretch{idle.begin, copying.begin}, {copying.end, idle.end}})
+    for (const TimeRange beside : {TimeRange{idle.begin, copying.begin}, {copying.end, idle.end}})
       add(Cause::launch, beside.length(), queued_in(events_.launch, beside));
   }
 
   // Rules 2 and 4: the batch was ready to be taken. The trainer may have been told so, and may have
   // waited for a core before it could go on.
-  void book_hand_over(Stretch idle) {
+  void book_hand_over(TimeRange idle) {
     if (idle.empty()) return;
     book_not_asking(intersect(idle, {events_.deliverable, events_.ask}));
-    const Stretch asking = intersect(idle, {events_.ask, events_.take});
+    const TimeRange asking = intersect(idle, {events_.ask, events_.take});
     const bool receives = events_.receive.ran() && !events_.pin.ran();
     const Nanos goes_on = receives ? std::min(events_.receive.begin, events_.take) : events_.take;
     const Nanos waking = intersect(asking, {goes_on - events_.take_queued, goes_on}).length();
@@ -94,7 +82,7 @@ class StallBooker {
     add(Cause::transport, asking.length() - answering, waking + queued_in(events_.receive, asking));
   }
 
-  void book_not_asking(Stretch idle) {
+  void book_not_asking(TimeRange idle) {
     const Nanos queued = intersect(idle, {events_.ask - events_.ask_queued, events_.ask}).length();
     add(Cause::launch, idle.length(), queued);
     row_.not_asking += idle.length() - queued;
@@ -103,12 +91,12 @@ class StallBooker {
   // Rules 3 and 4: finished, on its way to the trainer. While it waits for the pin thread or is
   // pinned the cause is `pin`; while it is sent or received, or waits for its feeder, `transport`,
   // whether the trainer asks or not.
-  void book_finished(Stretch idle) {
+  void book_finished(TimeRange idle) {
     if (idle.empty()) return;
     const Interval& pin = events_.pin;
     const Nanos sent = events_.send.ran() ? events_.send.end : events_.finished;
-    const Stretch behind = intersect(idle, {sent, pin.ran() ? pin.end : kNever});
-    const Stretch receiving = intersect(behind, stretch_of(events_.receive));
+    const TimeRange behind = intersect(idle, {sent, pin.ran() ? pin.end : kNever});
+    const TimeRange receiving = intersect(behind, range_of(events_.receive));
     Nanos pinning = 0;
     if (pin.ran()) {
       pinning = behind.length() - receiving.length();
@@ -126,8 +114,8 @@ class StallBooker {
 
   // Of `within`, the worker was asked for the memory of the batch and was busy: what it did is what
   // was waited for.
-  Nanos book_answering(Stretch within) {
-    const Stretch whole = stretch_of(events_.receive), inside = intersect(within, whole);
+  Nanos book_answering(TimeRange within) {
+    const TimeRange whole = range_of(events_.receive), inside = intersect(within, whole);
     if (events_.answering == 0 || inside.empty()) return 0;
     const Nanos most = whole.length() - events_.receive.cpu - events_.receive.queued;
     return book_maker(share_of(std::clamp<Nanos>(events_.answering, 0, most), whole, inside));
@@ -140,18 +128,18 @@ class StallBooker {
   }
 
   // Rules 5 to 8: not finished. Everything booked here also gets a why.
-  void book_production(Stretch idle) {
+  void book_production(TimeRange idle) {
     if (idle.empty()) return;
     if (events_.made_by_trainer) {
       // The trainer is the worker: before it asked it did something else.
-      const Stretch before_ask = {idle.begin, std::min(idle.end, events_.ask)};
+      const TimeRange before_ask = {idle.begin, std::min(idle.end, events_.ask)};
       if (!events_.first_of_epoch) {
         book_not_asking(before_ask);
         idle.begin = std::max(idle.begin, before_ask.end);
       }
     }
     if (events_.first_of_epoch) {
-      const Stretch before_dispatch = {idle.begin, std::min(idle.end, events_.epoch_dispatch)};
+      const TimeRange before_dispatch = {idle.begin, std::min(idle.end, events_.epoch_dispatch)};
       add(Cause::startup, before_dispatch.length());
       row_.why[Why::epoch] += before_dispatch.length();
       idle.begin = std::max(idle.begin, before_dispatch.end);
@@ -161,7 +149,7 @@ class StallBooker {
 
   // What the worker did, span by span; a gap before its first span or before it is started (again)
   // is a worker that is not up, any other gap is `other`.
-  void book_worker(Stretch idle) {
+  void book_worker(TimeRange idle) {
     if (idle.empty()) return;
     const WorkerTimeline spans = step_.worker;
     auto span = std::partition_point(spans.begin(), spans.end(),
@@ -169,7 +157,7 @@ class StallBooker {
     Nanos at = idle.begin;
     bool up = step_.worker_was_up || span != spans.begin();
     for (; span != spans.end() && span->begin < idle.end; ++span) {
-      const Stretch inside = intersect(idle, {span->begin, span->end});
+      const TimeRange inside = intersect(idle, {span->begin, span->end});
       book_gap({at, inside.begin}, up && !is_startup(span->stage));
       book_span(*span, inside);
       at = inside.end;
@@ -178,7 +166,7 @@ class StallBooker {
     book_gap({at, idle.end}, true);
   }
 
-  void book_gap(Stretch gap, bool worker_was_up) {
+  void book_gap(TimeRange gap, bool worker_was_up) {
     if (gap.empty()) return;
     if (worker_was_up) {
       add(Cause::other, gap.length());
@@ -188,7 +176,7 @@ class StallBooker {
     row_.why[Why::epoch] += gap.length();
   }
 
-  void book_span(const Span& span, Stretch inside) {
+  void book_span(const Span& span, TimeRange inside) {
     if (is_startup(span.stage)) {
       add(Cause::startup, inside.length());
       row_.why[Why::epoch] += inside.length();
@@ -264,7 +252,7 @@ StepRow book_step(const StepView& step, const StepView* straggler) {
   own.label_production();
   if (straggler == nullptr) return row;
 
-  const Stretch waiting = {own_end, events.compute.begin};
+  const TimeRange waiting = {own_end, events.compute.begin};
   row.waiting_for_ranks = waiting.length();
   // As long as the slowest rank computed its step before, there was nothing else to wait for.
   const Nanos computing = intersect(waiting, {waiting.begin, straggler->idle_begin}).length();

@@ -25,9 +25,10 @@ class FrameCounts {
     const auto used = static_cast<double>(counts_->used.load());
     if (decoded <= 0) return {};
     std::vector<Metric> metrics = {
-        adds_up({"video.frames_decoded", "1", "that codecs gave, warm-up included", decoded}),
-        adds_up({"video.frames_used", "1", "of them: what samples were made of", used})};
-    if (used > 0) metrics.push_back({"video.decoded_per_used", "1", "frames", decoded / used});
+        make_metric(metric::video_frames_decoded, "that codecs gave, warm-up included", decoded),
+        make_metric(metric::video_frames_used, "of them: what samples were made of", used)};
+    if (used > 0)
+      metrics.push_back(make_metric(metric::video_decoded_per_used, "frames", decoded / used));
     return metrics;
   }
 

@@ -44,8 +44,8 @@ std::vector<Metric> joined_metrics(const std::vector<HostRecord>& hosts,
 double others_of(const std::vector<HostRecord>& processes) {
   double busy = 0, own = 0, known = 0;
   for (const HostRecord& process : processes) {
-    const auto others = value_of(process.metrics, "host.other_cpu_s");
-    const double cpu_s = value_of(process.metrics, "process.cpu_s").value_or(0);
+    const auto others = value_of(process.metrics, metric::host_other_cpu_s);
+    const double cpu_s = value_of(process.metrics, metric::process_cpu_s).value_or(0);
     own += cpu_s;
     if (!others) continue;
     busy += *others + cpu_s;
@@ -67,7 +67,7 @@ std::vector<Metric> metrics_of_processes(const std::vector<HostRecord>& processe
   });
   if (processes.size() == 1) return all;
   for (Metric& metric : all)
-    if (metric.name == "host.other_cpu_s") metric.value = others_of(processes);
+    if (metric.name == metric::host_other_cpu_s) metric.value = others_of(processes);
   return all;
 }
 

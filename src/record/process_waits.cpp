@@ -79,8 +79,8 @@ class IdleFromItsEnd {
     return taken;
   }
 
-  void label(Nanos made, Nanos came_up) {
-    booked_.why[Why::epoch] += came_up;
+  void label(Nanos made, Nanos started) {
+    booked_.why[Why::epoch] += started;
     if (row_.first_of_epoch) {
       booked_.why[Why::epoch] += made;
       return;

@@ -160,7 +160,7 @@ Nanos apart_at_ends(const RankRecord& first, const RankRecord& other) {
 
 // 0: not known.
 double drift_rate(const HostRecord& host) {
-  const double rate = value_of(host.metrics, "clock.drift_rate").value_or(0);
+  const double rate = value_of(host.metrics, metric::clock_drift_rate).value_or(0);
   return host.has_clock() && std::abs(rate) <= kMaxDrift ? rate : 0;
 }
 

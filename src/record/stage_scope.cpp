@@ -87,7 +87,7 @@ void SpanWriter::start_up(Nanos begin, Nanos end) {
   log_->span(span);
 }
 
-void SpanWriter::rest(Nanos begin, Nanos end) {
+void SpanWriter::record_idle(Nanos begin, Nanos end) {
   if (log_ == nullptr) return;
   write(Stage::idle, edge_.at > 0 ? edge_.at : begin, end);
   edge_ = {std::max(begin, end), cpu_.read().cpu};

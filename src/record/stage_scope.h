@@ -33,13 +33,13 @@ class SpanWriter {
   void split_last_span(const std::vector<Span>& parts);
 
   // What the thread does until the next span is not timed.
-  void pause() { edge_ = Edge{}; }
+  void skip() { edge_ = Edge{}; }
   void started_by_parent(const Interval& of_parent);
   void start_up(Nanos begin, Nanos end);
   // The thread waited for work, which was there at `end`: from then on it waited for a core only.
-  void rest(Nanos begin, Nanos end);
-  // Where the last span ended; 0 after a pause, or where nothing is measured.
-  Nanos edge() const { return edge_.at; }
+  void record_idle(Nanos begin, Nanos end);
+  // The end of the last span; 0 after skip(), or where nothing is measured.
+  Nanos last_end() const { return edge_.at; }
 
   nvtx::Payload payload(Stage stage, Bytes bytes) const {
     return {batch_, is_per_sample(stage) ? sample_ : -1, bytes};

@@ -132,7 +132,7 @@ void MpiChild::await() {
     throw RunError(fmt::format(
         "--rendezvous mpi: MPI has not brought the processes together within {}; look whether all "
         "were started by one mpirun, or use --rendezvous env",
-        show_duration(wait_)));
+        format_duration(wait_)));
   }
 }
 

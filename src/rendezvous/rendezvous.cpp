@@ -91,7 +91,7 @@ void Rendezvous::wait_for(Done done, Nanos until, const std::string& otherwise) 
     failure_ = fmt::format(
         "rendezvous: {} did not come within {}{}; look whether all processes of the job were "
         "started, with one MASTER_ADDR",
-        missing(), show_duration(patience_.join),
+        missing(), format_duration(patience_.join),
         refused_.empty() ? "" : fmt::format(" (one was refused: {})", refused_));
   } else if (!in_time) {
     failure_ = fmt::format("rendezvous: {}; look at what process 0 says", otherwise);

@@ -104,9 +104,9 @@ void Rendezvous::hear(Peer& peer, bool has_come, Nanos now) {
   if (!lives) {
     lose(peer, "has ended");
   } else if (now - peer.connection.heard_at() > patience_.silence) {
-    lose(peer, "was not heard of for " + show_duration(patience_.silence));
+    lose(peer, "was not heard of for " + format_duration(patience_.silence));
   } else if (peer.is_awaited && !peer.record && now - peer.got_on_at > progress) {
-    lose(peer, "lives and has handed nothing over for " + show_duration(progress));
+    lose(peer, "lives and has handed nothing over for " + format_duration(progress));
   }
 }
 

@@ -46,18 +46,18 @@ void describe_arms(ResultVisitor& form, std::array<Arm, 2>& arms) {
   std::move(list.begin(), list.end(), arms.begin());
 }
 
-void show_estimate(ResultVisitor& form, ResultVisitor::Name name, const Estimate& estimate,
-                   ResultVisitor::Sentence sentence) {
+void format_estimate(ResultVisitor& form, ResultVisitor::Name name, const Estimate& estimate,
+                     ResultVisitor::Sentence sentence) {
   form.object(
       name, sentence,
       [&] {
         form.shown("mean", estimate.mean, "the best guess");
-        show_interval(form, "ci95", estimate, "95 % interval, low and high");
+        format_interval(form, "ci95", estimate, "95 % interval, low and high");
       },
       Lines::one);
 }
 
-void show_difference(ResultVisitor& form, const Difference& one) {
+void format_difference(ResultVisitor& form, const Difference& one) {
   form.object("", "one quantity", [&] {
     form.shown("name", one.name, "of a row of 'list quantity', a stage, or wait-for- a cause");
     form.shown("unit",
@@ -67,14 +67,14 @@ void show_difference(ResultVisitor& form, const Difference& one) {
                "of a and b; stages are per sample");
     form.shown("a", one.a, "mean over the runs of A");
     form.shown("b", one.b, "mean over the runs of B");
-    show_estimate(form, "change", one.change, "B / A - 1; of shares B - A");
+    format_estimate(form, "change", one.change, "B / A - 1; of shares B - A");
     form.shown("p", one.p, "that nothing changed, corrected for all that is looked at", kShare);
     form.shown("least_seen", one.least_seen, "the change that would be seen four times of five");
     form.shown_word("verdict", word_of(one.verdict), outcomes(), "what became of it");
   });
 }
 
-void show_count(ResultVisitor& form, const CountChange& count) {
+void format_count(ResultVisitor& form, const CountChange& count) {
   form.object(
       "", "a count that both arms repeat exactly",
       [&] {
@@ -86,7 +86,7 @@ void show_count(ResultVisitor& form, const CountChange& count) {
       Lines::one);
 }
 
-void show_matters(ResultVisitor& form, const std::optional<Matters>& matters) {
+void format_matters(ResultVisitor& form, const std::optional<Matters>& matters) {
   form.if_there("matters", matters.has_value(), AbsentValue::null, [&] {
     const Matters known = matters.value_or(Matters{});
     form.object("matters", "whether the GPU would notice; null without --demand", [&] {
@@ -103,7 +103,7 @@ void show_matters(ResultVisitor& form, const std::optional<Matters>& matters) {
   });
 }
 
-void describe_run(ResultVisitor& form, ArmRun& run) {
+void describe_run(ResultVisitor& form, SideRun& run) {
   static const std::vector<std::string_view> arms = {"A", "B"};
   const auto number = [&](ResultVisitor::Name key, double& value) {
     form.real(key, value, "", kAmount);
@@ -230,24 +230,24 @@ void describe_measured(ResultVisitor& form, Comparison& comparison) {
   form.seconds("spent_s", comparison.spent, "all runs together");
   form.flag("interrupted", comparison.interrupted, "stopped before the planned pairs were made");
   form.list("runs", comparison.runs, "in their order",
-            [&](ArmRun& run) { describe_run(form, run); });
+            [&](SideRun& run) { describe_run(form, run); });
   if (comparison.runs.size() > kMaxRuns) form.refuse("has more than 10,000 runs");
   form.texts("notes", comparison.notes, "what a reader must know");
 }
 
-void show_pairs(ResultVisitor& form, const ComparisonResult& judgement) {
+void format_pairs(ResultVisitor& form, const ComparisonResult& judgement) {
   form.object("pairs", "of fresh processes", [&] {
     form.shown("counted", judgement.pairs, "that the verdict rests on");
     form.shown("disturbed", judgement.disturbed, "runs left out for what else ran");
     form.shown("more", judgement.more_pairs, "that would do where it cannot be told; 0: not known");
   });
   form.if_there("against_itself", judgement.against_itself.has_value(), AbsentValue::null, [&] {
-    show_estimate(form, "against_itself", judgement.against_itself.value_or(Estimate{}),
-                  "rate of the later of two runs of one arm / that of the earlier - 1");
+    format_estimate(form, "against_itself", judgement.against_itself.value_or(Estimate{}),
+                    "rate of the later of two runs of one arm / that of the earlier - 1");
   });
 }
 
-void show_gate(ResultVisitor& form, GateAnswer answer) {
+void format_gate(ResultVisitor& form, GateAnswer answer) {
   form.shown_word("gate", word_of(answer.gate), gates(), "whether that fails the job");
   form.list("worse", answer.worse, "what the verdict is of", [&](Worse& one) {
     form.object("", "one of it", [&] {
@@ -259,19 +259,19 @@ void show_gate(ResultVisitor& form, GateAnswer answer) {
   });
 }
 
-void show_judgement(ResultVisitor& form, const Comparison& comparison) {
+void format_judgement(ResultVisitor& form, const Comparison& comparison) {
   ComparisonResult judgement = judge(comparison);
   form.shown_word("verdict", word_of(judgement.verdict), outcomes(), "of B against A");
   form.shown("sentence", answer_line(comparison, judgement), "the first line of the answer");
   const Difference* blamed = judgement.blamed();
   form.shown("blamed", blamed != nullptr ? blamed->name : "",
              "the stage, or the wait, that the verdict is of; empty where none can be named");
-  show_gate(form, gate_of(comparison, judgement));
-  show_pairs(form, judgement);
+  format_gate(form, gate_of(comparison, judgement));
+  format_pairs(form, judgement);
   form.list("differences", judgement.differences, "what was looked at",
-            [&](Difference& one) { show_difference(form, one); });
+            [&](Difference& one) { format_difference(form, one); });
   form.list("counts", judgement.counts, "exact ones",
-            [&](CountChange& count) { show_count(form, count); });
+            [&](CountChange& count) { format_count(form, count); });
   form.texts("uncounted", judgement.uncounted,
              "counts that differ between runs of one arm, or in few blocks");
   form.texts("new_names", judgement.new_names, "what only B's stages are called");
@@ -285,13 +285,13 @@ void show_judgement(ResultVisitor& form, const Comparison& comparison) {
                 form.shown("b", one.b, "seconds per sample of B");
               });
             });
-  show_matters(form, judgement.matters);
+  format_matters(form, judgement.matters);
 }
 
 }  // namespace
 
 void describe_comparison(ResultVisitor& form, Comparison& comparison) {
-  if (!form.reads()) show_judgement(form, comparison);
+  if (!form.reads()) format_judgement(form, comparison);
   describe_measured(form, comparison);
 }
 

@@ -71,7 +71,7 @@ std::string matters_line(const ComparisonResult& judgement) {
   const Matters& matters = *judgement.matters;
   return fmt::format(
       "Does it matter: at {} samples/s with {}, {}; their margin goes from {:.0f} % to {:.0f} %",
-      show_rate(matters.rate_needed), workers_words(matters),
+      format_rate(matters.rate_needed), workers_words(matters),
       matters.gpu_waits() ? "the GPU waits for B" : "the GPU stays the limit",
       100 * matters.margin_a, 100 * matters.margin_b);
 }
@@ -80,12 +80,12 @@ std::string arms_line(const Comparison& comparison, const ComparisonResult& judg
   if (comparison.is_of_results) return results_line(comparison);
   if (!comparison.same_because.empty())
     return fmt::format("{}; {}: one run of A saw what it reads; {}", arm_text(comparison.arms[0]),
-                       arm_text(comparison.arms[1]), show_duration(comparison.spent));
+                       arm_text(comparison.arms[1]), format_duration(comparison.spent));
   std::string text = fmt::format("{}; {}: {} of fresh processes, {} fixed beforehand, A B B A",
                                  arm_text(comparison.arms[0]), arm_text(comparison.arms[1]),
                                  plural(judgement.pairs, "pair"), comparison.planned_pairs);
   if (comparison.steps > 0) text += fmt::format(", {} each", plural(comparison.steps, "step"));
-  text += "; " + show_duration(comparison.spent);
+  text += "; " + format_duration(comparison.spent);
   if (comparison.interrupted) text += "; interrupted";
   if (judgement.disturbed > 0)
     text += fmt::format("; {} left out, as other programs took cores then",
@@ -127,7 +127,7 @@ std::string memory_line(const ComparisonResult& judgement) {
   const Difference* memory = judgement.more_memory();
   if (memory == nullptr) return "";
   return fmt::format("B needs {:.0f} % more memory: {}, A {}", 100 * memory->change.mean,
-                     show_value(*memory, memory->b), show_value(*memory, memory->a));
+                     format_value(*memory, memory->b), format_value(*memory, memory->a));
 }
 
 std::string settings_line(const Comparison& comparison) {
@@ -155,8 +155,8 @@ std::vector<std::string> acceptance_lines(const Comparison& comparison,
 std::vector<std::string> cells_of(const Difference& one) {
   const std::string unit = one.scale == Scale::ratio ? " %" : " points";
   return {one.name,
-          show_value(one, one.a),
-          show_value(one, one.b),
+          format_value(one, one.a),
+          format_value(one, one.b),
           fmt::format("{:+.1f}{}", 100 * one.change.mean, unit),
           fmt::format("{:+.1f} to {:+.1f}", 100 * one.change.low, 100 * one.change.high),
           verdict_word(one)};

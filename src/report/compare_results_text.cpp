@@ -37,7 +37,7 @@ void add_share(std::vector<std::vector<std::string>>& rows, const std::string& n
 
 void add_time(std::vector<std::vector<std::string>>& rows, const std::string& name, Two time) {
   const auto shown = [](double s) {
-    return s > 0 ? show_duration(std::llround(1e9 * std::min(s, 1e9))) : std::string("-");
+    return s > 0 ? format_duration(std::llround(1e9 * std::min(s, 1e9))) : std::string("-");
   };
   rows.push_back(
       {name + " per sample", shown(time.a), shown(time.b),

@@ -56,7 +56,7 @@ void tell_comparison(TextReport& reading, const Comparison& comparison, const Re
   screen.line(LinePriority::evidence, counts_line(judgement));
   for (const std::string& note : comparison.notes)
     screen.line(LinePriority::detail, "note: " + note);
-  reading.more = "more with --verbose: notes";
+  reading.more = "more with -vv: notes";
 }
 
 }  // namespace loaderscope::compare

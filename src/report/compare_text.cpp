@@ -12,7 +12,7 @@ namespace loaderscope::compare {
 namespace {
 
 // "+11.8 % (10.1 to 13.6)"; points of a share.
-std::string show_change(const Difference& one) {
+std::string format_change(const Difference& one) {
   const std::string unit = one.scale == Scale::ratio ? "%" : "points";
   return fmt::format("{:+.1f} {} ({:+.1f} to {:+.1f})", 100 * one.change.mean, unit,
                      100 * one.change.low, 100 * one.change.high);
@@ -30,7 +30,7 @@ std::string changed_counts(const ComparisonResult& judgement) {
 
 std::string duration_of(double s) {
   constexpr double kMaxSeconds = 1e9;  // that nanoseconds hold
-  return show_duration(std::llround(1e9 * std::min(s, kMaxSeconds)));
+  return format_duration(std::llround(1e9 * std::min(s, kMaxSeconds)));
 }
 
 // Where one alone is most of the change of a stage.
@@ -65,8 +65,8 @@ const Difference* leading(const ComparisonResult& judgement) {
 
 // "B gives 270 samples/s, A gave 192 (+40.6 %)"
 std::string rates_of(const Difference& rate) {
-  return fmt::format("B gives {} samples/s, A gave {} ({:+.1f} %)", show_rate(rate.b),
-                     show_rate(rate.a), 100 * rate.change.mean);
+  return fmt::format("B gives {} samples/s, A gave {} ({:+.1f} %)", format_rate(rate.b),
+                     format_rate(rate.a), 100 * rate.change.mean);
 }
 
 // Rates of two results, and the wait that changed most.
@@ -175,16 +175,16 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string change_line(const Difference& one) {
   const bool per_sample = one.row == nullptr && one.scale == Scale::ratio;
-  return spoken(one.name) + " " + show_change(one) + (per_sample ? " per sample" : "");
+  return spoken(one.name) + " " + format_change(one) + (per_sample ? " per sample" : "");
 }
 
 // Of a stage or a cause: without a row it is seconds, or a share.
-std::string show_value(const Difference& one, double value) {
-  if (one.scale == Scale::share) return show_percent(value);
+std::string format_value(const Difference& one, double value) {
+  if (one.scale == Scale::share) return format_percent(value);
   const std::string_view unit = one.row != nullptr ? one.row->unit : "s";
   if (unit == "s") return duration_of(value);
-  if (unit == "bytes") return show_size(value);
-  return show_rate(value);
+  if (unit == "bytes") return format_size(value);
+  return format_rate(value);
 }
 
 std::string anchor_line(const Anchor& anchor) {

@@ -46,6 +46,6 @@ inline constexpr std::size_t kMaxComment = 64 << 10;  // in bytes, of GitHub
 
 std::string spoken(std::string_view name);  // "wait for decode" of wait-for-decode
 std::string joined(const std::vector<std::string>& words);
-std::string show_value(const Difference& one, double value);  // in its unit
+std::string format_value(const Difference& one, double value);  // in its unit
 
 }  // namespace loaderscope::compare

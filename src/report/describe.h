@@ -70,8 +70,8 @@ void describe_details(ResultVisitor& form, std::vector<Detail>& details);
 void describe_program(ResultVisitor& form, std::optional<ProgramFacts>& known);
 void describe_loaders(ResultVisitor& form, std::vector<LoaderUse>& loaders);
 void describe_metrics(ResultVisitor& form, std::vector<Metric>& metrics);
-void show_interval(ResultVisitor& form, std::string_view name, const Estimate& of,
-                   std::string_view sentence);
+void format_interval(ResultVisitor& form, std::string_view name, const Estimate& of,
+                     std::string_view sentence);
 void describe_changes(ResultVisitor& form, Changes& changes, std::string_view sentence);
 
 // "memory.pinned_bytes" stands as `pinned_bytes` in the object `memory`.

@@ -17,15 +17,15 @@ const std::vector<std::string_view>& limits() {
   return words;
 }
 
-void show_word_or_null(ResultVisitor& form, std::string_view name,
-                       const std::optional<std::string>& word,
-                       const std::vector<std::string_view>& words, std::string_view sentence) {
+void format_word_or_null(ResultVisitor& form, std::string_view name,
+                         const std::optional<std::string>& word,
+                         const std::vector<std::string_view>& words, std::string_view sentence) {
   form.if_there(name, word.has_value(), AbsentValue::null,
                 [&] { form.shown_word(name, word.value_or(""), words, sentence); });
 }
 
-void show_causes(ResultVisitor& form, std::string_view name, std::vector<Cause> causes,
-                 std::string_view sentence) {
+void format_causes(ResultVisitor& form, std::string_view name, std::vector<Cause> causes,
+                   std::string_view sentence) {
   form.list(
       name, causes, sentence, [&](Cause& cause) { form.word("", cause, ""); }, Lines::one);
 }
@@ -33,15 +33,16 @@ void show_causes(ResultVisitor& form, std::string_view name, std::vector<Cause> 
 void describe_verdict(ResultVisitor& form, const Verdict& verdict) {
   form.object("verdict", "what limits the run", [&] {
     form.shown("sentence", verdict.sentence, "the answer in one line");
-    show_word_or_null(form, "bound_by", verdict.bound_by, limits(),
-                      "the limit; null when it is withheld or causes cannot be told apart");
-    show_word_or_null(form, "severity", verdict.severity, {"none", "moderate", "high"},
-                      "by the share of stall: below 5 %, below 20 %, from 20 %; null when withheld "
-                      "or without compute");
+    format_word_or_null(form, "bound_by", verdict.bound_by, limits(),
+                        "the limit; null when it is withheld or causes cannot be told apart");
+    format_word_or_null(
+        form, "severity", verdict.severity, {"none", "moderate", "high"},
+        "by the share of stall: below 5 %, below 20 %, from 20 %; null when withheld "
+        "or without compute");
     form.shown("withheld_reason", verdict.withheld_reason,
                "why there is no verdict, with the next step; null when there is one");
-    show_causes(form, "candidates", verdict.candidates,
-                "the leading cause and those that it cannot be told apart from");
+    format_causes(form, "candidates", verdict.candidates,
+                  "the leading cause and those that it cannot be told apart from");
     form.shown("no_gain", verdict.no_gain, "leaving out the candidates gives nothing");
     form.shown("together", verdict.together,
                "leaving out one of the candidates gives nothing, only all of them");
@@ -61,7 +62,7 @@ void describe_removals(ResultVisitor& form, RemovalGains& removals) {
       form.object(
           "", "",
           [&] {
-            show_causes(form, "without", removal.causes, "causes that are left out together");
+            format_causes(form, "without", removal.causes, "causes that are left out together");
             form.real("saves", removal.saves, "of the window that the same samples would take less",
                       kShare);
           },
@@ -70,19 +71,19 @@ void describe_removals(ResultVisitor& form, RemovalGains& removals) {
   });
 }
 
-void show_predicted(ResultVisitor& form, double rate, double busy) {
+void format_predicted(ResultVisitor& form, double rate, double busy) {
   form.shown("samples_per_s", rate, "rate, of all ranks", kNotNegative);
   form.shown("busy", busy > 0 ? std::optional(busy) : std::nullopt,
              "share of the window; null without compute", kNotNegative);
 }
 
-void show_figures(ResultVisitor& form, const Finding& finding) {
+void format_figures(ResultVisitor& form, const Finding& finding) {
   form.if_there("predicted", finding.has_figures(), AbsentValue::null, [&] {
     form.object("predicted",
                 "with the changes: the measured rate times the gain in the model; null where "
                 "nothing can be predicted",
                 [&] {
-                  show_predicted(form, finding.rate_after, finding.busy_after);
+                  format_predicted(form, finding.rate_after, finding.busy_after);
                   form.if_there("may_be_off", finding.may_be_off > 0, AbsentValue::left_out, [&] {
                     form.shown("may_be_off", finding.may_be_off,
                                "of the rate, either way: it depends on what was measured beside "
@@ -90,7 +91,7 @@ void show_figures(ResultVisitor& form, const Finding& finding) {
                                kShare);
                   });
                   form.object("base", "the run as it was measured", [&] {
-                    show_predicted(form, finding.rate_before, finding.busy_before);
+                    format_predicted(form, finding.rate_before, finding.busy_before);
                   });
                 });
   });
@@ -124,7 +125,7 @@ void describe_finding(ResultVisitor& form, const RunConfig& config, Finding& fin
                "share of the window that is waited on its account; 0 where it is not about waiting",
                kNotNegative);
     describe_changes(form, finding.changes, "what mends it, KEY=VALUE as of --set");
-    show_figures(form, finding);
+    format_figures(form, finding);
   });
 }
 
@@ -197,8 +198,8 @@ void describe_cost(ResultVisitor& form, IdleCost& waste) {
 
 }  // namespace
 
-void show_interval(ResultVisitor& form, std::string_view name, const Estimate& of,
-                   std::string_view sentence) {
+void format_interval(ResultVisitor& form, std::string_view name, const Estimate& of,
+                     std::string_view sentence) {
   form.row(name, sentence, [&] {
     form.shown("", of.low, "low");
     form.shown("", of.high, "high");

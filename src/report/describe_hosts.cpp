@@ -6,7 +6,7 @@
 namespace loaderscope {
 namespace {
 
-void show_pace(ResultVisitor& form, const HostRate& pace, bool has_busy) {
+void format_pace(ResultVisitor& form, const HostRate& pace, bool has_busy) {
   form.object("pace", "of its ranks together, in the window", [&] {
     form.shown("samples_per_s", pace.samples_per_s, "the sum, per second", kNotNegative);
     form.shown("read_bytes_per_s", pace.read_bytes_per_s, "stored bytes, the sum, per second",
@@ -83,7 +83,7 @@ void describe_hosts(ResultVisitor& form, RunRecord& record, const Analysis& anal
                 form.object("", "", [&] {
                   describe_host(form, host);
                   if (form.reads()) return;
-                  show_pace(form, at < paces.size() ? paces[at] : HostRate{}, analysis.has_busy);
+                  format_pace(form, at < paces.size() ? paces[at] : HostRate{}, analysis.has_busy);
                   ++at;
                 });
               });

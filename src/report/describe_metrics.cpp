@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/old_words.h"
 #include "report/describe.h"
 #include "report/schemas.h"
 
@@ -48,6 +49,7 @@ void read_values(ResultVisitor& form, std::vector<Metric>& metrics) {
     if (!place.ok()) form.refuse("has the metric '" + metric.name + "', whose name is none");
     metric.value = std::numeric_limits<double>::quiet_NaN();  // where it is null
     form.object(place.group, "", [&] { describe_value(form, place, metric.value); });
+    metric.name = std::string(current_word(WordKind::metric, metric.name));
   }
 }
 

@@ -140,10 +140,10 @@ void describe_step(ResultVisitor& form, std::int64_t rank, StepRow& row) {
         describe_moments(form, row);
         form.column("idle_s", row.idle());
         form.column("compute_s", row.compute());
-        show_seconds_but_zeros<Cause>(
+        format_seconds_but_zeros<Cause>(
             form, "stall_s", row.stall,
             "idle time before its compute by cause, seconds; causes of 0 are left out", "seconds");
-        show_seconds_but_zeros<Why>(
+        format_seconds_but_zeros<Why>(
             form, "why_s", row.why,
             "second label of waiting for the batch to be made, seconds; those of 0 are left out",
             "seconds");

@@ -13,16 +13,17 @@ void describe_proof_run(ResultVisitor& form, ProofRun& run) {
   form.real("busy", run.busy, "share of the window; 0 without compute", kShare);
 }
 
-void show_measured(ResultVisitor& form, std::string_view name, bool there, const Measured& value,
-                   std::string_view sentence) {
+void format_measured(ResultVisitor& form, std::string_view name, bool there, const Measured& value,
+                     std::string_view sentence) {
   form.if_there(name, there, AbsentValue::null, [&] {
     form.object(
         name, sentence,
         [&] {
           form.shown("mean", value.mean, "mean of the runs", kNotNegative);
           form.if_there("ci95", value.low && value.high, AbsentValue::null, [&] {
-            show_interval(form, "ci95", {value.mean, value.low.value_or(0), value.high.value_or(0)},
-                          "95 % interval; null with fewer than three runs");
+            format_interval(form, "ci95",
+                            {value.mean, value.low.value_or(0), value.high.value_or(0)},
+                            "95 % interval; null with fewer than three runs");
           });
         },
         Lines::one);
@@ -51,16 +52,17 @@ std::vector<std::string_view> verdicts() {
           name_of(ProofVerdict::not_confirmed), name_of(ProofVerdict::cannot_tell)};
 }
 
-void show_outcome(ResultVisitor& form, const Proof& proof, const ProofCase& of) {
+void format_outcome(ResultVisitor& form, const Proof& proof, const ProofCase& of) {
   const bool has_run = !of.runs.empty();
   const ProofOutcome outcome = has_run ? outcome_of(proof, of) : ProofOutcome{};
   form.if_there("measured", has_run, AbsentValue::null, [&] {
     form.object("measured", "means over the runs; null without runs", [&] {
-      show_measured(form, "samples_per_s", true, outcome.samples_per_s, "rate, of all ranks");
-      show_measured(form, "busy", proof.has_busy, outcome.busy,
-                    "share of the window; null without compute");
-      show_measured(form, "gain", outcome.gain.mean > 0, outcome.gain,
-                    "rate over that of the base case in the same round; null without a base case");
+      format_measured(form, "samples_per_s", true, outcome.samples_per_s, "rate, of all ranks");
+      format_measured(form, "busy", proof.has_busy, outcome.busy,
+                      "share of the window; null without compute");
+      format_measured(
+          form, "gain", outcome.gain.mean > 0, outcome.gain,
+          "rate over that of the base case in the same round; null without a base case");
     });
   });
   form.shown("confirmed", outcome.confirmed,
@@ -94,7 +96,7 @@ void describe_case(ResultVisitor& form, std::string_view name, const Proof& proo
     describe_changes(form, of.changes, "settings changed, KEY=VALUE as of --set");
     form.text_or_null("missing", of.missing, "why it was not run; null when it was");
     describe_prediction(form, of.predicted);
-    if (!form.reads()) show_outcome(form, proof, of);
+    if (!form.reads()) format_outcome(form, proof, of);
     form.list(
         "runs", of.runs, "one per round, the cases of a round one after another",
         [&](ProofRun& run) { form.object("", "", [&] { describe_proof_run(form, run); }); },

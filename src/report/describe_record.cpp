@@ -30,8 +30,8 @@ void describe_critical_path(ResultVisitor& form, CriticalPath& path) {
       "led to the end of the window",
       [&] {
         form.seconds("compute_s", path.compute, "GPU computing, seconds");
-        show_seconds_but_zeros<Cause>(form, "stall_s", path.stall,
-                                      "seconds by cause; those of 0 are left out", "seconds");
+        format_seconds_but_zeros<Cause>(form, "stall_s", path.stall,
+                                        "seconds by cause; those of 0 are left out", "seconds");
       });
 }
 
@@ -100,9 +100,9 @@ void describe_stalls(ResultVisitor& form, Account& account) {
   form.seconds("compute_s", account.compute,
                "GPU computing, seconds; compute_s and all of stall_s are the window to the "
                "nanosecond");
-  show_seconds<Cause>(form, "stall_s", account.stall,
-                      "GPU idle time by what it waited for, seconds; every cause is there",
-                      "waiting for it, seconds");
+  format_seconds<Cause>(form, "stall_s", account.stall,
+                        "GPU idle time by what it waited for, seconds; every cause is there",
+                        "waiting for it, seconds");
 }
 
 void describe_account(ResultVisitor& form, Account& account, bool tells_order) {

@@ -3,6 +3,7 @@
 
 #include "analysis/contention.h"
 #include "analysis/totals.h"
+#include "base/old_words.h"
 #include "report/describe.h"
 #include "report/table_parts.h"
 #include "settings/engine_table.h"
@@ -12,6 +13,7 @@ namespace {
 
 void describe_head(ResultVisitor& form, RunRecord& record, const Analysis& analysis) {
   form.text("engine", record.engine, "engine that made the facts");
+  if (form.reads()) record.engine = std::string(current_word(WordKind::engine, record.engine));
   form.flag("simulated", record.simulated, "the device or the time is not real");
   form.flag("interrupted", record.interrupted, "stopped from outside before its end");
   form.flag("input_ended_in_warmup", record.input_ended_in_warmup,
@@ -27,7 +29,7 @@ std::optional<std::int64_t> known_samples(const RunRecord& record, const Analysi
   return is_known ? std::optional(analysis.samples) : std::nullopt;
 }
 
-void show_window(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
+void format_window(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
   form.object("window", "the measured window, mean over ranks", [&] {
     form.shown_seconds("wall_s", analysis.account.window, "length, seconds");
     form.shown("steps", analysis.steps, "measured steps per rank, the fewest of any");
@@ -37,7 +39,7 @@ void show_window(ResultVisitor& form, const RunRecord& record, const Analysis& a
   });
 }
 
-void show_rates(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
+void format_rates(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
   form.object("throughput", "rates over the window, sums over ranks", [&] {
     const bool is_known = per_second(record, &RankRecord::samples).has_value();
     form.object("samples_per_s", "samples per second; null where nobody told of samples", [&] {
@@ -45,7 +47,7 @@ void show_rates(ResultVisitor& form, const RunRecord& record, const Analysis& an
         form.shown("mean", analysis.samples_per_s.mean, "per second", kNotNegative);
       });
       form.if_there("ci95", is_known, AbsentValue::null, [&] {
-        show_interval(form, "ci95", analysis.samples_per_s, "95 % interval, per second");
+        format_interval(form, "ci95", analysis.samples_per_s, "95 % interval, per second");
       });
     });
     form.shown("read_bytes_per_s", per_second(record, &RankRecord::read_bytes),
@@ -55,7 +57,7 @@ void show_rates(ResultVisitor& form, const RunRecord& record, const Analysis& an
   });
 }
 
-void show_device(ResultVisitor& form, const Analysis& analysis) {
+void format_device(ResultVisitor& form, const Analysis& analysis) {
   const auto if_busy = [&](std::string_view name, const auto& value) {
     form.if_there(name, analysis.has_busy, AbsentValue::null, value);
   };
@@ -63,7 +65,7 @@ void show_device(ResultVisitor& form, const Analysis& analysis) {
     if_busy("busy", [&] {
       form.shown("busy", analysis.busy.mean, "share of the window in which it computes", kShare);
     });
-    if_busy("ci95", [&] { show_interval(form, "ci95", analysis.busy, "95 % interval of busy"); });
+    if_busy("ci95", [&] { format_interval(form, "ci95", analysis.busy, "95 % interval of busy"); });
     if_busy("busy_s",
             [&] { form.shown_seconds("busy_s", analysis.account.compute, "computing, seconds"); });
     if_busy("idle_s",
@@ -72,7 +74,7 @@ void show_device(ResultVisitor& form, const Analysis& analysis) {
 }
 
 // Of `histogram`, with `sum` its exact sum.
-void show_percentiles(ResultVisitor& form, const Histogram& histogram, Nanos sum) {
+void format_percentiles(ResultVisitor& form, const Histogram& histogram, Nanos sum) {
   form.shown_seconds("mean_s", histogram.count() > 0 ? sum / histogram.count() : 0,
                      "mean duration, seconds");
   form.shown_seconds("p50_s", histogram.quantile(0.5),
@@ -108,7 +110,7 @@ void describe_first_batch(ResultVisitor& form, RunRecord& record, Analysis& anal
   });
 }
 
-void show_epoch(ResultVisitor& form, const Analysis& analysis) {
+void format_epoch(ResultVisitor& form, const Analysis& analysis) {
   form.if_there("epoch", analysis.epoch_predicted_s.has_value(), AbsentValue::left_out, [&] {
     form.object("epoch", "when the size of the data set is known", [&] {
       form.shown("predicted_s", analysis.epoch_predicted_s.value_or(0),
@@ -118,20 +120,20 @@ void show_epoch(ResultVisitor& form, const Analysis& analysis) {
 }
 
 // What becomes of the account by the model, and what of it other programs caused.
-void show_starved(ResultVisitor& form, const Analysis& analysis) {
+void format_starved(ResultVisitor& form, const Analysis& analysis) {
   form.if_there("starved", analysis.starved.has_value(), AbsentValue::left_out, [&] {
     const StallSplit starved = analysis.starved.value_or(StallSplit{});
     form.object("starved", "the stall, divided by the model; absent without findings or compute",
                 [&] {
-                  form.shown_seconds("mean_s", starved.mean,
+                  form.shown_seconds("mean_s", starved.from_capacity,
                                      "left if every cost always were its mean, seconds");
-                  form.shown_seconds("variance_s", starved.variance,
+                  form.shown_seconds("variance_s", starved.from_variation,
                                      "the rest, for the spread of the costs, seconds");
                 });
   });
 }
 
-void show_others(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
+void format_others(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
   const auto others = contention_of_others(record);
   form.if_there("contention_others_s", others.has_value(), AbsentValue::left_out, [&] {
     const auto all = static_cast<double>(analysis.account.stall[Cause::contention]);
@@ -145,20 +147,20 @@ void describe_job_account(ResultVisitor& form, RunRecord& record, Analysis& anal
   form.object("account", "every nanosecond of the window, mean over ranks", [&] {
     if (!form.reads()) {
       describe_account(form, analysis.account, !is_trace_engine(record.engine));
-      show_starved(form, analysis);
+      format_starved(form, analysis);
     }
     form.flag("contention_known", record.contention_known,
               "the kernel tells run-queue delay; otherwise contention is 0");
     if (form.reads()) return;
-    show_others(form, record, analysis);
+    format_others(form, record, analysis);
     form.object("ci95", "95 % intervals of the shares of the window", [&] {
       for (const auto& word : Words<Cause>::table())
-        show_interval(form, word.name, analysis.share[word.value], "");
+        format_interval(form, word.name, analysis.share[word.value], "");
     });
   });
 }
 
-void show_ceilings(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
+void format_ceilings(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
   std::vector<std::pair<std::string, Ceiling>> ceilings;
   for (const Ceiling& ceiling : ceilings_of(record, analysis))
     ceilings.emplace_back(ceiling.name, ceiling);
@@ -176,7 +178,7 @@ void show_ceilings(ResultVisitor& form, const RunRecord& record, const Analysis&
       {std::begin(kCeilings), std::end(kCeilings)});
 }
 
-void show_job_stages(ResultVisitor& form, const RunRecord& record) {
+void format_job_stages(ResultVisitor& form, const RunRecord& record) {
   PerStage<StageStats> stages = job_stages(record);
   describe_stages(form, stages, "stages that ran, over the window and all ranks",
                   [&](std::string_view name, StageStats& stats) {
@@ -189,7 +191,7 @@ void show_job_stages(ResultVisitor& form, const RunRecord& record) {
                                              "seconds; null where no thread was looked at",
                                              kAnyTime);
                         });
-                    show_percentiles(form, stats.wall_histogram, stats.wall);
+                    format_percentiles(form, stats.wall_histogram, stats.wall);
                   });
   std::vector<QueueStats> queues = job_queues(record);
   describe_queues(form, queues,
@@ -210,7 +212,7 @@ void describe_skipped(ResultVisitor& form, SkippedSamples& skipped) {
   if (form.reads()) skipped.by_kind = {kinds.begin(), kinds.end()};
 }
 
-void show_ranks(ResultVisitor& form, RunRecord& record, const Analysis& analysis) {
+void format_ranks(ResultVisitor& form, RunRecord& record, const Analysis& analysis) {
   form.array("ranks", "one per trainer", [&] {
     RankRecord none;
     std::int64_t steps = 0;
@@ -255,20 +257,20 @@ void describe_run(ResultVisitor& form, RunRecord& record, Analysis& analysis, Js
                 [&](Proof& proof) { describe_proof(form, proof); });
   if (!form.reads()) {
     describe_waste(form, analysis);
-    show_window(form, record, analysis);
-    show_rates(form, record, analysis);
-    show_device(form, analysis);
+    format_window(form, record, analysis);
+    format_rates(form, record, analysis);
+    format_device(form, analysis);
     form.object("step_time", "time between the ends of successive computes", [&] {
       form.shown("count", analysis.step_time.count(), "steps of all ranks");
-      show_percentiles(form, analysis.step_time, sum_of(analysis.step_time));
+      format_percentiles(form, analysis.step_time, sum_of(analysis.step_time));
     });
   }
   describe_first_batch(form, record, analysis);
-  if (!form.reads()) show_epoch(form, analysis);
+  if (!form.reads()) format_epoch(form, analysis);
   describe_job_account(form, record, analysis);
   if (!form.reads()) {
-    show_ceilings(form, record, analysis);
-    show_job_stages(form, record);
+    format_ceilings(form, record, analysis);
+    format_job_stages(form, record);
   }
   describe_program(form, record.program);
   describe_loaders(form, record.loaders);
@@ -280,7 +282,7 @@ void describe_run(ResultVisitor& form, RunRecord& record, Analysis& analysis, Js
   form.whole("lost_spans", record.lost_spans,
              "parts of the measurement that were lost; not 0 withholds the verdict");
   if (scope == JsonScope::full && !form.reads()) {
-    show_ranks(form, record, analysis);
+    format_ranks(form, record, analysis);
     describe_pieces(form, record);
   }
 }

@@ -12,7 +12,8 @@ std::vector<page::Part> account_parts(const Account& account, bool has_busy, dou
   const auto add = [&](std::string_view name, Nanos ns) {
     const double share = share_of(ns, account);
     if (ns > 0)
-      parts.push_back({std::string(name), std::string(name), length * share, show_percent(share)});
+      parts.push_back(
+          {std::string(name), std::string(name), length * share, format_percent(share)});
   };
   if (has_busy) add("compute", account.compute);
   for (const auto& word : Words<Cause>::table()) add(word.name, account.stall[word.value]);

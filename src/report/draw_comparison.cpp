@@ -52,7 +52,7 @@ std::string draw_runs(const Comparison& comparison) {
   plot.series = {{"A", "plain", page::Shape::points, {}}, {"B", "decode", page::Shape::points, {}}};
   double most = 0;
   for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
-    const ArmRun& run = comparison.runs[i];
+    const SideRun& run = comparison.runs[i];
     const std::optional<double> rate = value_of(run.quantities, "samples-per-s");
     if (!rate) continue;
     most = std::max(most, *rate);

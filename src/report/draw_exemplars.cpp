@@ -46,7 +46,7 @@ Shown usual_of(const RankRecord& rank, const Exemplar& usual) {
   return {TimelineLanes(rank, begin, usual.row.compute_end),
           fmt::format("Steps like most: up to step {}", usual.row.step),
           fmt::format("Step {} took {}, the median of those that are kept whole.", usual.row.step,
-                      show_duration(length_of(usual))),
+                      format_duration(length_of(usual))),
           {}};
 }
 
@@ -69,10 +69,10 @@ Shown shown_of(const RankRecord& rank, const WorstStall& worst) {
   std::string parts;
   for (const Cause cause : worst.causes)
     parts += fmt::format("{}{} for {}", parts.empty() ? "" : ", ",
-                         show_duration(stall.row.stall[cause]), name_of(cause));
+                         format_duration(stall.row.stall[cause]), name_of(cause));
   Shown shown{TimelineLanes(rank, made, stall.row.compute_end),
               fmt::format("The worst stall for {}: {} before step {}", joined_names(worst.causes),
-                          show_duration(stall.row.idle()), stall.row.step),
+                          format_duration(stall.row.idle()), stall.row.step),
               fmt::format("Of it {}. From when its batch was begun to the end of its compute; of "
                           "other batches only those that are kept whole.",
                           parts),

@@ -42,17 +42,17 @@ double highest(const Estimates& rates) {
 void add_tiles(std::vector<page::Tile>& tiles, const std::string& name, const Estimate& rate,
                const std::optional<Estimate>& busy, const std::string& path) {
   tiles.push_back({name + ", samples per second",
-                   show_rate(rate.mean),
+                   format_rate(rate.mean),
                    {rate.mean, path + "samples_per_s.mean"}});
   if (busy)
     tiles.push_back({name + ", busy",
-                     show_percent(std::min(1.0, busy->mean)),
+                     format_percent(std::min(1.0, busy->mean)),
                      {busy->mean, path + "busy.mean"}});
 }
 
 void add_spent(std::vector<page::Tile>& tiles, const Experiment& experiment) {
   tiles.push_back(
-      {"all runs took", show_duration(experiment.spent), {seconds(experiment.spent), "spent_s"}});
+      {"all runs took", format_duration(experiment.spent), {seconds(experiment.spent), "spent_s"}});
 }
 
 // Measured rates along the first axis of numbers, with their intervals. `path`: of the rate of a
@@ -139,7 +139,7 @@ std::string draw_times(const Experiment& experiment, const Estimates& rates) {
     const CaseRun& run = one.runs.back();
     const double per_sample = 1 / rates[i]->mean;
     bars.bars.push_back({settings_text(experiment, one),
-                         fmt::format("{} samples/s", show_rate(rates[i]->mean)),
+                         fmt::format("{} samples/s", format_rate(rates[i]->mean)),
                          account_parts(run.account, run.has_busy, per_sample)});
   }
   return drawn(bars);

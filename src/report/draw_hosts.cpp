@@ -17,13 +17,13 @@ page::Bar bar_of_host(const HostRate& host, std::size_t index, bool has_busy) {
   page::Bar bar;
   bar.label = host.name;
   bar.text = plural(static_cast<std::int64_t>(host.ranks), "rank");
-  if (host.samples_per_s > 0) bar.text += fmt::format(", {}/s", show_rate(host.samples_per_s));
+  if (host.samples_per_s > 0) bar.text += fmt::format(", {}/s", format_rate(host.samples_per_s));
   const auto add = [&](const char* name, const char* kind, double share, const char* member) {
     if (share > 0)
       bar.parts.push_back({name,
                            kind,
                            share,
-                           show_percent(share),
+                           format_percent(share),
                            {share, fmt::format("hosts.{}.pace.{}", index, member)}});
   };
   if (has_busy) add("compute", "compute", busy_of(host.account), "busy");

@@ -17,7 +17,7 @@ std::string draw_what_if(const WhatIf& answer) {
   bars.title = "Where the time of a sample goes";
   const auto add = [&](const WhatIfCase& one) {
     if (one.samples_per_s > 0)
-      bars.bars.push_back({one.name, fmt::format("{} samples/s", show_rate(one.samples_per_s)),
+      bars.bars.push_back({one.name, fmt::format("{} samples/s", format_rate(one.samples_per_s)),
                            account_parts(one.account, one.has_busy, 1 / one.samples_per_s)});
   };
   if (answer.measured) add(*answer.measured);
@@ -43,7 +43,7 @@ std::string draw_selftest(const selftest::Result& result) {
     const std::size_t middle = (at.size() - 1) / 2;
     ranges.rows.push_back({fmt::format("{}: {}", recovery.pipeline, name_of(recovery.stage)),
                            recovery.found() ? "good" : "bad", std::move(at), middle,
-                           show_percent(recovery.share())});
+                           format_percent(recovery.share())});
   }
   ranges.scale = page::scale_of("of what was injected", page::Unit::share, least, most);
   return drawn(ranges);

@@ -17,18 +17,18 @@ std::string draw_tiles(const Analysis& analysis) {
   std::vector<page::Tile> tiles;
   if (analysis.has_busy)
     tiles.push_back({"busy",
-                     show_percent(busy_of(analysis.account)),
+                     format_percent(busy_of(analysis.account)),
                      {busy_of(analysis.account), "device.busy"}});
   if (analysis.samples > 0)
     tiles.push_back({"samples per second",
-                     show_rate(analysis.samples_per_s.mean),
+                     format_rate(analysis.samples_per_s.mean),
                      {analysis.samples_per_s.mean, "throughput.samples_per_s.mean"}});
   tiles.push_back({"measured",
-                   show_duration(analysis.account.window),
+                   format_duration(analysis.account.window),
                    {seconds(analysis.account.window), "window.wall_s"}});
   if (analysis.first_batch_wall > 0)
     tiles.push_back({"first batch after",
-                     show_duration(analysis.first_batch_wall),
+                     format_duration(analysis.first_batch_wall),
                      {seconds(analysis.first_batch_wall), "first_batch.wall_s"}});
   return drawn(tiles);
 }
@@ -52,7 +52,7 @@ std::string draw_account(const RunRecord& record, const Analysis& analysis,
         {line.name,
          line.name,
          line.share,
-         fmt::format("{}, {}", show_duration(line.per_step), show_percent(line.share)),
+         fmt::format("{}, {}", format_duration(line.per_step), format_percent(line.share)),
          {seconds(sum), computes ? "account.compute_s" : "account.stall_s." + line.name},
          line.remark,
          is_drawn ? place : ""});
@@ -78,11 +78,11 @@ std::string draw_latencies(const RunRecord& record, const Analysis& analysis) {
       "Large: the median; then 90 %, 99 %, 99.9 % and the longest. Both ends of the axis "
       "are far apart: it is logarithmic.";
   const auto text_of = [](std::int64_t count, Nanos mean) {
-    return fmt::format("{} x, mean {}", show_count(count), show_duration(mean));
+    return fmt::format("{} x, mean {}", format_count(count), format_duration(mean));
   };
   if (analysis.step_time.count() > 0)
     ranges.rows.push_back(latencies("a step", "soft", analysis.step_time,
-                                    fmt::format("{} x", show_count(analysis.step_time.count()))));
+                                    fmt::format("{} x", format_count(analysis.step_time.count()))));
   const PerStage<StageStats> stages = job_stages(record);
   for (const auto& word : Words<Stage>::table()) {
     const StageStats& stats = stages[word.value];

@@ -49,7 +49,7 @@ std::string draw_step_times(const RunRecord& record) {
   if (record.ranks.size() > 1) plot.note += " Of rank 0.";
   if (steps.is_cut())
     plot.note += fmt::format(" The longest step took {}, which is beyond the top.",
-                             show_duration(steps.longest));
+                             format_duration(steps.longest));
   plot.x = page::scale_of("step", page::Unit::number, steps.list.front().middle(),
                           steps.list.back().middle());
   plot.y = page::scale_of("time of a step", page::Unit::seconds, 0, steps.top() * 1.05);

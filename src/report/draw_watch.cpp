@@ -12,13 +12,13 @@ namespace loaderscope::watch {
 namespace {
 
 page::Part part_of(std::string name, std::string kind, double share) {
-  return {std::move(name), std::move(kind), share, show_percent(share)};
+  return {std::move(name), std::move(kind), share, format_percent(share)};
 }
 
 page::Bar bar_of(const std::string& label, const Shares& shares) {
   page::Bar bar;
   bar.label = label;
-  bar.text = fmt::format("{} CPU", show_percent(shares.cpu()));
+  bar.text = fmt::format("{} CPU", format_percent(shares.cpu()));
   const auto add = [&](const char* name, const char* kind, double share) {
     if (share >= 0.005) bar.parts.push_back(part_of(name, kind, share));
   };

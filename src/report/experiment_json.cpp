@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/old_words.h"
 #include "experiment/axes.h"
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
@@ -125,6 +126,13 @@ bool is_resolved(const RunConfig& config) {
   });
 }
 
+// Keys of a result that is read, as settings are named today.
+template <class Value>
+void rename_settings(ResultVisitor& form, Entries<Value>& entries) {
+  if (!form.reads()) return;
+  for (auto& [key, value] : entries) key = current_word(WordKind::setting, key);
+}
+
 // Throws as set_field() does.
 void set_texts(RunConfig& config, const std::string& key, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) set_field(config, "the result", key, text);
@@ -149,6 +157,8 @@ void describe_given(ResultVisitor& form, Given& given) {
   };
   form.entries("base", given.base, "what was given, by the name of its flag", texts);
   form.entries("axes", given.axes, "what was varied", texts);
+  rename_settings(form, given.base);
+  rename_settings(form, given.axes);
   form.flag("one_at_a_time", given.one_at_a_time, "one axis at a time instead of all combinations");
 }
 
@@ -203,6 +213,7 @@ void describe_values(ResultVisitor& form, AxisValues& values) {
                       [&](std::string& text) { form.text(key, text, ""); });
       },
       {}, Lines::one);
+  rename_settings(form, values);
 }
 
 RunConfig in_force_of(const Experiment& experiment) {
@@ -230,6 +241,7 @@ void describe_case_settings(ResultVisitor& form, CaseSettings& settings) {
       "changes", settings.changes, "of the base case, on the axes",
       [&](ResultVisitor::Name key, std::string& value) { form.text(key, value, ""); }, {},
       Lines::one);
+  rename_settings(form, settings.changes);
   form.optional("in_force", settings.in_force, AbsentValue::left_out, [&](auto& differences) {
     form.entries(
         "in_force", differences,
@@ -238,6 +250,7 @@ void describe_case_settings(ResultVisitor& form, CaseSettings& settings) {
           form.texts(key, texts, "");
         },
         {}, Lines::one);
+    rename_settings(form, differences);
   });
 }
 

@@ -100,7 +100,7 @@ std::vector<std::string> rate_plot(const Experiment& experiment, const Estimates
     plot.most = std::max(plot.most, rates[i]->high);
   }
   if (values.size() < 3) return {};
-  plot.most_text = show_rate(plot.most);
+  plot.most_text = format_rate(plot.most);
   plot.first = values.begin()->second;
   plot.last = values.rbegin()->second;
   if (marked.number) {
@@ -122,20 +122,21 @@ std::string column_name(const Axis& axis) {
 std::string rate_text(const Estimate& rate) {
   const Estimate percent = {100, 100 * rate.low / rate.mean, 100 * rate.high / rate.mean};
   if (is_even(percent, 1))
-    return fmt::format("{} {} %", show_rate(rate.mean), show_interval(percent, 1));
-  return fmt::format("{} {}-{}", show_rate(rate.mean), show_rate(rate.low), show_rate(rate.high));
+    return fmt::format("{} {} %", format_rate(rate.mean), format_interval(percent, 1));
+  return fmt::format("{} {}-{}", format_rate(rate.mean), format_rate(rate.low),
+                     format_rate(rate.high));
 }
 
 // Levels of several runs may add up to a little more than all of the time.
 std::string spent_text(const Experiment& experiment) {
-  return show_duration(experiment.spent) +
+  return format_duration(experiment.spent) +
          (is_model_engine(experiment.base.engine.value) ? " of virtual time" : "");
 }
 
-std::string bytes_text(double bytes) { return bytes > 0 ? show_size(bytes) : ""; }
+std::string bytes_text(double bytes) { return bytes > 0 ? format_size(bytes) : ""; }
 
 std::string busy_text(const Estimate& busy) {
-  return fmt::format("{:.1f} {}", 100 * std::min(1.0, busy.mean), show_interval(busy));
+  return fmt::format("{:.1f} {}", 100 * std::min(1.0, busy.mean), format_interval(busy));
 }
 
 // Shares are rounded where their sums end, so that the bar is always as long.

@@ -31,8 +31,8 @@ std::optional<double> uncertainty(const Analysis& analysis, const Finding& findi
 
 std::string busy_words(const Finding& finding, std::optional<double> within) {
   if (finding.busy_after <= 0) return "";
-  std::string text = fmt::format("{} to {} busy", show_percent(finding.busy_before),
-                                 show_percent(finding.busy_after));
+  std::string text = fmt::format("{} to {} busy", format_percent(finding.busy_before),
+                                 format_percent(finding.busy_after));
   if (within) {
     text += fmt::format(" ({:.1f}-{:.1f})", 100 * finding.busy_after * std::max(0.0, 1 - *within),
                         100 * std::min(1.0, finding.busy_after * (1 + *within)));
@@ -41,11 +41,11 @@ std::string busy_words(const Finding& finding, std::optional<double> within) {
 }
 
 std::string rate_words(const Finding& finding, std::optional<double> within) {
-  std::string text = fmt::format("{} to {} samples/s", show_rate(finding.rate_before),
-                                 show_rate(finding.rate_after));
+  std::string text = fmt::format("{} to {} samples/s", format_rate(finding.rate_before),
+                                 format_rate(finding.rate_after));
   if (within) {
-    text += fmt::format(" ({}-{})", show_rate(finding.rate_after * std::max(0.0, 1 - *within)),
-                        show_rate(finding.rate_after * (1 + *within)));
+    text += fmt::format(" ({}-{})", format_rate(finding.rate_after * std::max(0.0, 1 - *within)),
+                        format_rate(finding.rate_after * (1 + *within)));
   }
   return text;
 }
@@ -87,7 +87,7 @@ std::string ceiling_words(const Finding& finding) {
   if (finding.rate_after >= kAnyRate * finding.rate_before)
     return fmt::format("; the loader can feed more than {:.0f} times as many samples", kAnyRate);
   return fmt::format("; it gives {} samples/s at most, which is what the loader can feed (now {})",
-                     show_rate(finding.rate_after), show_rate(finding.rate_before));
+                     format_rate(finding.rate_after), format_rate(finding.rate_before));
 }
 
 // "num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s"; what no setting mends is said in
@@ -100,7 +100,7 @@ std::string outcome(const Analysis& analysis, const Finding& finding,
   const std::string figures = busy_words(finding, within) + rate_words(finding, within);
   if (finding.has_setting()) {
     const char* arrow = finding.regained_s > 0 ? " -> " : " does about as well: ";
-    return spell_changes(finding.to_run) + supposed_beside(finding) +
+    return changes_to_text(finding.to_run) + supposed_beside(finding) +
            (has_figures ? arrow + figures : " (gain unknown; test it with --try)");
   }
   if (!has_figures) return finding.pytorch;
@@ -111,16 +111,16 @@ std::string epoch_words(const RunRecord& record, const Analysis& analysis, const
   const double before = analysis.epoch_predicted_s.value_or(0);
   const double after = before * finding.rate_before / finding.rate_after;
   if (before <= 0 || !(before < 9e9) || !(after < 9e9)) return "";  // in ns
-  return fmt::format(", an epoch {} to {}{}", show_duration(std::llround(1e9 * before)),
-                     show_duration(std::llround(1e9 * after)), unseen_of_epoch(record, analysis));
+  return fmt::format(", an epoch {} to {}{}", format_duration(std::llround(1e9 * before)),
+                     format_duration(std::llround(1e9 * after)), unseen_of_epoch(record, analysis));
 }
 
 std::string waste_words(const Analysis& analysis) {
   const Verdict& verdict = analysis.verdict;
   if (!analysis.waste || verdict.withheld_reason || verdict.severity == "none") return "";
-  std::string text = "Waste now: " + show_rate(analysis.waste->gpu_hours_per_day) + " GPU-h/day";
+  std::string text = "Waste now: " + format_rate(analysis.waste->gpu_hours_per_day) + " GPU-h/day";
   if (analysis.waste->price_per_day)
-    text += ", $" + show_rate(*analysis.waste->price_per_day) + "/day";
+    text += ", $" + format_rate(*analysis.waste->price_per_day) + "/day";
   return text;
 }
 
@@ -129,10 +129,10 @@ std::string depth_words(const RequiredPrefetchDepth& depth) {
     return fmt::format(
         "{} of the steps find their batch ready, and no {} that was tried makes it "
         "99.9 %",
-        show_percent(depth.ready_now), depth.setting);
+        format_percent(depth.ready_now), depth.setting);
   }
   return fmt::format("{}={} makes 99.9 % of the steps ready, with {} of host memory", depth.setting,
-                     *depth.enough, show_size(static_cast<double>(depth.memory)));
+                     *depth.enough, format_size(static_cast<double>(depth.memory)));
 }
 
 // "decode 4.84 x as fast", "cores=80 num-workers=80"
@@ -141,7 +141,7 @@ std::string way_words(const TargetOption& way) {
     const std::string stage = way.what.substr(0, way.what.rfind('.'));
     return fmt::format("{} {} x as fast", stage, way.changes.front().value);
   }
-  return spell_changes(way.changes);
+  return changes_to_text(way.changes);
 }
 
 // Neither the fix nor wrong data, which stand on top.
@@ -226,13 +226,13 @@ std::string starved_line(const Analysis& analysis, const RunConfig& config) {
   const Account& account = analysis.account;
   if (!analysis.starved || share_of(analysis.starved->sum(), account) < kMinReportedShare)
     return "";
-  const auto of_window = [&](Nanos part) { return show_percent(share_of(part, account)); };
+  const auto of_window = [&](Nanos part) { return format_percent(share_of(part, account)); };
   const StallSplit& starved = *analysis.starved;
   std::string text = fmt::format(
       "starved: {} of the time if every cost were its mean, {} for their "
       "spread",
-      of_window(starved.mean), of_window(starved.variance));
-  const bool spread_matters = share_of(starved.variance, account) >= kMinReportedShare;
+      of_window(starved.from_capacity), of_window(starved.from_variation));
+  const bool spread_matters = share_of(starved.from_variation, account) >= kMinReportedShare;
   if (!analysis.depth || !spread_matters || config.loader.num_workers == 0) return text;
   return text + "; " + depth_words(*analysis.depth);
 }
@@ -262,7 +262,7 @@ std::string order_line(const Analysis& analysis, const RunConfig& config) {
   const std::string text = fmt::format(
       "order: for {} of the time a later batch was ready behind a "
       "late one",
-      show_percent(share));
+      format_percent(share));
   if (!config.loader.in_order) return text;
   const auto& findings = analysis.findings;
   const auto found = std::find_if(findings.begin(), findings.end(),
@@ -270,7 +270,7 @@ std::string order_line(const Analysis& analysis, const RunConfig& config) {
   if (found != findings.end() && found->has_figures() && can_predict(analysis)) {
     const double window = seconds(analysis.account.window);
     return text + fmt::format("; --no-in-order gives {} back, as predicted",
-                              show_percent(found->regained_s / window));
+                              format_percent(found->regained_s / window));
   }
   if (analysis.fit && can_predict(analysis) && share >= kMinReportedShare)
     return text + "; --no-in-order would give back less than 1 %";

@@ -11,7 +11,7 @@ namespace {
 
 using Counts = std::map<std::string, std::int64_t, std::less<>>;
 
-std::string show_bytes(std::int64_t bytes) { return show_size(static_cast<double>(bytes)); }
+std::string format_bytes(std::int64_t bytes) { return format_size(static_cast<double>(bytes)); }
 
 double share_of(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
@@ -38,14 +38,15 @@ void add_contents(TextTable& table, const DatasetInfo& info) {
   const auto n = static_cast<double>(info.images);
   const Histogram& stored = info.stored_bytes.histogram;
   table.add(
-      {"stored", fmt::format("{}, {} each, {:.3f} bytes per pixel", show_bytes(info.bytes),
-                             show_size(static_cast<double>(info.bytes) / n),
+      {"stored", fmt::format("{}, {} each, {:.3f} bytes per pixel", format_bytes(info.bytes),
+                             format_size(static_cast<double>(info.bytes) / n),
                              static_cast<double>(info.bytes) / static_cast<double>(info.pixels))});
   table.add(
-      {"sizes", fmt::format("{} to {}; p10 {}, median {}, p90 {}, p99 {}",
-                            show_bytes(info.stored_bytes.least), show_bytes(info.stored_bytes.most),
-                            show_bytes(stored.quantile(0.1)), show_bytes(stored.quantile(0.5)),
-                            show_bytes(stored.quantile(0.9)), show_bytes(stored.quantile(0.99)))});
+      {"sizes",
+       fmt::format("{} to {}; p10 {}, median {}, p90 {}, p99 {}",
+                   format_bytes(info.stored_bytes.least), format_bytes(info.stored_bytes.most),
+                   format_bytes(stored.quantile(0.1)), format_bytes(stored.quantile(0.5)),
+                   format_bytes(stored.quantile(0.9)), format_bytes(stored.quantile(0.99)))});
   table.add({"width", fmt::format("{} to {}, median {}", info.widths.least, info.widths.most,
                                   info.widths.histogram.quantile(0.5))});
   table.add({"height", fmt::format("{} to {}, median {}", info.heights.least, info.heights.most,
@@ -76,9 +77,10 @@ void add_place(TextTable& table, const DatasetInfo& info) {
   if (!info.layout.empty()) table.add({"a sample", info.layout});
   if (info.objects > 0)
     table.add({"files",
-               fmt::format("{}, {} to {} each", info.objects, show_bytes(info.object_bytes.least),
-                           show_bytes(info.object_bytes.most))});
-  table.add({"index", show_duration(info.index) + (info.objects > 0 ? " without a kept one" : "")});
+               fmt::format("{}, {} to {} each", info.objects, format_bytes(info.object_bytes.least),
+                           format_bytes(info.object_bytes.most))});
+  table.add(
+      {"index", format_duration(info.index) + (info.objects > 0 ? " without a kept one" : "")});
 }
 
 void add_classes(TextTable& table, const DatasetInfo& info) {
@@ -112,7 +114,7 @@ void add_shuffle(TextTable& table, const DatasetInfo& info) {
                    "uniformly {:.0f} ({}, {} each)",
                    fmt::format("{:.2f}", shuffle.distance), is_uniform ? " (within chance)" : "",
                    shuffle.apart, shuffle.uniform_apart, plural(shuffle.streams, "stream"),
-                   show_bytes(shuffle.memory)) +
+                   format_bytes(shuffle.memory)) +
            mixing_words("a rank sees", shuffle.rank) +
            mixing_words("an epoch, by the one before,", shuffle.epochs)});
 }
@@ -142,7 +144,7 @@ std::string headline_of(const DatasetInfo& info) {
   const bool is_array = !info.layout.empty();
   std::string text =
       fmt::format("{}: {} {}, {}", shown_text(info.path), is_array ? info.samples : info.images,
-                  is_array ? "samples" : "images", show_bytes(bytes_of(info)));
+                  is_array ? "samples" : "images", format_bytes(bytes_of(info)));
   if (info.objects > 0)
     text += fmt::format(" in {} ({})", plural(info.objects, "file"), info.format);
   return info.interrupted ? text + " so far (interrupted)" : text;
@@ -186,7 +188,7 @@ void tell_drift(TextReport& reading, const Drift& drift, const ReportStyle&) {
   table.add({"stored as", drift.a.format, drift.b.format, "", ""});
   table.add({"samples", std::to_string(drift.a.images + drift.a.samples),
              std::to_string(drift.b.images + drift.b.samples), "", ""});
-  table.add({"bytes", show_bytes(bytes_of(drift.a)), show_bytes(bytes_of(drift.b)), "", ""});
+  table.add({"bytes", format_bytes(bytes_of(drift.a)), format_bytes(bytes_of(drift.b)), "", ""});
   for (const Difference& one : drift.differences)
     table.add({one.what, one.a, one.b, fmt::format("{:.1f} %", 100 * one.share),
                one.is_real() || one.share == 0 ? "" : "within chance"});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/old_words.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "report/keys.h"
@@ -119,7 +120,9 @@ void JsonReader::settings(RunConfig& config) {
   std::vector<std::string_view> given;
   for (std::size_t i = 0; i < list.size(); ++i) given.push_back(list.item(i).text());
   for (const Field& field : fields()) {
-    const std::string key = keys::of_field(field.name);
+    std::string key = keys::of_field(field.name);
+    const std::string old_key = keys::of_field(field.old_name);
+    if (!values.has(key) && !old_key.empty() && values.has(old_key)) key = old_key;
     if (values.has(key)) {
       const JsonCursor value = values.at(key);
       read_setting(value, field, config);

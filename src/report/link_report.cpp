@@ -57,7 +57,7 @@ void tell_link(TextReport& reading, const LinkMatrix& matrix, const ReportStyle&
   screen.headline(fmt::format("{}: host to device at up to {} GB/s", matrix.gpu, gigabytes(best)),
                   LineTone::plain);
   std::vector<std::string> header = {"GB/s from", "copy"};
-  for (const BareLoop& loop : matrix.bare) header.push_back(spell_size(loop.bytes));
+  for (const BareLoop& loop : matrix.bare) header.push_back(size_to_text(loop.bytes));
   TextTable table("ll" + std::string(matrix.bare.size(), 'r'), header);
   for (const auto& memory : Words<MemoryMode>::table()) {
     for (const auto& copy : Words<CopyMode>::table()) {

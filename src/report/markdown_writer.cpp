@@ -44,15 +44,15 @@ void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& 
   if (analysis.steps > 0) {
     out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
     for (const AccountLine& line : account_lines(record, analysis)) {
-      out << fmt::format("| {} | {} | {} ({}) | {} |\n", line.name, show_duration(line.per_step),
-                         show_percent(line.share),
-                         show_interval(line.interval.value_or(Estimate())),
+      out << fmt::format("| {} | {} | {} ({}) | {} |\n", line.name, format_duration(line.per_step),
+                         format_percent(line.share),
+                         format_interval(line.interval.value_or(Estimate())),
                          in_markdown(line.remark));
     }
     const std::string rate =
-        analysis.samples > 0 ? show_rate(analysis.samples_per_s) + "; " : "";  // else not known
+        analysis.samples > 0 ? format_rate(analysis.samples_per_s) + "; " : "";  // else not known
     out << fmt::format("\n- {}{} in {}{}\n", rate, plural(analysis.steps, "step"),
-                       show_duration(analysis.account.window),
+                       format_duration(analysis.account.window),
                        analysis.steady && is_firm(analysis) ? ", steady" : "");
   }
   write_list(out, "", proof_lines(analysis));

@@ -8,11 +8,11 @@
 #include "base/secret.h"
 #include "loaderscope/settings.h"
 #include "predict/proof_runs.h"
+#include "record/config_facts.h"
 #include "report/findings_text.h"
 #include "settings/engine_table.h"
 #include "settings/environment_changes.h"
 #include "settings/flag_words.h"
-#include "settings/resolve_guest.h"
 
 namespace loaderscope {
 namespace {

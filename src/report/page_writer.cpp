@@ -1,5 +1,5 @@
-// A result as a page: the answer, its pictures, then all that a terminal shows with --verbose, and
-// the result itself.
+// A result as a page: the default answer, its pictures, and behind one line all that a terminal
+// shows with -vv and the result itself.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -12,6 +12,7 @@
 #include "loaderscope/settings.h"
 #include "page/escape.h"
 #include "page/html_page.h"
+#include "report/answer/answer.h"
 #include "report/glossary_links.h"
 #include "report/results.h"
 #include "report/schemas.h"
@@ -114,16 +115,6 @@ using Items = std::vector<TextReportBuilder::Item>;
 constexpr std::size_t kMaxJson = 600 << 10;  // a page has at most 1 MiB
 constexpr int kUnbroken = 1 << 20;           // columns: the reader's browser breaks lines
 
-// The answer and what to do: all before the evidence.
-std::size_t end_of_answer(const Items& items) {
-  std::size_t end = 0;
-  while (end < items.size() && items[end].worth >= LinePriority::advice &&
-         items[end].is != TextReportBuilder::Is::header &&
-         items[end].is != TextReportBuilder::Is::row)
-    ++end;
-  return end;
-}
-
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
 std::string two_columns(std::string_view title, const Rows& rows) {
@@ -150,9 +141,9 @@ std::string circumstances_of(const RunRecord& record) {
       "The machine",
       {{"host", machine.host.value_or("")},
        {"CPU", machine.cpu},
-       {"usable", machine.cores > 0 ? show_cores(machine.cores) : ""},
+       {"usable", machine.cores > 0 ? format_cores(machine.cores) : ""},
        {"memory",
-        machine.memory_bytes > 0 ? show_size(static_cast<double>(machine.memory_bytes)) : ""},
+        machine.memory_bytes > 0 ? format_size(static_cast<double>(machine.memory_bytes)) : ""},
        {"GPU", machine.gpus.value_or("")},
        {"its driver", machine.gpu_driver.value_or("")},
        {"system", machine.os},
@@ -173,10 +164,51 @@ std::string json_note(const AnyResult& result, std::size_t bytes) {
     return fmt::format(
         "<p class=\"made\">The result has {} and is not carried here; --json FILE "
         "saves it.</p>\n",
-        show_size(static_cast<double>(bytes)));
+        format_size(static_cast<double>(bytes)));
   if (result.record == nullptr) return "";
   return "<p class=\"made\">Below it stands without its steps, samples and exemplars, which --json "
          "FILE saves.</p>\n";
+}
+
+// "909 -> about 1,250 samples/s" as a pair: now, and after the fix.
+std::string pair_of_rates(const std::string& figures) {
+  const std::size_t arrow = figures.find(" -> ");
+  if (arrow == figures.npos) return "";
+  return fmt::format(
+      "<p class=\"pair\"><span>now</span> <b>{}</b> <span>after the fix</span> "
+      "<b>{}</b></p>\n",
+      in_xml(figures.substr(0, arrow)), in_xml(figures.substr(arrow + 4)));
+}
+
+std::string html_of_line(const AnswerLine& line, GlossaryLinks& words) {
+  const std::string label = in_xml(line.label);
+  const std::string text =
+      line.is_command
+          ? fmt::format("<p><b>{}:</b></p>\n<div class=\"copied\"><pre>{}</pre></div>\n", label,
+                        in_xml(line.text))
+          : fmt::format("<p><b>{}:</b> {}</p>\n", label, prose(line.text, words));
+  return text + pair_of_rates(line.figures);
+}
+
+// The first screen of a page: who waits, what to change, and what that gives.
+std::string html_of_answer(const Answer& answer, GlossaryLinks& words) {
+  std::string text = fmt::format("<h1 class=\"{}\">{}</h1>\n", class_of(answer.tone),
+                                 prose(answer.headline, words));
+  for (const AnswerLine& line : answer.first) text += html_of_line(line, words);
+  for (const AnswerLine& line : answer.last)
+    if (line.label != "More") text += html_of_line(line, words);
+  return text;
+}
+
+// All that a terminal shows with -vv. A browser opens it when the reader asks for it.
+std::string details_of(const TextReport& reading, const AnyResult& result,
+                       const std::string& pictures, GlossaryLinks& words, std::size_t bytes) {
+  const Items &body = reading.body.items(), &last = reading.last.items();
+  std::string text = "<details>\n<summary>All figures, words and settings</summary>\n<section>\n";
+  text += html_of(body, 0, body.size(), pictures, words) +
+          html_of(last, 0, last.size(), pictures, words) + "</section>\n";
+  text += words.section() + (result.record ? circumstances_of(*result.record) : "");
+  return text + json_note(result, bytes) + "</details>\n";
 }
 
 }  // namespace
@@ -185,21 +217,17 @@ void write_page(std::ostream& out, const AnyResult& result) {
   const ReportStyle style{.width = kUnbroken, .verbose = true, .drawn = true};
   TextReport reading(style);
   result.tell(reading, style);
-  const Items &body = reading.body.items(), &last = reading.last.items();
-  const std::size_t answer = end_of_answer(body);
+  Answer answer;
+  if (result.answer) result.answer(answer);
   const std::string pictures = result.draw();
   page::Sheet sheet;
-  sheet.title = fmt::format("loaderscope {}: {}", result.kind, body.empty() ? "" : body[0].text);
+  sheet.title = fmt::format("loaderscope {}: {}", result.kind, answer.headline);
   sheet.json = json_of(result);
   GlossaryLinks words;
   sheet.body = fmt::format("<p class=\"made\">loaderscope {} {}</p>\n", result.kind,
                            in_xml(result.tool_version));
-  sheet.body += html_of(body, 0, answer, pictures, words);
-  sheet.body += html_of(last, 0, last.size(), pictures, words);
-  sheet.body += pictures + "<section>\n<h2>In words and numbers</h2>\n";
-  sheet.body += html_of(body, answer, body.size(), pictures, words) + "</section>\n";
-  sheet.body += words.section() + (result.record ? circumstances_of(*result.record) : "") +
-                json_note(result, sheet.json.size());
+  sheet.body += html_of_answer(answer, words) + pictures +
+                details_of(reading, result, pictures, words, sheet.json.size());
   if (sheet.json.size() > kMaxJson) sheet.json.clear();
   page::write_sheet(out, sheet);
 }

@@ -35,8 +35,8 @@ std::string amount(const SharedResource& thing, double value) {
   const SharedThingRow* row = row_of(thing);
   if (value <= 0) return "none";
   if (row == nullptr || row->unit == SharedThingRow::Unit::bytes_per_s)
-    return show_byte_rate(value);
-  return row->unit == SharedThingRow::Unit::cores ? show_cores(value)
+    return format_byte_rate(value);
+  return row->unit == SharedThingRow::Unit::cores ? format_cores(value)
                                                   : fmt::format("{:.1f} workers", value);
 }
 
@@ -70,13 +70,13 @@ std::string answer_line(const JobPlan& plan) {
   std::string text =
       fmt::format("{} on {}: ", plural(job.ranks, "rank"), plural(job.hosts, "host"));
   if (plan.has_busy)
-    text += fmt::format("busy {} (measured with {}: {}), ", show_percent(busy_of(job.account)),
-                        plan.measured.ranks, show_percent(busy_of(plan.measured.account)));
-  text += show_rate(job.samples_per_s) + " samples/s";
+    text += fmt::format("busy {} (measured with {}: {}), ", format_percent(busy_of(job.account)),
+                        plan.measured.ranks, format_percent(busy_of(plan.measured.account)));
+  text += format_rate(job.samples_per_s) + " samples/s";
   if (plan.epoch && plan.epoch->start_s > kStartWorthSaying * plan.epoch->seconds) {
     if (job.epoch_s) return text + " with the begins of epochs" + limit_sentence(plan);
     text += plan.has_busy ? fmt::format(" between the begins of epochs, with these busy {}",
-                                        show_percent(plan.epoch->busy))
+                                        format_percent(plan.epoch->busy))
                           : " between the begins of epochs";
   }
   return text + limit_sentence(plan);
@@ -89,7 +89,7 @@ std::string largest_cause(const Account& account) {
       largest = &word;
   }
   const double share = share_of(account.stall[largest->value], account);
-  return share < kRestShown ? "" : fmt::format("{} {}", largest->name, show_percent(share));
+  return share < kRestShown ? "" : fmt::format("{} {}", largest->name, format_percent(share));
 }
 
 void add_sizes(TextReportBuilder& screen, const JobPlan& plan) {
@@ -100,9 +100,9 @@ void add_sizes(TextReportBuilder& screen, const JobPlan& plan) {
     const double linear =
         one.samples_per_s / static_cast<double>(one.ranks) * static_cast<double>(size.ranks);
     const bool alike = one.epoch_s.has_value() == size.epoch_s.has_value();
-    table.add({show_count(size.ranks), show_count(size.hosts), show_rate(size.samples_per_s),
-               linear > 0 && alike ? show_percent(size.samples_per_s / linear) : "",
-               plan.has_busy ? show_percent(busy_of(size.account)) : "",
+    table.add({format_count(size.ranks), format_count(size.hosts), format_rate(size.samples_per_s),
+               linear > 0 && alike ? format_percent(size.samples_per_s / linear) : "",
+               plan.has_busy ? format_percent(busy_of(size.account)) : "",
                largest_cause(size.account)});
   }
   screen.table(LinePriority::evidence, table);
@@ -113,7 +113,7 @@ void add_shared(TextReportBuilder& screen, const JobPlan& plan) {
   TextTable table("lrrrl", {"for GPUs that never wait for it", "needed", "given", "used", "full"});
   for (const SharedResource& thing : plan.shared)
     table.add({thing.name, amount(thing, thing.needed), amount(thing, thing.given),
-               thing.given > 0 ? show_percent(thing.share()) : "", where_full(thing)});
+               thing.given > 0 ? format_percent(thing.share()) : "", where_full(thing)});
   screen.table(LinePriority::evidence, table);
 }
 
@@ -128,11 +128,11 @@ std::string beyond_words(const JobPlan& plan) {
   const std::string waits = cause.empty() ? "" : ", and wait most for " + cause;
   if (busy > kAsNow * busy_of(plan.job().account))
     return fmt::format("; with twice what is needed of all that is shared GPUs are busy {}{}",
-                       show_percent(busy), waits);
+                       format_percent(busy), waits);
   return fmt::format(
       "; but that does not help here: with twice what is needed of all that is shared GPUs are "
       "busy {}{}",
-      show_percent(busy), waits);
+      format_percent(busy), waits);
 }
 
 std::string advice(const JobPlan& plan) {
@@ -156,12 +156,12 @@ std::string epoch_line(const JobPlan& plan) {
   if (!plan.epoch) return "";
   const JobEpoch& epoch = *plan.epoch;
   std::string text =
-      fmt::format("Epoch: {} samples in {}, {} GPU hours", show_count(epoch.samples),
-                  show_duration(static_cast<Nanos>(std::min(epoch.seconds, 1e9) * 1e9)),
+      fmt::format("Epoch: {} samples in {}, {} GPU hours", format_count(epoch.samples),
+                  format_duration(static_cast<Nanos>(std::min(epoch.seconds, 1e9) * 1e9)),
                   in_figures(epoch.gpu_hours));
   if (epoch.start_s > 0)
     text += fmt::format(", {} of it before its first batch",
-                        show_duration(static_cast<Nanos>(std::min(epoch.start_s, 1e9) * 1e9)));
+                        format_duration(static_cast<Nanos>(std::min(epoch.start_s, 1e9) * 1e9)));
   if (epoch.price)
     text += fmt::format(", costs {}, of which {} for waiting", in_figures(*epoch.price),
                         in_figures(epoch.price_of_waiting.value_or(0)));
@@ -172,7 +172,8 @@ std::string cache_line(const JobPlan& plan) {
   if (plan.data_bytes <= 0 || plan.job().hosts <= 0) return "";
   const auto bytes = static_cast<double>(plan.data_bytes);
   return fmt::format("Cache: the data has {}; hosts that share what they keep need {} each",
-                     show_size(bytes), show_size(bytes / static_cast<double>(plan.job().hosts)));
+                     format_size(bytes),
+                     format_size(bytes / static_cast<double>(plan.job().hosts)));
 }
 
 }  // namespace
@@ -192,7 +193,7 @@ void tell_plan(TextReport& reading, const JobPlan& plan, const ReportStyle&) {
   add_sizes(screen, plan);
   add_shared(screen, plan);
   for (const std::string& note : plan.notes) screen.line(LinePriority::basis, "note: " + note);
-  reading.more = "more with --verbose: notes";
+  reading.more = "more with -vv: notes";
 }
 
 std::string draw_plan(const JobPlan& plan) {

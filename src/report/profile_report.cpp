@@ -257,7 +257,7 @@ void tell_profile(TextReport& reading, const Profile& profile, const ReportStyle
       screen.line(LinePriority::basis, "note: " + note);
   }
   if (style.verbose) tell_figures(screen, profile);
-  reading.more = "more with --verbose: each figure";
+  reading.more = "more with -vv: each figure";
 }
 
 std::string draw_profile(const Profile& profile) {

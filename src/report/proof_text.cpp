@@ -19,20 +19,20 @@ std::string interval(const Measured& value, std::string (*show)(double)) {
   return low == high ? "" : " (" + low + "-" + high + ")";
 }
 
-std::string show_points_of(double share) { return fmt::format("{:.1f}", 100 * share); }
-std::string show_gain(double gain) { return fmt::format("{:.2f}", gain); }
-std::string show_rate_of(double rate) { return show_rate(rate); }
+std::string format_points_of(double share) { return fmt::format("{:.1f}", 100 * share); }
+std::string format_gain(double gain) { return fmt::format("{:.2f}", gain); }
+std::string format_rate_of(double rate) { return format_rate(rate); }
 
 std::string busy_words(const Measured& busy) {
-  return show_percent(busy.mean) + interval(busy, show_points_of);
+  return format_percent(busy.mean) + interval(busy, format_points_of);
 }
 
 std::string rate_words(const Measured& rate) {
-  return show_rate(rate.mean) + interval(rate, show_rate_of);
+  return format_rate(rate.mean) + interval(rate, format_rate_of);
 }
 
 std::string what_was_done(const ProofCase& of) {
-  return of.changes.empty() ? of.name : of.name + " (" + spell_changes(of.changes) + ")";
+  return of.changes.empty() ? of.name : of.name + " (" + changes_to_text(of.changes) + ")";
 }
 
 // "predicted 97.0 %, measured 97.1 % busy (96.8-97.4)"
@@ -40,24 +40,24 @@ std::string figures(const Proof& proof, const ProofCase& of, const ProofOutcome&
   std::string text;
   if (of.predicted) {
     const ProofRun& after = of.predicted->after;
-    text = fmt::format("predicted {}, ",
-                       proof.has_busy ? show_percent(after.busy) : show_rate(after.samples_per_s));
+    text = fmt::format("predicted {}, ", proof.has_busy ? format_percent(after.busy)
+                                                        : format_rate(after.samples_per_s));
   }
   if (proof.has_busy) {
-    return text + fmt::format("measured {} busy{}", show_percent(outcome.busy.mean),
-                              interval(outcome.busy, show_points_of));
+    return text + fmt::format("measured {} busy{}", format_percent(outcome.busy.mean),
+                              interval(outcome.busy, format_points_of));
   }
-  return text + fmt::format("measured {} samples/s{}", show_rate(outcome.samples_per_s.mean),
-                            interval(outcome.samples_per_s, show_rate_of));
+  return text + fmt::format("measured {} samples/s{}", format_rate(outcome.samples_per_s.mean),
+                            interval(outcome.samples_per_s, format_rate_of));
 }
 
 // "the rate x1.58, measured x1.57 (1.55-1.59)"
 std::string gain_words(const ProofCase& of, const ProofOutcome& outcome) {
   if (outcome.gain.mean <= 0) return "";
   std::string text = "; rate ";
-  if (of.predicted) text += fmt::format("x{} predicted, ", show_gain(of.predicted->gain()));
-  return text + fmt::format("x{}{} measured", show_gain(outcome.gain.mean),
-                            interval(outcome.gain, show_gain));
+  if (of.predicted) text += fmt::format("x{} predicted, ", format_gain(of.predicted->gain()));
+  return text + fmt::format("x{}{} measured", format_gain(outcome.gain.mean),
+                            interval(outcome.gain, format_gain));
 }
 
 std::string words_of(ProofVerdict verdict) {
@@ -77,7 +77,7 @@ std::string line_of(const Proof& proof, const ProofCase& of) {
 // "num-workers=4 helps: 571 (560-582) samples/s, 145 (143-147) without; x3.94 (3.85-4.03),
 // predicted x5.03".
 std::string tried_line(const Proof& proof, const ProofCase& of) {
-  const std::string what = spell_changes(of.changes);
+  const std::string what = changes_to_text(of.changes);
   if (!of.missing.empty()) return fmt::format("not tried: {}: {}", what, of.missing);
   if (of.runs.empty() || proof.base.runs.empty())
     return fmt::format("not tried: {}: not run", what);
@@ -88,8 +88,8 @@ std::string tried_line(const Proof& proof, const ProofCase& of) {
                                                          : "does not help";
   std::string text = fmt::format("tried: {} {}: {} samples/s, {} without; x{}{}", what, verdict,
                                  rate_words(tried.samples_per_s), rate_words(present.samples_per_s),
-                                 show_gain(tried.gain.mean), interval(tried.gain, show_gain));
-  if (of.predicted) text += fmt::format(", x{} predicted", show_gain(of.predicted->gain()));
+                                 format_gain(tried.gain.mean), interval(tried.gain, format_gain));
+  if (of.predicted) text += fmt::format(", x{} predicted", format_gain(of.predicted->gain()));
   if (proof.exact) text += ", both in the model";
   return text;
 }
@@ -107,7 +107,7 @@ double step_seconds(const RunConfig& config, const Measured& rate) {
   return static_cast<double>(config.loader.batch_size * config.trainer.ranks) / rate.mean;
 }
 
-std::string show_seconds(double s) { return show_duration(std::llround(std::abs(s) * 1e9)); }
+std::string format_seconds(double s) { return format_duration(std::llround(std::abs(s) * 1e9)); }
 
 }  // namespace
 
@@ -143,8 +143,8 @@ std::vector<DifferentialRow> differential_rows(const RunRecord& record, const An
     if (proof.has_busy) row.busy = busy_words(outcome.busy);
     row.rate = rate_words(outcome.samples_per_s);
     const double step = step_seconds(record.config, outcome.samples_per_s);
-    row.per_step = show_seconds(step);
-    row.costs = (step < before ? "-" : "+") + show_seconds(step - before);
+    row.per_step = format_seconds(step);
+    row.costs = (step < before ? "-" : "+") + format_seconds(step - before);
     before = step;
   }
   return rows;

@@ -286,8 +286,8 @@ void ResultVisitor::if_there(Name name, bool there, AbsentValue missing, const V
 
 // Seconds by the words of an enum: each of them, or those that are not 0.
 template <class Enum, class Values>
-void show_seconds(ResultVisitor& form, std::string_view name, Values& values,
-                  std::string_view sentence, std::string_view of_each) {
+void format_seconds(ResultVisitor& form, std::string_view name, Values& values,
+                    std::string_view sentence, std::string_view of_each) {
   form.object(name, sentence, [&] {
     for (const auto& word : Words<Enum>::table())
       form.seconds(word.name, values[word.value], of_each);
@@ -295,8 +295,8 @@ void show_seconds(ResultVisitor& form, std::string_view name, Values& values,
 }
 
 template <class Enum, class Values>
-void show_seconds_but_zeros(ResultVisitor& form, std::string_view name, Values& values,
-                            std::string_view sentence, std::string_view of_each) {
+void format_seconds_but_zeros(ResultVisitor& form, std::string_view name, Values& values,
+                              std::string_view sentence, std::string_view of_each) {
   form.by_word<Enum>(
       name, values, sentence, [](Nanos ns) { return ns != 0; },
       [&](std::string_view key, Nanos& ns) { form.seconds(key, ns, of_each); });

@@ -1,9 +1,12 @@
 #include "report/results.h"
 
+#include "report/answer/answers.h"
 #include "report/describe.h"
 #include "report/kinds.h"
 #include "report/text_report.h"
 #include "report/writers.h"
+
+#include <type_traits>
 
 namespace loaderscope {
 namespace {
@@ -15,8 +18,12 @@ template <class T>
 using Draw = std::string (*)(const T& result);
 
 template <class T>
+using MakeAnswer = Answer (*)(const T& result);
+
+template <class T>
 AnyResult any_result(std::string_view kind, const T& result, std::string_view tool_version,
-                     void (*describe)(ResultVisitor& form, T& result), Tell<T> tell, Draw<T> draw) {
+                     void (*describe)(ResultVisitor& form, T& result), Tell<T> tell, Draw<T> draw,
+                     std::type_identity_t<MakeAnswer<T>> make_answer) {
   AnyResult any;
   any.kind = kind;
   any.tool_version = tool_version;
@@ -28,6 +35,7 @@ AnyResult any_result(std::string_view kind, const T& result, std::string_view to
     tell(reading, result, style);
   };
   any.draw = [&result, draw] { return draw(result); };
+  any.answer = [&result, make_answer](Answer& answer) { answer = make_answer(result); };
   return any;
 }
 
@@ -42,6 +50,7 @@ AnyResult of_run(const RunRecord& record, const Analysis& analysis, JsonScope sc
     write_run_text(reading, record, analysis, style);
   };
   any.draw = [&] { return draw_run(record, analysis); };
+  any.answer = [&](Answer& answer) { answer = answer_run(record, analysis); };
   any.record = &record;
   any.analysis = &analysis;
   return any;
@@ -58,56 +67,60 @@ AnyResult answer_of(const RunRecord& record, const Analysis& analysis) {
 }
 
 AnyResult result_of(const Experiment& sweep, std::string_view tool_version) {
-  return any_result("sweep", sweep, tool_version, describe_sweep, write_sweep_text, draw_sweep);
+  return any_result("sweep", sweep, tool_version, describe_sweep, write_sweep_text, draw_sweep,
+                    answer_sweep);
 }
 
 AnyResult result_of(const Tune& tune, std::string_view tool_version) {
-  return any_result("tune", tune, tool_version, describe_tune, write_tune_text, draw_tune);
+  return any_result("tune", tune, tool_version, describe_tune, write_tune_text, draw_tune,
+                    answer_tune);
 }
 
 AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version) {
-  AnyResult any = any_result("compare", comparison, tool_version, compare::describe_comparison,
-                             compare::tell_comparison, compare::draw_comparison);
+  AnyResult any =
+      any_result("compare", comparison, tool_version, compare::describe_comparison,
+                 compare::tell_comparison, compare::draw_comparison, compare::answer_comparison);
   any.comparison = &comparison;
   return any;
 }
 
 AnyResult result_of(const WhatIf& answer, std::string_view tool_version) {
-  return any_result("what-if", answer, tool_version, describe_what_if, tell_what_if, draw_what_if);
+  return any_result("what-if", answer, tool_version, describe_what_if, tell_what_if, draw_what_if,
+                    answer_what_if);
 }
 
 AnyResult result_of(const JobPlan& plan, std::string_view tool_version) {
-  return any_result("plan", plan, tool_version, describe_plan, tell_plan, draw_plan);
+  return any_result("plan", plan, tool_version, describe_plan, tell_plan, draw_plan, answer_plan);
 }
 
 AnyResult result_of(const selftest::Result& result, std::string_view tool_version) {
   return any_result("selftest", result, tool_version, describe_selftest, tell_selftest,
-                    draw_selftest);
+                    draw_selftest, answer_selftest);
 }
 
 AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version) {
   return any_result("probe-link", matrix, tool_version, probe::describe_link, probe::tell_link,
-                    probe::draw_link);
+                    probe::draw_link, probe::answer_link);
 }
 
 AnyResult result_of(const probe::Profile& profile, std::string_view tool_version) {
   return any_result("probe", profile, tool_version, probe::describe_profile, probe::tell_profile,
-                    probe::draw_profile);
+                    probe::draw_profile, probe::answer_profile);
 }
 
 AnyResult result_of(const watch::Watch& watch, std::string_view tool_version) {
   return any_result("watch", watch, tool_version, watch::describe_watch, watch::tell_watch,
-                    watch::draw_watch);
+                    watch::draw_watch, watch::answer_watch);
 }
 
 AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version) {
   return any_result("dataset-info", info, tool_version, dataset::describe_info, dataset::tell_info,
-                    dataset::draw_info);
+                    dataset::draw_info, dataset::answer_info);
 }
 
 AnyResult result_of(const dataset::Drift& drift, std::string_view tool_version) {
   return any_result("dataset-drift", drift, tool_version, dataset::describe_drift,
-                    dataset::tell_drift, dataset::draw_drift);
+                    dataset::tell_drift, dataset::draw_drift, dataset::answer_drift);
 }
 
 }  // namespace loaderscope

@@ -21,7 +21,7 @@ using selftest::Result;
 constexpr double kVisibleChange = 0.01;   // of what was injected
 constexpr double kMuchContention = 0.05;  // of the base runs' windows
 
-std::string percent_of(const Recovery& recovery) { return show_percent(recovery.share()); }
+std::string percent_of(const Recovery& recovery) { return format_percent(recovery.share()); }
 
 std::string name_of_stage(const Recovery& recovery) {
   return std::string(name_of(recovery.stage)) + " (" + recovery.pipeline + ")";
@@ -68,7 +68,7 @@ std::string answer_line(const Result& result) {
 // Why a stage may be missing what was put into it.
 std::string reason_line(const Result& result) {
   if (result.interrupted || result.not_found().empty()) return "";
-  const std::string share = show_percent(result.contention);
+  const std::string share = format_percent(result.contention);
   if (result.contention >= kMuchContention) {
     return "Other programs took cores: " + share +
            " of the runs without a delay were spent waiting for one; run it again when the machine "
@@ -80,7 +80,7 @@ std::string reason_line(const Result& result) {
          "with another tool's before you act on them";
 }
 
-std::string show_ms(double seconds_per_step) {
+std::string format_ms(double seconds_per_step) {
   return fmt::format("{:.2f}", 1e3 * seconds_per_step);
 }
 
@@ -97,7 +97,7 @@ std::vector<std::pair<Cause, double>> changes_elsewhere(const Recovery& recovery
   return changes;
 }
 
-std::string show_elsewhere(const Recovery& recovery) {
+std::string format_elsewhere(const Recovery& recovery) {
   std::string text;
   for (const auto& [cause, change] : changes_elsewhere(recovery)) {
     text += fmt::format("{}{} {:+.1f} %", text.empty() ? "" : ", ", name_of(cause), 100 * change);
@@ -127,9 +127,9 @@ void add_rows(TextReportBuilder& screen, const Result& result, bool all) {
   std::string_view last;
   for (const Recovery* recovery : rows_of(result, all)) {
     table.add({last == recovery->pipeline ? "" : recovery->pipeline,
-               std::string(name_of(recovery->stage)), show_ms(recovery->injected_s),
-               show_ms(recovery->recovered_s()), percent_of(*recovery),
-               std::to_string(recovery->growth.size()), all ? show_elsewhere(*recovery) : ""});
+               std::string(name_of(recovery->stage)), format_ms(recovery->injected_s),
+               format_ms(recovery->recovered_s()), percent_of(*recovery),
+               std::to_string(recovery->growth.size()), all ? format_elsewhere(*recovery) : ""});
     last = recovery->pipeline;
   }
   if (!table.empty()) screen.table(LinePriority::evidence, table);
@@ -139,10 +139,10 @@ std::string basis_line(const Result& result) {
   return fmt::format(
       "Found: by how much a cause's stall per step grew against runs without the delay in between, "
       "median of the rounds; engine {}, {:.0f} s, {} of the base runs waiting for a core",
-      result.engine, seconds(result.wall), show_percent(result.contention));
+      result.engine, seconds(result.wall), format_percent(result.contention));
 }
 
-void show_growth(ResultVisitor& form, Recovery& recovery) {
+void format_growth(ResultVisitor& form, Recovery& recovery) {
   form.list(
       "rounds_s", recovery.growth, "the growth in each round, seconds per step",
       [&](PerCause<double>& round) { form.shown("", round[recovery.cause()], ""); }, Lines::one);
@@ -166,7 +166,7 @@ void describe_recovery(ResultVisitor& form, Recovery& recovery) {
              "median of the rounds");
   form.shown("share", recovery.share(), "recovered_s / injected_s");
   form.shown("found", recovery.found(), "share is 1 within the tolerance");
-  if (!form.reads()) show_growth(form, recovery);
+  if (!form.reads()) format_growth(form, recovery);
   form.list(
       "rounds", recovery.growth,
       "by how much each cause's stall per step grew in each round, seconds; those of 0 are left "
@@ -188,7 +188,7 @@ void tell_selftest(TextReport& reading, const Result& result, const ReportStyle&
   add_rows(screen, result, style.verbose);
   screen.line(LinePriority::basis, basis_line(result));
   for (const std::string& note : result.notes) screen.line(LinePriority::basis, "note: " + note);
-  reading.more = "more with --verbose: stages that were not found, notes";
+  reading.more = "more with -vv: stages that were not found, notes";
 }
 
 void describe_selftest(ResultVisitor& form, Result& result) {

@@ -61,12 +61,12 @@ std::string change_text(const Experiment& experiment, const SweepAnswer& answer,
     const auto after = best_with(experiment, answer, to, cache);
     if (!before || !after) continue;
     text += fmt::format("{}{}{} -> {} samples/s", text.empty() ? "" : ", ",
-                        cache.empty() ? "" : cache + " ", show_rate(answer.rate[*before]->mean),
-                        show_rate(answer.rate[*after]->mean));
+                        cache.empty() ? "" : cache + " ", format_rate(answer.rate[*before]->mean),
+                        format_rate(answer.rate[*after]->mean));
     const auto &busy_before = answer.busy[*before], &busy_after = answer.busy[*after];
     if (busy_before && busy_after)
-      text += fmt::format(" ({} -> {} busy)", show_percent(std::min(1.0, busy_before->mean)),
-                          show_percent(std::min(1.0, busy_after->mean)));
+      text += fmt::format(" ({} -> {} busy)", format_percent(std::min(1.0, busy_before->mean)),
+                          format_percent(std::min(1.0, busy_after->mean)));
   }
   return text;
 }
@@ -83,17 +83,17 @@ std::string cause_line(const Experiment& experiment, const SweepAnswer& answer,
   if (!has_both || !cold || !warm) return "";
   const Estimate &slow = *answer.rate[*cold], &fast = *answer.rate[*warm];
   const std::string rates =
-      fmt::format("{} samples/s cold, {} warm", show_rate(slow.mean), show_rate(fast.mean));
+      fmt::format("{} samples/s cold, {} warm", format_rate(slow.mean), format_rate(fast.mean));
   constexpr double kAlike = 1.03;  // within it all that both may be
   if (fast.high <= kAlike * slow.low)
     return fmt::format("storage is not what {} waits for: {}", shown_text(contest.first()), rates);
   if (fast.low <= slow.high)
     return fmt::format("cannot tell whether storage is what {} waits for: {} cold, {} warm",
-                       shown_text(contest.first()), show_rate(slow), show_rate(fast));
+                       shown_text(contest.first()), format_rate(slow), format_rate(fast));
   const auto& reading = experiment.cases[*cold].runs.back().reading;
   return fmt::format(
       "storage is what {} waits for: {}{}", shown_text(contest.first()), rates,
-      reading ? fmt::format(", {} per sample", show_duration(reading->per_sample)) : "");
+      reading ? fmt::format(", {} per sample", format_duration(reading->per_sample)) : "");
 }
 
 double disk_of_sample(const DataFacts& facts) {
@@ -118,13 +118,13 @@ std::string repacking_line(const Experiment& experiment, const SweepAnswer& answ
     return fmt::format(
         "repacking alone does not give that: a sample of {} takes {} of the disk, and one of {} "
         "{}: they are smaller images, or encoded anew",
-        shown_text(contest.winner), show_size(disk_of_sample(*winner)), shown_text(facts->data),
-        show_size(disk_of_sample(*facts)));
+        shown_text(contest.winner), format_size(disk_of_sample(*winner)), shown_text(facts->data),
+        format_size(disk_of_sample(*facts)));
   const Repacking& repacking = *experiment.repacking;
   std::string text = fmt::format(
       "repacking, without encoding anew, takes {} (measured on {}, {})",
-      show_duration(repacking.of_all), plural(repacking.samples, "sample"),
-      show_percent(static_cast<double>(repacking.samples) / static_cast<double>(facts->samples)));
+      format_duration(repacking.of_all), plural(repacking.samples, "sample"),
+      format_percent(static_cast<double>(repacking.samples) / static_cast<double>(facts->samples)));
   const std::string& cache = contest.caches.front();
   const auto before = best_with(experiment, answer, contest.first(), cache);
   const auto after = best_with(experiment, answer, contest.winner, cache);
@@ -134,9 +134,9 @@ std::string repacking_line(const Experiment& experiment, const SweepAnswer& answ
   const double epochs = std::ceil(seconds(repacking.of_all) / saved);
   return text +
          fmt::format(
-             ", an epoch of {} saves {} of {}: paid back within {}", show_count(facts->samples),
-             show_duration(static_cast<Nanos>(saved * 1e9)),
-             show_duration(static_cast<Nanos>(samples / answer.rate[*before]->mean * 1e9)),
+             ", an epoch of {} saves {} of {}: paid back within {}", format_count(facts->samples),
+             format_duration(static_cast<Nanos>(saved * 1e9)),
+             format_duration(static_cast<Nanos>(samples / answer.rate[*before]->mean * 1e9)),
              plural(static_cast<std::int64_t>(epochs), cache.empty() ? "epoch" : cache + " epoch"));
 }
 
@@ -157,14 +157,14 @@ TextTable table_of_formats(const Experiment& experiment, const SweepAnswer& answ
     std::vector<std::string> row;
     for (const Axis& axis : experiment.axes) row.push_back(setting_text(one, axis.key));
     const CaseReadStats reading = run.reading.value_or(CaseReadStats{});
-    row.push_back(run.reading ? show_duration(reading.per_sample) : "");
+    row.push_back(run.reading ? format_duration(reading.per_sample) : "");
     row.push_back(run.reading ? number(reading.in_flight) : "");
     row.push_back(run.reading ? number(reading.requests) : "");
     row.push_back(run.reading ? number(reading.touched) : "");
-    row.push_back(show_duration(run.first_batch));
+    row.push_back(format_duration(run.first_batch));
     const DataFacts* facts = facts_of(experiment, setting_text(one, data_axis(experiment)->key));
-    row.push_back(facts ? show_duration(facts->index) : "");
-    row.push_back(facts ? show_size(static_cast<double>(facts->disk)) : "");
+    row.push_back(facts ? format_duration(facts->index) : "");
+    row.push_back(facts ? format_size(static_cast<double>(facts->disk)) : "");
     row.push_back(bound_by(one));
     table.add(std::move(row));
   }

@@ -40,15 +40,16 @@ std::string answer_line(const Experiment& experiment, const SweepAnswer& answer)
   if (!answer.best) return "No case could be run: " + reason_for_nothing(experiment);
   const Case& best = experiment.cases[*answer.best];
   std::string text = fmt::format("Best: {}: {}", settings_text(experiment, best),
-                                 show_rate(*answer.rate[*answer.best]));
+                                 format_rate(*answer.rate[*answer.best]));
   if (const auto& busy = answer.busy[*answer.best])
-    text += fmt::format(", {} busy", show_percent(std::min(1.0, busy->mean)));
+    text += fmt::format(", {} busy", format_percent(std::min(1.0, busy->mean)));
   text += words_of_equals(experiment, answer);
   if (!answer.knee || answer.knee == answer.best) return text;
   const Case& knee = experiment.cases[*answer.knee];
   const Estimate& rate = *answer.rate[*answer.knee];
   const bool is_within = rate.mean >= (1 - kWithin) * answer.rate[*answer.best]->mean;
-  return text + fmt::format("; knee: {}: {} ({})", settings_text(experiment, knee), show_rate(rate),
+  return text + fmt::format("; knee: {}: {} ({})", settings_text(experiment, knee),
+                            format_rate(rate),
                             is_within ? "within 3 %" : "cannot be told to be 3 % slower");
 }
 
@@ -155,7 +156,7 @@ void add_cases(TextReportBuilder& screen, const Experiment& experiment, const Sw
 std::string shaded(double rate, double best) {
   constexpr std::array<const char*, 5> kShades = {" ", "░", "▒", "▓", "█"};
   const auto shade = static_cast<std::size_t>(std::clamp(rate / best * 4.999, 0.0, 4.0));
-  return fmt::format("{} {}", kShades.at(shade), show_rate(rate));
+  return fmt::format("{} {}", kShades.at(shade), format_rate(rate));
 }
 
 // Of the first two axes of numbers; of several cases of a cell the best one.
@@ -194,7 +195,7 @@ std::vector<std::string> skipped_lines(const Experiment& experiment) {
   for (const Case& one : experiment.cases) {
     if (!one.skipped.empty())
       by_reason[one.skipped].push_back(one.changes.empty() ? "the base case"
-                                                           : spell_changes(one.changes));
+                                                           : changes_to_text(one.changes));
   }
   std::vector<std::string> lines;
   for (const auto& [reason, cases] : by_reason) {
@@ -228,7 +229,7 @@ void write_sweep_text(TextReport& reading, const Experiment& experiment, const R
     screen.line(LinePriority::evidence, text);
   for (const std::string& note : experiment.notes)
     screen.line(LinePriority::detail, "note: " + note);
-  reading.more = "more with --verbose: cases, the map, notes";
+  reading.more = "more with -vv: cases, the map, notes";
 }
 
 }  // namespace loaderscope

@@ -26,7 +26,7 @@ std::string code_words(const RunRecord& record, std::string_view stage) {
   for (const Detail& detail : record.details)
     if (detail.about == stage && (most == nullptr || detail.share > most->share)) most = &detail;
   if (most == nullptr) return "";
-  return most->share > 0 ? most->text + " " + show_percent(most->share) : most->text;
+  return most->share > 0 ? most->text + " " + format_percent(most->share) : most->text;
 }
 
 std::string remark_on(Cause cause, const RunRecord& record, const Account& account) {
@@ -34,7 +34,7 @@ std::string remark_on(Cause cause, const RunRecord& record, const Account& accou
     return code_words(record, "sampler");
   if (cause == Cause::launch && account.not_asking > 0) {
     return fmt::format("{} of it {} a batch that is ready",
-                       show_duration(of_step(record, account.not_asking)),
+                       format_duration(of_step(record, account.not_asking)),
                        waits_for_notifications(record, account)
                            ? "for " + words_of_cause(cause, record, account) + ", before it takes"
                            : "not asking for");
@@ -60,7 +60,7 @@ std::string gain_words(Cause cause, const Analysis& analysis) {
   if (!speaks_of_gains(analysis, verdict) || cause == Cause::other ||
       std::find(named.begin(), named.end(), cause) == named.end())
     return "";
-  return fmt::format("without it {} is gained", show_percent(analysis.removals.saves(cause)));
+  return fmt::format("without it {} is gained", format_percent(analysis.removals.saves(cause)));
 }
 
 std::string joined(const std::string& first, const std::string& second) {
@@ -92,8 +92,8 @@ TextTable table_of(const std::vector<AccountLine>& lines, const std::string& fir
   TextTable table("lrrrll", {first, "per step", "share", "95 %", "", ""});
   for (const AccountLine& line : lines) {
     const double length = std::clamp(std::round(line.share * bar), 0.0, double{1} * bar);
-    table.add({line.name, show_duration(line.per_step), show_percent(line.share),
-               line.interval ? show_interval(*line.interval) : "",
+    table.add({line.name, format_duration(line.per_step), format_percent(line.share),
+               line.interval ? format_interval(*line.interval) : "",
                std::string(static_cast<std::size_t>(length), '#'), line.remark});
   }
   return table;

@@ -28,24 +28,24 @@ std::optional<Ceiling> of_making(const RunRecord& record, const Analysis& analys
   if (cpu <= 0 || window <= 0) return {};
   const double threads = (all_cpu - cpu - launching) / seconds(window);
   const double cores = cores_of_job(record), each = cpu / static_cast<double>(analysis.samples);
-  std::string what = fmt::format("{} at {} of CPU time to make a sample", show_cores(cores),
-                                 show_duration(std::llround(each * 1e9)));
+  std::string what = fmt::format("{} at {} of CPU time to make a sample", format_cores(cores),
+                                 format_duration(std::llround(each * 1e9)));
   if (threads >= 1)
     what += fmt::format(", were {} not taken by other threads (torch.set_num_threads)",
-                        show_cores(threads));
+                        format_cores(threads));
   return Ceiling{"cores", what, cores / each, rate * each / cores};
 }
 
 std::optional<Ceiling> of_cores(const RunRecord& record, const Analysis& analysis, double rate) {
-  const double cpu = value_of(record.metrics, "process.cpu_s").value_or(0);
+  const double cpu = value_of(record.metrics, metric::process_cpu_s).value_or(0);
   constexpr double kMax = 9e9;  // seconds that can be shown
   const double cores = cores_of_job(record);
   if (cpu <= 0 || cpu >= kMax || cores <= 0) return {};
   if (record.config.program.command.given && has_gpu(record))
     return of_making(record, analysis, rate, cpu);
   const double each = cpu / static_cast<double>(analysis.samples);
-  const std::string what = fmt::format("{} at {} of CPU time per sample", show_cores(cores),
-                                       show_duration(std::llround(each * 1e9)));
+  const std::string what = fmt::format("{} at {} of CPU time per sample", format_cores(cores),
+                                       format_duration(std::llround(each * 1e9)));
   const double most = cores / each;
   return Ceiling{"cores", what, most, rate / most};
 }
@@ -61,7 +61,7 @@ std::optional<Ceiling> of_link(const RunRecord& record, double rate) {
   const double speed =
       pageable ? config.trainer.link.value.pageable : config.trainer.link.value.pinned;
   const std::string what = fmt::format(
-      "{} at {}", record.ranks.size() == 1 ? "the link" : "the links", show_byte_rate(speed));
+      "{} at {}", record.ranks.size() == 1 ? "the link" : "the links", format_byte_rate(speed));
   const double most = speed * static_cast<double>(record.ranks.size()) * rate / delivered;
   return Ceiling{"link", what, most, rate / most};
 }
@@ -87,7 +87,7 @@ std::string ceiling_line(const RunRecord& record, const Analysis& analysis) {
   std::string text;
   for (const Ceiling& each : ceilings_of(record, analysis)) {
     text += fmt::format("{}{} samples/s by {} ({} reached)", text.empty() ? "ceiling: " : "; ",
-                        show_rate(each.samples_per_s), each.what, show_percent(each.reached));
+                        format_rate(each.samples_per_s), each.what, format_percent(each.reached));
   }
   return text;
 }

@@ -21,7 +21,7 @@ constexpr double kHardly = 0.001;  // of the window; below it no rank waits for 
 std::string epoch_words(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.epoch_predicted_s || *analysis.epoch_predicted_s > 9e9) return "";
   return fmt::format("an epoch of {} takes {}{}", plural(record.config.data.samples, "sample"),
-                     show_duration(std::llround(*analysis.epoch_predicted_s * 1e9)),
+                     format_duration(std::llround(*analysis.epoch_predicted_s * 1e9)),
                      unseen_of_epoch(record, analysis));
 }
 
@@ -55,10 +55,10 @@ std::string straggler_words(const RunRecord& record, const Analysis& analysis) {
   if (most <= kHardly) return ", no straggler";
   const std::vector<std::size_t> slow = stragglers(ranks);
   if (slow.empty() || waits_for_common_reads(record, ranks[slow.front()], slow.front()))
-    return fmt::format("; ranks wait for each other up to {} of the time", show_percent(most));
+    return fmt::format("; ranks wait for each other up to {} of the time", format_percent(most));
   const bool is_one = slow.size() == 1;
   return fmt::format("; {} {}, others wait up to {} of the time for {}", words_of_ranks(slow),
-                     is_one ? "is the straggler" : "are the stragglers", show_percent(most),
+                     is_one ? "is the straggler" : "are the stragglers", format_percent(most),
                      is_one ? "it" : "them");
 }
 
@@ -66,16 +66,17 @@ std::string straggler_words(const RunRecord& record, const Analysis& analysis) {
 
 std::string rate_line(const RunRecord& record, const Analysis& analysis) {
   std::vector<std::string> parts;
-  if (analysis.has_busy && analysis.samples > 0) parts.push_back(show_rate(analysis.samples_per_s));
+  if (analysis.has_busy && analysis.samples > 0)
+    parts.push_back(format_rate(analysis.samples_per_s));
   const Histogram& times = analysis.step_time;
   if (times.count() > 0) {
-    parts.push_back(fmt::format("step {}, p99 {}", show_duration(sum_of(times) / times.count()),
-                                show_duration(times.quantile(0.99))));
+    parts.push_back(fmt::format("step {}, p99 {}", format_duration(sum_of(times) / times.count()),
+                                format_duration(times.quantile(0.99))));
   }
   const double read = per_second(record, &RankRecord::read_bytes).value_or(0);
   const double delivered = per_second(record, &RankRecord::delivered_bytes).value_or(0);
-  if (read > 0) parts.push_back("reads " + show_byte_rate(read));
-  if (delivered > 0) parts.push_back("delivers " + show_byte_rate(delivered));
+  if (read > 0) parts.push_back("reads " + format_byte_rate(read));
+  if (delivered > 0) parts.push_back("delivers " + format_byte_rate(delivered));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -84,10 +85,10 @@ std::string window_line(const RunRecord& record, const Analysis& analysis) {
   for (const RankRecord& rank : record.ranks) warmup = std::max(warmup, rank.warmup_steps);
   std::string text = plural(analysis.steps, "step");
   if (record.ranks.size() > 1) text += " per rank";
-  if (warmup > 0) text += fmt::format(" after {} of warm-up", show_count(warmup));
+  if (warmup > 0) text += fmt::format(" after {} of warm-up", format_count(warmup));
   if (analysis.steps >= kMinSteps && is_firm(analysis))
     text += analysis.steady ? ", steady" : ", not steady";
-  text += "; " + show_duration(analysis.account.window);
+  text += "; " + format_duration(analysis.account.window);
   text += is_model_engine(record.engine) ? " of virtual time" : "";
   const std::string epoch = epoch_words(record, analysis);
   return epoch.empty() ? text : text + "; " + epoch;
@@ -98,7 +99,7 @@ std::string ranks_line(const RunRecord& record, const Analysis& analysis) {
   std::string text = plural(static_cast<std::int64_t>(record.ranks.size()), "rank");
   if (analysis.has_busy) {
     const auto [low, high] = range_of(analysis.rank_accounts, busy_of);
-    const std::string least = show_percent(low), most = show_percent(high);
+    const std::string least = format_percent(low), most = format_percent(high);
     text += least == most ? ": busy " + most : fmt::format(": busy {:.1f}-{}", 100 * low, most);
   } else if (analysis.samples > 0) {
     double low = rate_of(record.ranks.front(), &RankRecord::samples), high = low;
@@ -106,7 +107,7 @@ std::string ranks_line(const RunRecord& record, const Analysis& analysis) {
       low = std::min(low, rate_of(rank, &RankRecord::samples));
       high = std::max(high, rate_of(rank, &RankRecord::samples));
     }
-    const std::string least = show_rate(low), most = show_rate(high);
+    const std::string least = format_rate(low), most = format_rate(high);
     text += fmt::format(": {} samples/s each", least == most ? most : least + "-" + most);
   }
   return text + straggler_words(record, analysis);

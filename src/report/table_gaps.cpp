@@ -36,7 +36,7 @@ std::vector<GapLine> lines_of(const RunRecord& record) {
   return lines;
 }
 
-std::string spelled(double seconds) { return show_duration(std::llround(1e9 * seconds)); }
+std::string spelled(double seconds) { return format_duration(std::llround(1e9 * seconds)); }
 
 std::string place_of_longest(const RunRecord& record, GapKind kind) {
   const double step = fact(record, kind, GapFact::step);

@@ -24,20 +24,22 @@ struct HostColumn {
   std::string (*show)(double value);
 };
 
-std::string show_sample_time(double ns) { return ns > 0 ? show_duration(std::llround(ns)) : ""; }
-std::string show_host_bytes(double rate) { return rate > 0 ? show_byte_rate(rate) : ""; }
-std::string show_samples(double rate) { return rate > 0 ? show_rate(rate) : "not known"; }
-std::string show_few_cores(double cores) { return cores > 0 ? fmt::format("{:.3g}", cores) : ""; }
+std::string format_sample_time(double ns) {
+  return ns > 0 ? format_duration(std::llround(ns)) : "";
+}
+std::string format_host_bytes(double rate) { return rate > 0 ? format_byte_rate(rate) : ""; }
+std::string format_samples(double rate) { return rate > 0 ? format_rate(rate) : "not known"; }
+std::string format_few_cores(double cores) { return cores > 0 ? fmt::format("{:.3g}", cores) : ""; }
 
 constexpr HostColumn kColumns[] = {
-    {"samples/s", [](const HostRate& h) { return h.samples_per_s; }, show_samples},
-    {"busy", [](const HostRate& h) { return busy_of(h.account); }, show_percent},
-    {"own waits", [](const HostRate& h) { return h.own_waits(); }, show_percent},
-    {"for others", [](const HostRate& h) { return h.waits_for_ranks(); }, show_percent},
-    {"decode", [](const HostRate& h) { return h.decode_of_sample; }, show_sample_time},
-    {"read", [](const HostRate& h) { return h.read_of_sample; }, show_sample_time},
-    {"reads", [](const HostRate& h) { return h.read_bytes_per_s; }, show_host_bytes},
-    {"cores", [](const HostRate& h) { return h.cores; }, show_few_cores},
+    {"samples/s", [](const HostRate& h) { return h.samples_per_s; }, format_samples},
+    {"busy", [](const HostRate& h) { return busy_of(h.account); }, format_percent},
+    {"own waits", [](const HostRate& h) { return h.own_waits(); }, format_percent},
+    {"for others", [](const HostRate& h) { return h.waits_for_ranks(); }, format_percent},
+    {"decode", [](const HostRate& h) { return h.decode_of_sample; }, format_sample_time},
+    {"read", [](const HostRate& h) { return h.read_of_sample; }, format_sample_time},
+    {"reads", [](const HostRate& h) { return h.read_bytes_per_s; }, format_host_bytes},
+    {"cores", [](const HostRate& h) { return h.cores; }, format_few_cores},
 };
 
 bool is_shown(const HostColumn& column, const Analysis& analysis) {
@@ -101,12 +103,12 @@ std::string clocks_line(const std::vector<HostRecord>& hosts) {
     if (!host.has_clock()) return "";
     apart = std::max(apart, std::abs(*host.clock_offset));
     error = std::max(error, *host.clock_error);
-    const double drifted = value_of(host.metrics, "clock.drift_s").value_or(0);
+    const double drifted = value_of(host.metrics, metric::clock_drift_s).value_or(0);
     drift = std::max(drift, static_cast<Nanos>(std::llround(1e9 * std::abs(drifted))));
   }
   if (hosts.size() < 2) return "";
   return fmt::format("clocks of the hosts: up to {} apart, known to within {}, drifted by up to {}",
-                     show_duration(apart), show_duration(error), show_duration(drift));
+                     format_duration(apart), format_duration(error), format_duration(drift));
 }
 
 }  // namespace loaderscope

@@ -30,8 +30,8 @@ TextTable loader_table(const RunRecord& record) {
   for (const LoaderUse& loader :
        std::span(record.loaders).first(std::min(record.loaders.size(), kMaxLoaders))) {
     table.add({fmt::format("{} ({})", loader.dataset, file_of(loader.place)),
-               show_count(loader.batches), show_percent(loader.waited), show_percent(loader.looped),
-               remark_on(loader)});
+               format_count(loader.batches), format_percent(loader.waited),
+               format_percent(loader.looped), remark_on(loader)});
   }
   return table;
 }

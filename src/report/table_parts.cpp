@@ -15,13 +15,13 @@ namespace loaderscope {
 
 std::string metric_value(const Metric& metric) {
   if (!std::isfinite(metric.value)) return "not known";
-  if (metric.unit == "bytes") return show_size(metric.value);
+  if (metric.unit == "bytes") return format_size(metric.value);
   if (metric.unit == "bytes/s") {
-    const std::string rate = show_byte_rate(std::abs(metric.value));
+    const std::string rate = format_byte_rate(std::abs(metric.value));
     return metric.value < 0 ? "-" + rate : rate;
   }
   const bool fits = std::abs(metric.value) < 9e9;  // in ns
-  if (metric.unit == "s" && fits) return show_duration(std::llround(metric.value * 1e9));
+  if (metric.unit == "s" && fits) return format_duration(std::llround(metric.value * 1e9));
   if (metric.unit == "1") return fmt::format("{:g}", metric.value);
   if (metric.unit.starts_with("1/"))
     return fmt::format("{:g}{}", metric.value, metric.unit.substr(1));
@@ -40,21 +40,21 @@ std::string why_line(const Account& account) {
   std::string text = "why: ";
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const double share = static_cast<double>(parts[i].first) / static_cast<double>(sum);
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", parts[i].second, show_percent(share));
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", parts[i].second, format_percent(share));
   }
   return text + fmt::format(" of the {} spent waiting for batches to be made",
-                            show_percent(share_of(sum, account)));
+                            format_percent(share_of(sum, account)));
 }
 
 std::string first_batch_line(const Analysis& analysis) {
   if (analysis.first_batch_wall <= 0) return "";
-  std::string text = "first batch after " + show_duration(analysis.first_batch_wall);
+  std::string text = "first batch after " + format_duration(analysis.first_batch_wall);
   auto causes = analysis.first_batch_by_cause;
   std::stable_sort(causes.begin(), causes.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string separator = ": ";
   for (const auto& [name, ns] : causes) {
-    text += fmt::format("{}{} {}", separator, name, show_duration(ns));
+    text += fmt::format("{}{} {}", separator, name, format_duration(ns));
     separator = ", ";
   }
   return text;
@@ -64,12 +64,12 @@ std::vector<std::string> queue_lines(const RunRecord& record) {
   std::vector<std::string> lines;
   for (const QueueStats& queue : job_queues(record)) {
     std::string line = fmt::format("queue {}: {:.1f}", queue.name, queue.mean_occupancy);
-    if (queue.capacity > 0) line += fmt::format(" of {}", show_count(queue.capacity));
-    line += fmt::format(" on average, at most {}", show_count(queue.max_occupancy));
+    if (queue.capacity > 0) line += fmt::format(" of {}", format_count(queue.capacity));
+    line += fmt::format(" on average, at most {}", format_count(queue.max_occupancy));
     if (queue.get_wait > 0)
-      line += fmt::format("; takers waited {}", show_duration(queue.get_wait));
+      line += fmt::format("; takers waited {}", format_duration(queue.get_wait));
     if (queue.put_wait > 0)
-      line += fmt::format("; givers waited {}", show_duration(queue.put_wait));
+      line += fmt::format("; givers waited {}", format_duration(queue.put_wait));
     lines.push_back(std::move(line));
   }
   return lines;

@@ -38,7 +38,7 @@ std::string chief_cause(const Account& account) {
   const auto most = std::max_element(account.stall.begin(), account.stall.end());
   if (*most == 0) return "";
   const auto cause = static_cast<Cause>(most - account.stall.begin());
-  return fmt::format("{} {}", name_of(cause), show_percent(share_of(*most, account)));
+  return fmt::format("{} {}", name_of(cause), format_percent(share_of(*most, account)));
 }
 
 TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
@@ -48,10 +48,10 @@ TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
     const Account& account = analysis.rank_accounts[rank];
     const Nanos own = account.idle() - account.waiting_for_ranks;
     const double rate = rate_of(record.ranks[rank], &RankRecord::samples);
-    table.add({std::to_string(rank), rate > 0 ? show_rate(rate) : "not known",
-               analysis.has_busy ? show_percent(busy_of(account)) : "",
-               show_percent(share_of(own, account)),
-               show_percent(share_of(account.waiting_for_ranks, account)), chief_cause(account)});
+    table.add({std::to_string(rank), rate > 0 ? format_rate(rate) : "not known",
+               analysis.has_busy ? format_percent(busy_of(account)) : "",
+               format_percent(share_of(own, account)),
+               format_percent(share_of(account.waiting_for_ranks, account)), chief_cause(account)});
   }
   return table;
 }

@@ -27,8 +27,8 @@ std::string rate_text(Stage stage, const StageStats& stats, const std::optional<
   if (stats.bytes == 0 || stats.wall == 0 || stage == Stage::transport ||
       stage == Stage::transport_recv)
     return "";
-  if (stage == Stage::h2d) return copies ? show_byte_rate(*copies) : "";
-  return show_byte_rate(static_cast<double>(stats.bytes) / seconds(stats.wall));
+  if (stage == Stage::h2d) return copies ? format_byte_rate(*copies) : "";
+  return format_byte_rate(static_cast<double>(stats.bytes) / seconds(stats.wall));
 }
 
 // Where a thread of the host spent the time of the stage.
@@ -41,11 +41,11 @@ std::vector<std::string> stage_cells(Stage stage, const StageStats& stats,
   const Histogram& times = stats.wall_histogram;
   const bool thread = has_thread(stage) && has_readings(stage, stats);
   return {std::string(name_of(stage)),
-          show_count(stats.count),
-          show_duration(stats.wall / stats.count),
-          show_duration(times.quantile(0.5)),
-          show_duration(times.quantile(0.99)),
-          show_duration(times.max()),
+          format_count(stats.count),
+          format_duration(stats.wall / stats.count),
+          format_duration(times.quantile(0.5)),
+          format_duration(times.quantile(0.99)),
+          format_duration(times.max()),
           thread ? share_text(stats.cpu, stats.wall) : "",
           thread && stats.queued > 0 ? share_text(stats.queued, stats.wall) : "",
           thread && stats.blocked() > 0 ? share_text(stats.blocked(), stats.wall) : "",

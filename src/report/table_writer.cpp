@@ -86,9 +86,9 @@ void add_step_plot(TextReportBuilder& screen, const RunRecord& record, const Rep
       steps.each > 1 ? fmt::format(": the mean and the longest of every {} steps", steps.each)
                      : "");
   if (steps.is_cut())
-    plot.title += fmt::format("; the longest took {}", show_duration(steps.longest));
+    plot.title += fmt::format("; the longest took {}", format_duration(steps.longest));
   plot.most = steps.top();
-  plot.most_text = show_duration(std::llround(1e9 * steps.top()));
+  plot.most_text = format_duration(std::llround(1e9 * steps.top()));
   plot.first = fmt::format("step {}", steps.list.front().first);
   plot.last = std::to_string(steps.list.back().last);
   for (const StepStretch& stretch : steps.list)
@@ -201,7 +201,7 @@ std::string explained_by(const Analysis& analysis) {
   return word.empty() ? "" : fmt::format("explain {}", word);
 }
 
-// "more with --verbose: findings decode-bound, small-files and 1 more; first batch; 24 metrics;
+// "more with -vv: findings decode-bound, small-files and 1 more; first batch; 24 metrics;
 // explain decode-bound"
 std::string more_line(const RunRecord& record, const Analysis& analysis) {
   constexpr std::size_t kNamed = 2;
@@ -218,7 +218,7 @@ std::string more_line(const RunRecord& record, const Analysis& analysis) {
   if (analysis.first_batch_wall > 0) parts.emplace_back("first batch");
   if (!record.metrics.empty()) parts.push_back(plural(std::ssize(record.metrics), "metric"));
   if (std::string word = explained_by(analysis); !word.empty()) parts.push_back(std::move(word));
-  return fmt::format("more with --verbose: {}", fmt::join(parts, "; "));
+  return fmt::format("more with -vv: {}", fmt::join(parts, "; "));
 }
 
 // A page has it on itself.

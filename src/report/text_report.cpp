@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "report/answer/answer.h"
 #include "report/writers.h"
 
 namespace loaderscope {
@@ -19,6 +20,8 @@ std::size_t rows_of(const std::string& text, int width) {
   return rows;
 }
 
+}  // namespace
+
 std::string_view colour_of(LineTone tone) {
   switch (tone) {
     case LineTone::good:
@@ -32,8 +35,6 @@ std::string_view colour_of(LineTone tone) {
   }
   return "\x1b[1m";
 }
-
-}  // namespace
 
 void TextReportBuilder::add(Item item) {
   item.rows = rows_of(item.text, style_.width);
@@ -154,6 +155,11 @@ void print_fitting(std::ostream& out, TextReport reading, const ReportStyle& sty
 }
 
 void write_table(std::ostream& out, const AnyResult& result, const ReportStyle& style) {
+  if (style.compact && result.answer) {
+    Answer answer;
+    result.answer(answer);
+    return print_answer(out, answer, style);
+  }
   TextReport reading(style);
   result.tell(reading, style);
   print_fitting(out, std::move(reading), style);

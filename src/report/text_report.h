@@ -20,6 +20,8 @@ enum class LinePriority : std::uint8_t { beside, detail, basis, evidence, advice
 
 enum class LineTone : std::uint8_t { plain, good, warning, bad };  // of a headline
 
+std::string_view colour_of(LineTone tone);  // the escape sequence of a terminal
+
 class TextReportBuilder {
  public:
   explicit TextReportBuilder(const ReportStyle& style) : style_(style) {}

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMaxWorkers = 16;
 
 void sort(page::Lane& lane) {
-  std::stable_sort(lane.stretches.begin(), lane.stretches.end(),
+  std::stable_sort(lane.bars.begin(), lane.bars.end(),
                    [](const auto& a, const auto& b) { return a.begin < b.begin; });
 }
 
@@ -67,7 +67,7 @@ void TimelineLanes::add(page::Lane& lane, Nanos begin, Nanos end, std::string_vi
   begin = std::max(begin, begin_);
   end = std::min(end, end_);
   if (begin < end)
-    lane.stretches.push_back(
+    lane.bars.push_back(
         {seconds(begin - begin_), seconds(end - begin_), std::string(name), std::string(kind)});
 }
 
@@ -83,7 +83,7 @@ std::vector<page::Lane> TimelineLanes::workers() const {
   std::vector<page::Lane> result;
   for (auto& [worker, lane] : lanes) {
     sort(lane);
-    if (!lane.stretches.empty() && result.size() < kMaxWorkers) result.push_back(std::move(lane));
+    if (!lane.bars.empty() && result.size() < kMaxWorkers) result.push_back(std::move(lane));
   }
   return result;
 }
@@ -97,7 +97,7 @@ std::vector<page::Lane> TimelineLanes::handing_over() const {
       if (interval.ran()) add(lane, interval.begin, interval.end, passage.kind, passage.kind);
     }
     sort(lane);
-    if (!lane.stretches.empty()) lanes.push_back(std::move(lane));
+    if (!lane.bars.empty()) lanes.push_back(std::move(lane));
   }
   return lanes;
 }

@@ -12,7 +12,7 @@ namespace {
 std::int64_t depth_of_worker(const RunConfig& config) {
   if (config.loader.task != TaskShape::sample) return config.loader.prefetch_factor;
   const std::int64_t workers = std::max<std::int64_t>(1, config.loader.num_workers);
-  return std::max<std::int64_t>(1, (config.loader.window + workers - 1) / workers);
+  return std::max<std::int64_t>(1, (config.loader.prefetch_depth + workers - 1) / workers);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ std::string dali_arguments(const RunConfig& config) {
       "@pipeline_def(batch_size={}, num_threads={}, prefetch_queue_depth={})",
       config.loader.batch_size.value, std::max<std::int64_t>(1, config.loader.num_workers),
       config.loader.executor == Executor::inline_ ? 1
-      : config.loader.task == TaskShape::sample   ? config.loader.window.value
+      : config.loader.task == TaskShape::sample   ? config.loader.prefetch_depth.value
                                                   : config.loader.prefetch_factor.value);
 }
 

@@ -160,9 +160,10 @@ void describe_limit(ResultVisitor& form, Tune& tune) {
   form.object("limit", "what holds the recommended case back", [&] {
     form.text_or_null("bound_by", tune.limit, "compute or a cause");
     form.text_or_null("sentence", tune.limit_sentence, "the verdict on the recommended case");
-    form.shown("next_step",
-               tune.next_step.empty() ? std::nullopt : std::optional(spell_changes(tune.next_step)),
-               "what would move it");
+    form.shown(
+        "next_step",
+        tune.next_step.empty() ? std::nullopt : std::optional(changes_to_text(tune.next_step)),
+        "what would move it");
     describe_changes(form, tune.next_step, "the same, KEY=VALUE");
     describe_forecast(form, tune.after_next_step);
   });

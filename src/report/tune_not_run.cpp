@@ -33,7 +33,7 @@ NotRun why_not_run(const Tune& tune, std::size_t i) {
 std::vector<std::pair<NotRun, std::string>> words_of_kinds(const Tune& tune, double most_gain) {
   const std::string miss = tune.goal.busy
                                ? fmt::format("that keep {} busy less than {}", computing(tune),
-                                             show_percent(*tune.goal.busy))
+                                             format_percent(*tune.goal.busy))
                                : fmt::format("slower by more than {:g} %", 100 * tune.goal.within);
   return {{NotRun::short_of_goal, miss + " (model)"},
           {NotRun::dearer,

@@ -31,12 +31,13 @@ std::string memory_text(const Case& one) {
 std::string predicted_text(const Tune& tune, std::size_t i, bool busy) {
   const auto& predicted = tune.candidates[i].predicted;
   if (!predicted) return "";
-  return busy ? fmt::format("{:.1f}", 100 * predicted->busy) : show_rate(predicted->samples_per_s);
+  return busy ? fmt::format("{:.1f}", 100 * predicted->busy)
+              : format_rate(predicted->samples_per_s);
 }
 
 std::string cores_heading(const Experiment& experiment) {
   for (const Case& one : experiment.cases) {
-    if (!one.runs.empty()) return "of " + show_cores(one.config.declared.cores);
+    if (!one.runs.empty()) return "of " + format_cores(one.config.declared.cores);
   }
   return "cores";
 }
@@ -57,7 +58,7 @@ std::vector<std::string> row_of(const Tune& tune, const CaseStatistics& judgemen
   for (const Axis& axis : tune.experiment.axes) row.push_back(setting_text(one, axis.key));
   row.push_back(busy ? busy_text(judgement.busy(i)) : "");
   row.push_back(busy ? predicted_text(tune, i, true) : "");
-  row.push_back(busy ? show_rate(judgement.rate(i).mean) : rate_text(judgement.rate(i)));
+  row.push_back(busy ? format_rate(judgement.rate(i).mean) : rate_text(judgement.rate(i)));
   row.push_back(busy ? "" : predicted_text(tune, i, false));
   row.push_back(cores_of(one) > 0 ? fmt::format("{:.2f}", cores_of(one)) : "");
   row.push_back(memory_text(one));

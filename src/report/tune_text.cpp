@@ -24,12 +24,12 @@ std::string goal_text(const TuneGoal& goal) {
 
 // "the model expects 800 samples/s with num-workers=8, which was not run"
 std::string words_of(const BeyondGrid& beyond) {
-  const std::string setting = spell_changes({beyond.change});
+  const std::string setting = changes_to_text({beyond.change});
   if (!beyond.left_out.empty()) return setting + " may give more, but: " + beyond.left_out;
   if (!beyond.predicted)
     return "the last value was the best by far, and " + setting + " was not run";
   return fmt::format("the model expects {} samples/s with {}, which was not run",
-                     show_rate(beyond.predicted->samples_per_s), setting);
+                     format_rate(beyond.predicted->samples_per_s), setting);
 }
 
 // ", the cheapest proven within 3 % of the best"
@@ -68,8 +68,8 @@ std::string answer_line(const Tune& tune, const CaseStatistics& judgement) {
                         100 * std::max(0.0, busy.low), 100 * std::min(1.0, busy.high));
   }
   const Estimate rate = judgement.rate(i);
-  text += fmt::format("{} samples/s ({}-{})", show_rate(rate.mean), show_rate(rate.low),
-                      show_rate(rate.high));
+  text += fmt::format("{} samples/s ({}-{})", format_rate(rate.mean), format_rate(rate.low),
+                      format_rate(rate.high));
   return text + claim(tune);
 }
 
@@ -89,10 +89,10 @@ std::string limit_line(const Tune& tune) {
           : tune.limit == "compute" ? computing(tune)
                                     : tune.limit;
   if (!tune.after_next_step) return text;
-  text += fmt::format(". Next step up: {}, predicted {} samples/s", spell_changes(tune.next_step),
-                      show_rate(tune.after_next_step->samples_per_s));
+  text += fmt::format(". Next step up: {}, predicted {} samples/s", changes_to_text(tune.next_step),
+                      format_rate(tune.after_next_step->samples_per_s));
   if (tune.after_next_step->busy > 0)
-    text += fmt::format(", {} busy", show_percent(tune.after_next_step->busy));
+    text += fmt::format(", {} busy", format_percent(tune.after_next_step->busy));
   return text;
 }
 
@@ -111,7 +111,7 @@ std::string cost_line(const Tune& tune) {
   if (tune.grid_spent) text += ", as long as the plain grid would take";
   if (!tune.error_worst) return text;
   return text + fmt::format("; model error on them: median {}, worst {}",
-                            show_percent(*tune.error_median), show_percent(*tune.error_worst));
+                            format_percent(*tune.error_median), format_percent(*tune.error_worst));
 }
 
 std::string shift_line(const Tune& tune) {
@@ -135,7 +135,7 @@ std::string alone_line(const Tune& tune) {
   const Experiment& experiment = tune.experiment;
   std::string text =
       fmt::format("other programs took {:.1f} of {} meanwhile", tune.alone->other_cores,
-                  show_cores(experiment.cases[*tune.recommended].config.declared.cores));
+                  format_cores(experiment.cases[*tune.recommended].config.declared.cores));
   if (!tune.alone->cheapest) return text + ": on the machine alone the answer may differ";
   const bool same = tune.alone->cheapest == tune.recommended;
   return text +
@@ -144,7 +144,7 @@ std::string alone_line(const Tune& tune) {
              "samples/s (model)",
              same ? std::string("the same")
                   : "use " + settings_text(experiment, experiment.cases[*tune.alone->cheapest]),
-             show_rate(tune.alone->samples_per_s));
+             format_rate(tune.alone->samples_per_s));
 }
 
 }  // namespace
@@ -190,7 +190,7 @@ void write_tune_text(TextReport& reading, const Tune& tune, const ReportStyle& s
     screen.line(LinePriority::detail, "note: " + note);
   reading.last.command(LinePriority::needed, "next",
                        command_for(tune.experiment.base, use.changes));
-  reading.more = "more with --verbose: settings that ran, what was not run, notes";
+  reading.more = "more with -vv: settings that ran, what was not run, notes";
 }
 
 }  // namespace loaderscope

@@ -1,4 +1,7 @@
 // What a watched job does, member by member.
+#include <algorithm>
+
+#include "base/old_words.h"
 #include "report/kinds.h"
 
 namespace loaderscope::watch {
@@ -111,6 +114,20 @@ void describe_thresholds(ResultVisitor& form, Watch& watch) {
             });
 }
 
+// Words of earlier versions are read too.
+void describe_limit(ResultVisitor& form, Limit& limit) {
+  const std::vector<std::string_view>& names = limit_names();
+  std::vector<std::string_view> words = names;
+  if (form.reads()) {
+    for (const OldWord& word : old_words())
+      if (word.kind == WordKind::limit) words.push_back(word.old_name);
+  }
+  std::string name(name_of(limit));
+  form.word("limit", name, words, "what it is");
+  const auto found = std::find(names.begin(), names.end(), current_word(WordKind::limit, name));
+  if (form.reads() && found != names.end()) limit = static_cast<Limit>(found - names.begin());
+}
+
 }  // namespace
 
 void describe_watch(ResultVisitor& form, Watch& watch) {
@@ -124,7 +141,7 @@ void describe_watch(ResultVisitor& form, Watch& watch) {
   form.flag("interrupted", watch.interrupted, "watching was stopped by a signal");
   form.text("end", watch.end, "how the program ended that was started for it");
   form.object("verdict", "what limits the job", [&] {
-    form.numbered_word("limit", watch.limit, limit_names(), "what it is");
+    describe_limit(form, watch.limit);
     form.text("sentence", watch.sentence, "the answer");
     form.text("advice", watch.advice, "what to do; empty: nothing");
   });

@@ -16,12 +16,11 @@ namespace {
 LineTone tone_of(const Watch& watch) {
   if (watch.limit == Limit::trainer) return LineTone::good;
   if (watch.limit == Limit::unknown) return LineTone::plain;
-  return watch.limit == Limit::standing || watch.waits.share >= 0.2 ? LineTone::bad
-                                                                    : LineTone::warning;
+  return watch.limit == Limit::hang || watch.waits.share >= 0.2 ? LineTone::bad : LineTone::warning;
 }
 
 std::string value_of(const Threshold& row, double value) {
-  return row.unit == "%" ? show_percent(value) : fmt::format("{:.0f} {}", value * 1e3, row.unit);
+  return row.unit == "%" ? format_percent(value) : fmt::format("{:.0f} {}", value * 1e3, row.unit);
 }
 
 std::string limit_of(const Threshold& row) {
@@ -62,7 +61,7 @@ void tell_map_results(TextReportBuilder& screen, const MapResults& results) {
   if (all > 0)
     screen.line(LinePriority::evidence,
                 fmt::format("datasets.map: {} of {} in use lay in the cache when the job began",
-                            show_count(results.found), plural(all, "result")));
+                            format_count(results.found), plural(all, "result")));
   if (!results.being_written.empty())
     screen.line(LinePriority::evidence,
                 fmt::format("datasets.map: {} being written now: {}{}",
@@ -86,7 +85,7 @@ std::vector<std::string> cells_of(const std::string& name, const Shares& shares,
     cells.push_back(share_or_blank(shares.of(doing)));
   cells.push_back(
       share_or_blank(shares.of(ThreadActivity::other) + shares.of(ThreadActivity::stopped)));
-  cells.push_back(bytes > 0 ? show_size(bytes) : "");
+  cells.push_back(bytes > 0 ? format_size(bytes) : "");
   cells.push_back(growth ? fmt::format("{:+.1f} MB/min", *growth * 60 / 1e6) : "");
   cells.push_back(where);
   return cells;
@@ -124,20 +123,20 @@ std::string machine_line(const WatchedMachine& machine) {
                          ? fmt::format(
                                "machine: {:.1f} busy of the cores that the job may be put on, its "
                                "quota is {}",
-                               machine.busy_cores, show_cores(machine.cores))
+                               machine.busy_cores, format_cores(machine.cores))
                          : fmt::format("machine: {:.1f} of {} busy", machine.busy_cores,
-                                       show_cores(machine.cores));
+                                       format_cores(machine.cores));
   line += fmt::format(", {:.1f} by others", machine.other_cores);
   for (std::size_t i = 0; i < std::min<std::size_t>(3, machine.others.size()); ++i)
     line += fmt::format("{}{} {:.2g}", i == 0 ? ": " : ", ", machine.others[i].name,
                         machine.others[i].cores);
   if (machine.throttled.value_or(0) >= kMinReportedShare)
-    line += fmt::format("; throttled {}", show_percent(*machine.throttled));
+    line += fmt::format("; throttled {}", format_percent(*machine.throttled));
   if (!machine.disk.empty())
-    line += fmt::format("; {} reads {}", machine.disk, show_byte_rate(machine.disk_read_per_s));
+    line += fmt::format("; {} reads {}", machine.disk, format_byte_rate(machine.disk_read_per_s));
   if (machine.shm_size > 0)
-    line += fmt::format("; /dev/shm {} of {}", show_size(machine.shm_used),
-                        show_size(machine.shm_size));
+    line += fmt::format("; /dev/shm {} of {}", format_size(machine.shm_used),
+                        format_size(machine.shm_size));
   return line;
 }
 
@@ -145,13 +144,13 @@ void tell_machine(TextReportBuilder& screen, const Watch& watch) {
   screen.line(LinePriority::evidence, machine_line(watch.machine));
   if (watch.worker_read_per_s > 0)
     screen.line(LinePriority::basis, fmt::format("each worker reads {}, {} of it from storage",
-                                                 show_byte_rate(watch.worker_read_per_s),
-                                                 show_byte_rate(watch.worker_storage_per_s)));
+                                                 format_byte_rate(watch.worker_read_per_s),
+                                                 format_byte_rate(watch.worker_storage_per_s)));
   for (std::size_t i = 0; i < watch.gpus.size(); ++i) {
     const WatchedGpu& gpu = watch.gpus[i];
     screen.line(LinePriority::evidence,
-                fmt::format("GPU {} {}: {} busy, {} of {}{}", i, gpu.name, show_percent(gpu.busy),
-                            show_size(gpu.memory_used), show_size(gpu.memory),
+                fmt::format("GPU {} {}: {} busy, {} of {}{}", i, gpu.name, format_percent(gpu.busy),
+                            format_size(gpu.memory_used), format_size(gpu.memory),
                             gpu.is_of_job ? ", the job's" : ""));
   }
 }
@@ -164,7 +163,7 @@ std::string beginning_of(const Watch& watch) {
   return fmt::format(
       "{} (process {}): {:.1f} s, {} looks; watching took {} of a core; {}",
       watch.program.size() > 60 ? watch.program.substr(0, 57) + "..." : watch.program, watch.pid,
-      watch.watched_s, show_count(watch.looks), show_percent(watch.own_cpu), state);
+      watch.watched_s, format_count(watch.looks), format_percent(watch.own_cpu), state);
 }
 
 }  // namespace
@@ -192,7 +191,7 @@ void tell_watch(TextReport& reading, const Watch& watch, const ReportStyle&) {
   for (const std::string& note : watch.notes) screen.line(LinePriority::basis, "note: " + note);
   for (const std::string& unseen : watch.unseen)
     screen.line(LinePriority::beside, "not seen: " + unseen);
-  reading.more = "more with --verbose: each worker, what could not be seen";
+  reading.more = "more with -vv: each worker, what could not be seen";
 }
 
 }  // namespace loaderscope::watch

@@ -30,7 +30,8 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 std::string question(const WhatIf& answer) {
   return "Predicted with " +
-         (answer.changes.empty() ? std::string("no change") : spell_changes(answer.changes)) + ": ";
+         (answer.changes.empty() ? std::string("no change") : changes_to_text(answer.changes)) +
+         ": ";
 }
 
 // "busy 25.0 % -> 50.0 %, 125 -> 250 samples/s (x2.00)"
@@ -41,11 +42,11 @@ std::string answer_line(const WhatIf& answer) {
   const WhatIfCase& after = *answer.predicted;
   std::string text = question(answer);
   if (after.has_busy) {
-    text += fmt::format("busy {} -> {}, ", show_percent(busy_of(before.account)),
-                        show_percent(busy_of(after.account)));
+    text += fmt::format("busy {} -> {}, ", format_percent(busy_of(before.account)),
+                        format_percent(busy_of(after.account)));
   }
-  text += fmt::format("{} -> {} samples/s (x{:.2f}", show_rate(before.samples_per_s),
-                      show_rate(after.samples_per_s), answer.gain);
+  text += fmt::format("{} -> {} samples/s (x{:.2f}", format_rate(before.samples_per_s),
+                      format_rate(after.samples_per_s), answer.gain);
   if (answer.may_be_off > 0)
     text += fmt::format(", {:.2f} to {:.2f}", answer.gain * (1 - answer.may_be_off),
                         answer.gain * (1 + answer.may_be_off));
@@ -62,10 +63,10 @@ std::string trust_line(const WhatIf& answer) {
 std::string verified_line(const WhatIf& answer) {
   if (!answer.verified) return "";
   const double measured = answer.verified->samples_per_s;
-  if (!answer.predicted) return fmt::format("Measured: {} samples/s", show_rate(measured));
+  if (!answer.predicted) return fmt::format("Measured: {} samples/s", format_rate(measured));
   const double predicted = answer.predicted->samples_per_s;
   return fmt::format("Verified: predicted {} samples/s, measured {}: off by {:+.1f} %",
-                     show_rate(predicted), show_rate(measured),
+                     format_rate(predicted), format_rate(measured),
                      100 * (ratio(predicted, measured) - 1));
 }
 
@@ -82,7 +83,7 @@ void add_cases(TextReportBuilder& screen, const WhatIf& answer, const ReportStyl
   for (const WhatIfCase* each : cases_of(answer)) header.push_back(each->name);
   TextTable table("lrrrr", header);
   add_row(table, "samples/s", answer,
-          [](const WhatIfCase& c) { return show_rate(c.samples_per_s); });
+          [](const WhatIfCase& c) { return format_rate(c.samples_per_s); });
   const auto add_share = [&](std::string_view name, const auto& part_of) {
     const auto cases = cases_of(answer);
     const bool visible = std::any_of(cases.begin(), cases.end(), [&](const WhatIfCase* c) {
@@ -90,7 +91,7 @@ void add_cases(TextReportBuilder& screen, const WhatIf& answer, const ReportStyl
     });
     if (!visible) return;
     add_row(table, std::string(name), answer, [&](const WhatIfCase& c) {
-      return show_percent(share_of(part_of(c.account), c.account));
+      return format_percent(share_of(part_of(c.account), c.account));
     });
   };
   add_share("compute", [](const Account& a) { return a.compute; });
@@ -189,7 +190,7 @@ void tell_what_if(TextReport& reading, const WhatIf& answer, const ReportStyle& 
   screen.line(LinePriority::advice, trust_line(answer));
   add_cases(screen, answer, style);
   for (const std::string& note : answer.notes) screen.line(LinePriority::basis, "note: " + note);
-  reading.more = "more with --verbose: notes";
+  reading.more = "more with -vv: notes";
 }
 
 void describe_what_if(ResultVisitor& form, WhatIf& answer) {

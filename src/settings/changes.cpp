@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/old_words.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "settings/engine_table.h"
@@ -42,11 +43,12 @@ bool is_inline(const RunConfig& config) {
 // Of sample tasks the window follows from workers and prefetch factor, unless these are what is
 // named. A prefetch factor beside the window would contradict it.
 void hold_window(const RunConfig& in_force, const RunConfig& named, RunConfig& config) {
-  const bool has_window = in_force.loader.task == TaskShape::sample && in_force.loader.window > 0;
+  const bool has_window =
+      in_force.loader.task == TaskShape::sample && in_force.loader.prefetch_depth > 0;
   const bool keeps_window = config.loader.task == TaskShape::sample && !is_inline(config);
   if (!has_window || !keeps_window || !named.loader.num_workers.given) return;
-  if (config.loader.window.given || named.loader.prefetch_factor.given) return;
-  config.loader.window.set(in_force.loader.window);
+  if (config.loader.prefetch_depth.given || named.loader.prefetch_factor.given) return;
+  config.loader.prefetch_depth.set(in_force.loader.prefetch_depth);
   config.loader.prefetch_factor.given = false;
 }
 
@@ -72,7 +74,8 @@ Change parse_change(std::string_view text) {
     throw UsageError("--set " + shown_text(text) +
                      ": expected KEY=VALUE, such as num-workers=8 or decode.speed=2");
   }
-  Change change{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+  Change change{std::string(current_word(WordKind::setting, text.substr(0, equals))),
+                std::string(text.substr(equals + 1))};
   if (speedup_of(change) || world_change_of(change)) return change;
   RunConfig scratch;
   set_field(scratch, "--set", change.key, change.value);
@@ -90,7 +93,7 @@ bool change_setting(const Changes& changes, std::string_view name) {
   });
 }
 
-std::string spell_changes(const Changes& changes) {
+std::string changes_to_text(const Changes& changes) {
   std::string text;
   for (const Change& change : changes) {
     text += (text.empty() ? "" : " ") + change.key + "=" + change.value;

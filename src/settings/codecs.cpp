@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/cpu_set.h"
+#include "base/old_words.h"
 #include "loaderscope/device.h"
 #include "settings/engine_table.h"
 #include "source/registry.h"
@@ -22,7 +23,7 @@ double bytes_value(std::string_view text) {
   return bytes;
 }
 
-std::string spell_bytes(double bytes) { return spell_size(std::llround(bytes)); }
+std::string bytes_to_text(double bytes) { return size_to_text(std::llround(bytes)); }
 
 bool is_zero(std::string_view text) { return text == "0"; }
 
@@ -38,8 +39,8 @@ WarmUp parse_warmup(std::string_view text) {
   }
 }
 
-std::string spell_warmup(const WarmUp& warmup) {
-  return warmup.duration != 0 ? spell_duration(warmup.duration) : std::to_string(warmup.steps);
+std::string warmup_to_text(const WarmUp& warmup) {
+  return warmup.duration != 0 ? duration_to_text(warmup.duration) : std::to_string(warmup.steps);
 }
 
 // Nominal rates of host-to-device copies. gen4x16 is what most machines of its kind reach.
@@ -86,7 +87,7 @@ CpuSet listed_cpus(std::string_view text) {
   for (bool more = true; more;) {
     const std::size_t comma = text.find(',');
     const CpuSet part = parse_cpu_list(text.substr(0, comma));
-    if (part.empty() || spell_cpu_list(part) != text.substr(0, comma)) return {};
+    if (part.empty() || cpu_list_to_text(part) != text.substr(0, comma)) return {};
     listed += part.size();
     more = comma != text.npos;
     if (more) text.remove_prefix(comma + 1);
@@ -109,11 +110,11 @@ Bind parse_bind(std::string_view text) {
   return bind;
 }
 
-std::string spell_bind(const Bind& bind) {
+std::string bind_to_text(const Bind& bind) {
   for (const auto& [name, way] : kWaysToBind) {
     if (bind.way == way) return std::string(name);
   }
-  return spell_cpu_list(bind.cpus);
+  return cpu_list_to_text(bind.cpus);
 }
 
 std::string parse_path(std::string_view text) {
@@ -163,7 +164,7 @@ Codec<std::int64_t> count_codec() {
 }
 
 Codec<double> real_codec() {
-  return {parse_real, [](const double& x) { return spell_real(x); }, true};
+  return {parse_real, [](const double& x) { return real_to_text(x); }, true};
 }
 
 Codec<double> fraction_codec() {
@@ -172,7 +173,7 @@ Codec<double> fraction_codec() {
             if (!(x > 0) || x > 1) throw ValueError("expected a number above 0 and at most 1");
             return x;
           },
-          [](const double& x) { return spell_real(x); }, true};
+          [](const double& x) { return real_to_text(x); }, true};
 }
 
 Codec<bool> switch_codec() {
@@ -184,39 +185,39 @@ Codec<bool> switch_codec() {
 }
 
 Codec<Nanos> duration_codec() {
-  return {parse_duration, [](const Nanos& ns) { return spell_duration(ns); }};
+  return {parse_duration, [](const Nanos& ns) { return duration_to_text(ns); }};
 }
 
 Codec<Bytes> size_codec() {
-  return {parse_size, [](const Bytes& bytes) { return spell_size(bytes); }};
+  return {parse_size, [](const Bytes& bytes) { return size_to_text(bytes); }};
 }
 
 Codec<double> byte_rate_codec() {
   return {[](std::string_view text) { return is_zero(text) ? 0.0 : parse_byte_rate(text); },
-          [](const double& rate) { return rate == 0 ? "0" : spell_byte_rate(rate); }};
+          [](const double& rate) { return rate == 0 ? "0" : byte_rate_to_text(rate); }};
 }
 
 Codec<double> count_rate_codec() {
   return {[](std::string_view text) { return is_zero(text) ? 0.0 : parse_count_rate(text); },
-          [](const double& rate) { return rate == 0 ? "0" : spell_count_rate(rate); }};
+          [](const double& rate) { return rate == 0 ? "0" : count_rate_to_text(rate); }};
 }
 
-Codec<Distribution> time_codec() { return {parse_time_distribution, spell_time_distribution}; }
+Codec<Distribution> time_codec() { return {parse_time_distribution, time_distribution_to_text}; }
 
 Codec<Distribution> bytes_codec() {
   return {[](std::string_view text) { return parse_distribution(text, bytes_value); },
-          [](const Distribution& d) { return spell_distribution(d, spell_bytes); }};
+          [](const Distribution& d) { return distribution_to_text(d, bytes_to_text); }};
 }
 
-Codec<Compute> compute_codec() { return {parse_compute, spell_compute}; }
+Codec<Compute> compute_codec() { return {parse_compute, compute_to_text}; }
 
-Codec<WarmUp> warmup_codec() { return {parse_warmup, spell_warmup}; }
+Codec<WarmUp> warmup_codec() { return {parse_warmup, warmup_to_text}; }
 
 Codec<Link> link_codec() {
   return {parse_link, [](const Link& link) { return link.name; }};
 }
 
-Codec<Bind> bind_codec() { return {parse_bind, spell_bind}; }
+Codec<Bind> bind_codec() { return {parse_bind, bind_to_text}; }
 
 Codec<std::string> path_codec() { return {parse_path, same}; }
 
@@ -245,7 +246,10 @@ Codec<std::string> loader_codec() {
 }
 
 Codec<std::string> engine_codec() {
-  return {[](std::string_view name) { return known_name(name, engine_table()); }, same};
+  return {[](std::string_view name) {
+            return known_name(current_word(WordKind::engine, name), engine_table());
+          },
+          same};
 }
 
 Codec<std::string> device_codec() {

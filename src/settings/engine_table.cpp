@@ -39,7 +39,7 @@ std::span<const EngineRow> engine_table() {
         no_dali},
        EngineKind::guest,
        GuestTraits{.is_data_loader = false}},
-      {{"trace", "A run that is over, as nsys or torch.profiler recorded it.", only_by_diagnose},
+      {{"import", "A run that is over, as nsys or torch.profiler recorded it.", only_by_diagnose},
        EngineKind::trace},
   }};
   return kTable;

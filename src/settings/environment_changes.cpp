@@ -71,7 +71,7 @@ const WordRow* row_of(const Change& change) {
   return row == kWords.end() ? nullptr : &*row;
 }
 
-std::string time_text(double ns) { return spell_duration(std::llround(ns)); }
+std::string time_text(double ns) { return duration_to_text(std::llround(ns)); }
 
 Distribution scaled(Distribution d, double factor) {
   d.mean *= factor;
@@ -84,7 +84,7 @@ Cost faster(const Cost& cost, double speed) {
   const bool is_nothing = !cost.is_rate && std::llround(amount.mean) == 0;
   if (is_nothing) amount = Distribution{};  // of no time nothing can be distributed
   return parse_cost(std::string(name_of(cost.stage)) + "=" +
-                    spell_distribution(amount, cost.is_rate ? spell_byte_rate : time_text) +
+                    distribution_to_text(amount, cost.is_rate ? byte_rate_to_text : time_text) +
                     (cost.kind == CostKind::cpu ? ":cpu" : ":sleep"));
 }
 
@@ -171,7 +171,7 @@ bool make_faster(RunConfig& config, const Speedup& speedup) {
     Link link = config.trainer.link;
     link.pinned *= speed;
     link.pageable *= speed;
-    link.name = spell_real(link.pinned / 1e9) + "/" + spell_real(link.pageable / 1e9);
+    link.name = real_to_text(link.pinned / 1e9) + "/" + real_to_text(link.pageable / 1e9);
     config.trainer.link.set(link);
     declared = true;
   }

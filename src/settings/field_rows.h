@@ -23,29 +23,6 @@ void add_costs(Table& table);
 void add_measurement(Table& table);
 void add_answer(Table& table);
 
-// What a row says of itself.
-struct Description {
-  std::string_view name;
-  std::vector<std::string_view> aliases;
-  std::string_view group;
-  std::uint32_t traits;
-  std::string_view value_name;
-  std::string_view help;
-  std::string_view default_words = "";
-};
-
-inline Field described(const Description& words) {
-  Field field;
-  field.name = words.name;
-  field.aliases = words.aliases;
-  field.group = words.group;
-  field.traits = words.traits;
-  field.value_name = words.value_name;
-  field.help = words.help;
-  field.default_words = words.default_words;
-  return field;
-}
-
 // The group that a member belongs to.
 template <class Group>
 Group& part_of(RunConfig& config) {
@@ -57,54 +34,94 @@ const Group& part_of(const RunConfig& config) {
   return part_of<Group>(const_cast<RunConfig&>(config));
 }
 
-// A field with one value.
-template <class Group, class T>
-Field one(const Description& words, Setting<T> Group::*member, Codec<T> codec) {
-  Field field = described(words);
-  field.is_number = codec.is_number;
-  field.set = [=](RunConfig& c, std::string_view text) {
-    (part_of<Group>(c).*member).set(codec.parse(text));
-  };
-  field.text = [=](const RunConfig& c) { return codec.spell((part_of<Group>(c).*member).value); };
-  field.texts = [=](const RunConfig& c) {
-    return std::vector<std::string>{codec.spell((part_of<Group>(c).*member).value)};
-  };
-  field.given = [=](const RunConfig& c) { return (part_of<Group>(c).*member).given; };
-  field.mark_given = [=](RunConfig& c, bool given) { (part_of<Group>(c).*member).given = given; };
-  return field;
-}
+// The name of a field and, after it, an alias.
+struct FieldNames {
+  FieldNames(const char* one) : name(one) {}  // NOLINT: a row has a name or two of them
+  FieldNames(const char* one, const char* other) : name(one), alias(other) {}
 
-template <class Group>
-Field on_off(const Description& words, Setting<bool> Group::*member) {
-  return one(words, member, switch_codec());
-}
+  std::string_view name, alias;
+};
 
-// A field with any number of values: `add` puts one in, `spell` gets the text of one.
-template <class T, class Group>
-Field many(const Description& words, Setting<std::vector<T>> Group::*member,
-           void (*add)(std::vector<T>&, std::string_view), std::string (*spell)(const T&)) {
-  Field field = described(words);
-  field.repeats = true;
-  field.set = [=](RunConfig& c, std::string_view text) {
-    // What is given takes the place of the default, and is added to what was given.
-    std::vector<T> values =
-        (part_of<Group>(c).*member).given ? (part_of<Group>(c).*member).value : std::vector<T>();
-    add(values, text);
-    (part_of<Group>(c).*member).set(std::move(values));
-  };
-  field.texts = [=](const RunConfig& c) {
-    std::vector<std::string> texts;
-    for (const T& value : (part_of<Group>(c).*member).value) texts.push_back(spell(value));
-    return texts;
-  };
-  field.text = [=](const RunConfig& c) {
-    const std::vector<T>& values = (part_of<Group>(c).*member).value;
-    return values.empty() ? std::string() : spell(values.front());
-  };
-  field.given = [=](const RunConfig& c) { return (part_of<Group>(c).*member).given; };
-  field.mark_given = [=](RunConfig& c, bool given) { (part_of<Group>(c).*member).given = given; };
-  return field;
-}
+// Adds rows to the table, a call for each. Each returns the new field until the next one is added.
+class Rows {
+ public:
+  Rows(Table& table, std::string_view group) : table_(table), group_(group) {}
+
+  // A field with one value.
+  template <class Group, class T>
+  Field& add(const FieldNames& names, std::string_view value_name, Setting<T> Group::*member,
+             Codec<T> codec, std::uint32_t traits, std::string_view help,
+             std::string_view default_words = "") {
+    Field& field = add_row(names, value_name, traits, help, default_words);
+    field.is_number = codec.is_number;
+    field.set = [=](RunConfig& c, std::string_view text) {
+      (part_of<Group>(c).*member).set(codec.parse(text));
+    };
+    field.text = [=](const RunConfig& c) { return codec.spell((part_of<Group>(c).*member).value); };
+    field.texts = [=](const RunConfig& c) {
+      return std::vector<std::string>{codec.spell((part_of<Group>(c).*member).value)};
+    };
+    add_given(field, member);
+    return field;
+  }
+
+  template <class Group>
+  Field& add_switch(const FieldNames& names, Setting<bool> Group::*member, std::uint32_t traits,
+                    std::string_view help) {
+    return add(names, "", member, switch_codec(), traits, help);
+  }
+
+  // A field with any number of values: `append` adds one, `spell` returns the text of one.
+  template <class T, class Group>
+  Field& add_list(const FieldNames& names, std::string_view value_name,
+                  Setting<std::vector<T>> Group::*member,
+                  void (*append)(std::vector<T>&, std::string_view), std::string (*spell)(const T&),
+                  std::uint32_t traits, std::string_view help, std::string_view default_words) {
+    Field& field = add_row(names, value_name, traits, help, default_words);
+    field.repeats = true;
+    field.set = [=](RunConfig& c, std::string_view text) {
+      // What is given takes the place of the default, and is added to what was given.
+      std::vector<T> values =
+          (part_of<Group>(c).*member).given ? (part_of<Group>(c).*member).value : std::vector<T>();
+      append(values, text);
+      (part_of<Group>(c).*member).set(std::move(values));
+    };
+    field.texts = [=](const RunConfig& c) {
+      std::vector<std::string> texts;
+      for (const T& value : (part_of<Group>(c).*member).value) texts.push_back(spell(value));
+      return texts;
+    };
+    field.text = [=](const RunConfig& c) {
+      const std::vector<T>& values = (part_of<Group>(c).*member).value;
+      return values.empty() ? std::string() : spell(values.front());
+    };
+    add_given(field, member);
+    return field;
+  }
+
+ private:
+  Field& add_row(const FieldNames& names, std::string_view value_name, std::uint32_t traits,
+                 std::string_view help, std::string_view default_words) {
+    Field& field = table_.emplace_back();
+    field.name = names.name;
+    if (!names.alias.empty()) field.aliases = {names.alias};
+    field.group = group_;
+    field.traits = traits;
+    field.value_name = value_name;
+    field.help = help;
+    field.default_words = default_words;
+    return field;
+  }
+
+  template <class Group, class T>
+  static void add_given(Field& field, Setting<T> Group::*member) {
+    field.given = [=](const RunConfig& c) { return (part_of<Group>(c).*member).given; };
+    field.mark_given = [=](RunConfig& c, bool given) { (part_of<Group>(c).*member).given = given; };
+  }
+
+  Table& table_;
+  std::string_view group_;
+};
 
 inline std::string same_text(const std::string& text) { return text; }
 

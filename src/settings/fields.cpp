@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/old_words.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "settings/field_rows.h"
@@ -17,6 +18,7 @@ settings::Table make_table() {
   settings::add_costs(table);
   settings::add_measurement(table);
   settings::add_answer(table);
+  for (Field& field : table) field.old_name = old_word(WordKind::setting, field.name);
   return table;
 }
 
@@ -55,6 +57,7 @@ std::span<const Field> fields() {
 const Field* find_field(std::string_view name_or_alias) {
   for (const Field& field : fields()) {
     if (field.name == name_or_alias) return &field;
+    if (!field.old_name.empty() && field.old_name == name_or_alias) return &field;
     if (std::find(field.aliases.begin(), field.aliases.end(), name_or_alias) !=
         field.aliases.end()) {
       return &field;

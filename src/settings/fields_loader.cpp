@@ -7,18 +7,10 @@ using namespace about;
 
 namespace {
 
-constexpr const char* kLoader = "The loader";
-constexpr const char* kTrainer = "The trainer";
-
-// Where it is not given the value in force is what `memory` says; see resolve().
-Field pin_memory_field() {
-  Field field = on_off({"pin-memory",
-                        {},
-                        kLoader,
-                        kOfDataLoader | kPriced,
-                        "",
-                        "PyTorch's word for --memory pin-thread."},
-                       &LoaderConfig::pin_memory);
+// If pin-memory is not given, `memory` decides about it; see resolve().
+void add_pin_memory(Rows& rows) {
+  Field& field = rows.add_switch("pin-memory", &LoaderConfig::pin_memory, kOfDataLoader | kPriced,
+                                 "PyTorch's word for --memory pin-thread.");
   field.text = [](const RunConfig& c) {
     const bool pins = c.loader.pin_memory.given ? c.loader.pin_memory.value
                                                 : c.loader.memory == MemoryMode::pin_thread;
@@ -27,182 +19,80 @@ Field pin_memory_field() {
   field.texts = [text = field.text](const RunConfig& c) {
     return std::vector<std::string>{text(c)};
   };
-  return field;
 }
 
 }  // namespace
 
-void add_loader(Table& t) {
-  t.push_back(one({"num-workers",
-                   {"workers"},
-                   kLoader,
-                   kPriced | kPredictable,
-                   "N",
-                   "Workers per rank; 0 makes batches in the trainer.",
-                   "one per usable core"},
-                  &LoaderConfig::num_workers, count_codec()));
-  t.push_back(one({"prefetch-factor",
-                   {"prefetch"},
-                   kLoader,
-                   kNeedsWorkers | kPriced | kPredictable,
-                   "N",
-                   "Batches in flight per worker."},
-                  &LoaderConfig::prefetch_factor, count_codec()));
-  t.push_back(one({"batch-size",
-                   {"batch"},
-                   kLoader,
-                   kPredictable | kWithinBatch,
-                   "N",
-                   "Samples per batch of one rank."},
-                  &LoaderConfig::batch_size, count_codec()));
-  t.push_back(one({"task",
-                   {},
-                   kLoader,
-                   kNativeLoader | kWithinBatch,
-                   "batch|sample",
-                   "Whether a worker makes a whole batch or one sample of it."},
-                  &LoaderConfig::task, word_codec<TaskShape>()));
-  t.push_back(one({"window",
-                   {},
-                   kLoader,
-                   kNativeLoader | kNeedsWorkers | kPriced | kPredictable,
-                   "N",
-                   "Batches in flight, for --task sample.",
-                   "prefetch-factor x workers"},
-                  &LoaderConfig::window, count_codec()));
-  t.push_back(on_off({"in-order",
-                      {},
-                      kLoader,
-                      kOfDataLoader | kPredictable,
-                      "",
-                      "Deliver batches in order, not as they get ready."},
-                     &LoaderConfig::in_order));
-  t.push_back(on_off(
-      {"shuffle", {}, kLoader, kOfDataLoader, "", "Read the data set in another order each epoch."},
-      &LoaderConfig::shuffle));
-  t.push_back(one({"shuffle-buffer",
-                   {},
-                   kLoader,
-                   kNativeLoader,
-                   "N",
-                   "Shuffle through a buffer of so many samples, as streamed data sets are.",
-                   "the whole data set"},
-                  &LoaderConfig::shuffle_buffer, count_codec()));
-  t.push_back(on_off({"drop-last",
-                      {},
-                      kLoader,
-                      kOfDataLoader,
-                      "",
-                      "Leave out the short batch at the end of an epoch."},
-                     &LoaderConfig::drop_last));
-  t.push_back(on_off({"persistent-workers",
-                      {},
-                      kLoader,
-                      kOfDataLoader | kNeedsWorkers,
-                      "",
-                      "Keep the workers from epoch to epoch."},
-                     &LoaderConfig::persistent_workers));
-  t.push_back(one({"mp-context",
-                   {},
-                   kLoader,
-                   kOfDataLoader | kNeedsWorkers,
-                   "fork|spawn|forkserver",
-                   "How worker processes start; with forkserver their startup.parent does not keep "
-                   "the trainer."},
-                  &LoaderConfig::mp_context, word_codec<StartMethod>()));
-  t.push_back(one(
-      {"memory",
-       {},
-       kLoader,
-       kOfDataLoader | kPriced,
-       "MODE",
-       "Host memory of a batch: pageable, pin-thread, pinned-slots, registered or write-combined."},
-      &LoaderConfig::memory, word_codec<MemoryMode>()));
-  t.push_back(pin_memory_field());
-  t.push_back(one({"bind",
-                   {},
-                   kLoader,
-                   kOfDataLoader | kNeedsWorkers | kNotModelled,
-                   "near-gpu|spread|compact|none|0-3",
-                   "CPUs of workers and pin thread: near-gpu (the GPU's NUMA node), spread (over "
-                   "nodes, a CPU each), compact (a core each, near each other first), none, or a "
-                   "list such as 0-3,8 in turn."},
-                  &LoaderConfig::bind, bind_codec()));
+void add_loader(Table& table) {
+  Rows rows(table, "The loader");
+  rows.add({"num-workers", "workers"}, "N", &LoaderConfig::num_workers, count_codec(),
+           kPriced | kPredictable, "Workers per rank; 0 makes batches in the trainer.",
+           "one per usable core");
+  rows.add({"prefetch-factor", "prefetch"}, "N", &LoaderConfig::prefetch_factor, count_codec(),
+           kNeedsWorkers | kPriced | kPredictable, "Batches in flight per worker.");
+  rows.add({"batch-size", "batch"}, "N", &LoaderConfig::batch_size, count_codec(),
+           kPredictable | kWithinBatch, "Samples per batch of one rank.");
+  rows.add("task", "batch|sample", &LoaderConfig::task, word_codec<TaskShape>(),
+           kNativeLoader | kWithinBatch,
+           "Whether a worker makes a whole batch or one sample of it.");
+  rows.add("prefetch-depth", "N", &LoaderConfig::prefetch_depth, count_codec(),
+           kNativeLoader | kNeedsWorkers | kPriced | kPredictable,
+           "Batches in flight, for --task sample.", "prefetch-factor x workers");
+  rows.add_switch("in-order", &LoaderConfig::in_order, kOfDataLoader | kPredictable,
+                  "Deliver batches in order, not as they get ready.");
+  rows.add_switch("shuffle", &LoaderConfig::shuffle, kOfDataLoader,
+                  "Read the data set in another order each epoch.");
+  rows.add("shuffle-buffer", "N", &LoaderConfig::shuffle_buffer, count_codec(), kNativeLoader,
+           "Shuffle through a buffer of so many samples, as streamed data sets are.",
+           "the whole data set");
+  rows.add_switch("drop-last", &LoaderConfig::drop_last, kOfDataLoader,
+                  "Leave out the short batch at the end of an epoch.");
+  rows.add_switch("persistent-workers", &LoaderConfig::persistent_workers,
+                  kOfDataLoader | kNeedsWorkers, "Keep the workers from epoch to epoch.");
+  rows.add("mp-context", "fork|spawn|forkserver", &LoaderConfig::mp_context,
+           word_codec<StartMethod>(), kOfDataLoader | kNeedsWorkers,
+           "How worker processes start; with forkserver their startup.parent does not keep the "
+           "trainer.");
+  rows.add(
+      "memory", "MODE", &LoaderConfig::memory, word_codec<MemoryMode>(), kOfDataLoader | kPriced,
+      "Host memory of a batch: pageable, pin-thread, pinned-slots, registered or write-combined.");
+  add_pin_memory(rows);
+  rows.add("bind", "near-gpu|spread|compact|none|0-3", &LoaderConfig::bind, bind_codec(),
+           kOfDataLoader | kNeedsWorkers | kNotModelled,
+           "CPUs of workers and pin thread: near-gpu (the GPU's NUMA node), spread (over nodes, a "
+           "CPU each), compact (a core each, near each other first), none, or a list such as 0-3,8 "
+           "in turn.");
 }
 
-void add_trainer(Table& t) {
-  t.push_back(one({"device",
-                   {},
-                   kTrainer,
-                   kNativeTrainer | kNotModelled,
-                   "NAME",
-                   "Where batches go; see 'loaderscope list device'.",
-                   "cuda; sim where there is no GPU, --link is given or the engine is the model"},
-                  &TrainerConfig::device, device_codec()));
-  t.push_back(one({"copy",
-                   {},
-                   kTrainer,
-                   kNativeTrainer,
-                   "sync|async|stream",
-                   "How a batch is copied to the device."},
-                  &TrainerConfig::copy, word_codec<CopyMode>()));
-  t.push_back(
-      one({"link",
-           {},
-           kTrainer,
-           kNativeTrainer,
-           "LINK",
-           "The simulated link: gen4x16 (25/8), gen5x16 (50/10, nominal), c2c (300/60, nominal) "
-           "or PINNED/PAGEABLE in GB/s.",
-           "gen4x16; copies of synthetic batches are free unless --link is given"},
-          &TrainerConfig::link, link_codec()));
-  t.push_back(
-      one({"compute",
-           {},
-           kTrainer,
-           kNativeTrainer,
-           "[gemm:]DURATION",
-           "Time of one step on the device such as 12ms, its distribution, or a preset such "
-           "as resnet50-h100; gemm: by matrix products; see 'loaderscope list preset'.",
-           "none: the rate of the loader is the answer"},
-          &TrainerConfig::compute, compute_codec()));
-  t.push_back(one({"launches",
-                   {},
-                   kTrainer,
-                   kOwnRanks,
-                   "N",
-                   "Kernels that the trainer launches per step on a real device."},
-                  &TrainerConfig::launches, count_codec()));
-  t.push_back(
-      on_off({"graph", {}, kTrainer, kOwnRanks, "", "Launch a step's kernels as one CUDA graph."},
-             &TrainerConfig::graph));
-  t.push_back(
-      one({"demand",
-           {},
-           kTrainer,
-           kNoTrait,
-           "RATE",
+void add_trainer(Table& table) {
+  Rows rows(table, "The trainer");
+  rows.add("device", "NAME", &TrainerConfig::device, device_codec(), kNativeTrainer | kNotModelled,
+           "Where batches go; see 'loaderscope list device'.",
+           "cuda; sim where there is no GPU, --link is given or the engine is the model");
+  rows.add("copy", "sync|async|stream", &TrainerConfig::copy, word_codec<CopyMode>(),
+           kNativeTrainer, "How a batch is copied to the device.");
+  rows.add("link", "LINK", &TrainerConfig::link, link_codec(), kNativeTrainer,
+           "The simulated link: gen4x16 (25/8), gen5x16 (50/10, nominal), c2c (300/60, nominal) or "
+           "PINNED/PAGEABLE in GB/s.",
+           "gen4x16; copies of synthetic batches are free unless --link is given");
+  rows.add("compute", "[gemm:]DURATION", &TrainerConfig::compute, compute_codec(), kNativeTrainer,
+           "Time of one step on the device such as 12ms, its distribution, or a preset such as "
+           "resnet50-h100; gemm: by matrix products; see 'loaderscope list preset'.",
+           "none: the rate of the loader is the answer");
+  rows.add("launches", "N", &TrainerConfig::launches, count_codec(), kOwnRanks,
+           "Kernels that the trainer launches per step on a real device.");
+  rows.add_switch("graph", &TrainerConfig::graph, kOwnRanks,
+                  "Launch a step's kernels as one CUDA graph.");
+  rows.add("demand", "RATE", &TrainerConfig::demand, count_rate_codec(), kNoTrait,
            "Samples per second that the training needs, such as 1786/s, of all ranks together.",
-           "none"},
-          &TrainerConfig::demand, count_rate_codec()));
-  t.push_back(
-      one({"in-flight",
-           {},
-           kTrainer,
+           "none");
+  rows.add("in-flight", "N", &TrainerConfig::in_flight, count_codec(),
            kNativeTrainer | kPriced | kPredictable,
-           "N",
-           "Steps that the trainer lets run on the device before it waits; 1 syncs every step."},
-          &TrainerConfig::in_flight, count_codec()));
-  t.push_back(one({"ranks",
-                   {},
-                   kTrainer,
-                   kOwnRanks,
-                   "N",
-                   "Trainers on this machine, each with its own workers and device."},
-                  &TrainerConfig::ranks, count_codec()));
-  t.push_back(
-      on_off({"sync-ranks", {}, kTrainer, kOwnRanks, "", "Let all ranks begin each step together."},
-             &TrainerConfig::sync_ranks));
+           "Steps that the trainer lets run on the device before it waits; 1 syncs every step.");
+  rows.add("ranks", "N", &TrainerConfig::ranks, count_codec(), kOwnRanks,
+           "Trainers on this machine, each with its own workers and device.");
+  rows.add_switch("sync-ranks", &TrainerConfig::sync_ranks, kOwnRanks,
+                  "Let all ranks begin each step together.");
 }
 
 }  // namespace loaderscope::settings

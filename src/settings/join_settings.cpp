@@ -17,9 +17,9 @@ namespace loaderscope {
 namespace {
 
 // What hosts of one job have each its own, and what is asked of an answer.
-constexpr std::string_view kOfEachHost[] = {"command",   "ranks",     "cores",      "bind",
-                                            "require",   "prove",     "timeout",    "demand",
-                                            "gpu-price", "hook-cost", "stall-after"};
+constexpr std::string_view kOfEachHost[] = {"command",   "ranks",     "cores",     "bind",
+                                            "require",   "prove",     "timeout",   "demand",
+                                            "gpu-price", "hook-cost", "hang-after"};
 // Of a program these are measured, where they were not given.
 constexpr std::string_view kMeasured[] = {"samples", "delivered-bytes", "stored-bytes", "compute",
                                           "sync-ranks"};

@@ -10,6 +10,9 @@ struct Requirement {
   std::string path, comparison, value;
 };
 
+// The path as results have it today; it may be one of an earlier version.
+std::string current_path(std::string_view path);
+
 // Throws ValueError. Whether a result has the path is seen by whoever knows results.
 Requirement parse_requirement(std::string_view text);
 

@@ -54,7 +54,8 @@ void check_can_run(const RunConfig& c) {
   if (is_model_engine(c.engine.value)) return;
   refuse_any(c, about::kStorage | about::kCores,
              "only the model can change the machine; leave it out, or give --engine model");
-  if (c.loader.executor == Executor::processes && memory_row(c.loader.memory).adopt == nullptr) {
+  if (c.loader.executor == Executor::processes &&
+      memory_row(c.loader.memory).wrap_existing == nullptr) {
     refuse(c, "memory",
            "the driver makes such memory for one process, workers cannot share it; give --memory "
            "pinned-slots, or --executor threads");
@@ -71,7 +72,7 @@ void check_ends(const RunConfig& c, Purpose purpose) {
   // For real the loader itself takes time, which is what is measured where all given costs are 0.
   const bool loader_alone = !is_model_engine(c.engine.value) && !c.declared.cost.value.empty();
   const bool only_declared = purpose != Purpose::predict_measured && !c.has_data();
-  if (only_declared && !loader_alone && !takes_time(c)) {
+  if (only_declared && !loader_alone && !has_cost(c)) {
     throw UsageError("nothing takes any time: give --data, --cost or --compute");
   }
 }

@@ -45,11 +45,12 @@ void check_stream(const RunConfig& c) {
 }
 
 void check_window(const RunConfig& c) {
-  if (!c.loader.window.given) return;
+  if (!c.loader.prefetch_depth.given) return;
   if (c.loader.task == TaskShape::batch)
-    refuse(c, "window", "is for task = sample; give prefetch-factor with task = batch");
+    refuse(c, "prefetch-depth", "is for task = sample; give prefetch-factor with task = batch");
   if (c.loader.prefetch_factor.given)
-    refuse(c, "prefetch-factor", "contradicts " + in_words(c, "window") + "; give one of them");
+    refuse(c, "prefetch-factor",
+           "contradicts " + in_words(c, "prefetch-depth") + "; give one of them");
 }
 
 void check_measurement(const RunConfig& c) {

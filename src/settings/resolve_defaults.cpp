@@ -80,8 +80,8 @@ void fill_workers(RunConfig& c, const MachineLimits& limits) {
 }
 
 void fill_window(RunConfig& c) {
-  if (c.loader.task == TaskShape::sample && !c.loader.window.given)
-    c.loader.window.value = c.loader.prefetch_factor * c.loader.num_workers;
+  if (c.loader.task == TaskShape::sample && !c.loader.prefetch_depth.given)
+    c.loader.prefetch_depth.value = c.loader.prefetch_factor * c.loader.num_workers;
 }
 
 }  // namespace loaderscope::settings

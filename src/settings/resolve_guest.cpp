@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "loaderscope/errors.h"
+#include "record/config_facts.h"
 #include "settings/engine_table.h"
 #include "settings/refuse.h"
 
@@ -100,10 +101,6 @@ void fill_device(RunConfig& c) {
 }  // namespace
 
 bool is_guest(const RunConfig& c) { return is_guest_engine(c.engine.value); }
-
-bool trains_itself(const RunConfig& c) {
-  return c.program.command.given || c.program.train_step.given;
-}
 
 RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
   fill_loader(c);

@@ -6,8 +6,6 @@
 namespace loaderscope {
 
 bool is_guest(const RunConfig& config);
-// The user's program, or his step, trains with what it takes; else a device of ours does.
-bool trains_itself(const RunConfig& config);
 RunConfig resolve_guest(RunConfig config, const MachineLimits& limits);
 
 }  // namespace loaderscope

@@ -27,7 +27,7 @@ void check_counts(const RunConfig& c) {
   require_range(c, "num-workers", c.loader.num_workers, 0, 65536);
   require_range(c, "prefetch-factor", c.loader.prefetch_factor, 1, kMany);
   require_range(c, "queue-depth", c.data.queue_depth, c.data.queue_depth.given ? 1 : 0, 1024);
-  require_range(c, "window", c.loader.window, c.loader.window.given ? 1 : 0, kMany);
+  require_range(c, "prefetch-depth", c.loader.prefetch_depth, c.loader.prefetch_depth.given ? 1 : 0, kMany);
   require_range(c, "in-flight", c.trainer.in_flight, 1, std::int64_t{1} << 16);
   require_range(c, "ranks", c.trainer.ranks, 1, std::int64_t{1} << 20);
   require_range(c, "launches", c.trainer.launches, 1, 1'000'000);
@@ -52,7 +52,7 @@ void check_times(const RunConfig& c) {
 void check_bytes_of_batch(const RunConfig& c, std::string_view which, double sample_bytes) {
   const double bytes = sample_bytes * static_cast<double>(c.loader.batch_size.value);
   const std::string batch =
-      "a batch of " + std::string(which) + " samples of " + show_size(sample_bytes);
+      "a batch of " + std::string(which) + " samples of " + format_size(sample_bytes);
   if (bytes > kMaxBatch) refuse(c, "batch-size", batch + " would be larger than 1 TiB");
   if (bytes * static_cast<double>(c.measure.steps.value) > kAllBytes) {
     refuse(c, "steps", "with " + batch + " there would be more than 2^62 bytes");
@@ -61,8 +61,8 @@ void check_bytes_of_batch(const RunConfig& c, std::string_view which, double sam
 
 // Host slots of all ranks, twice where a pin thread needs page-locked ones too.
 void check_host_bytes(const RunConfig& c) {
-  const double window = c.loader.window.given
-                            ? static_cast<double>(c.loader.window.value)
+  const double window = c.loader.prefetch_depth.given
+                            ? static_cast<double>(c.loader.prefetch_depth.value)
                             : static_cast<double>(c.loader.prefetch_factor * c.loader.num_workers);
   const double slots = 2 * (window + static_cast<double>(c.trainer.in_flight.value) + 1);
   const double bytes =

@@ -26,7 +26,7 @@ void check_contradictions(const RunConfig& config);
 void fill_window(RunConfig& config);
 
 // Whether anything does of what is declared, so that a run of it ends.
-bool takes_time(const RunConfig& config);
+bool has_cost(const RunConfig& config);
 void note_no_effect(const RunConfig& config, std::vector<std::string>& notes);
 
 }  // namespace loaderscope::settings

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "base/old_words.h"
 #include "base/printable.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
@@ -12,11 +13,25 @@
 namespace loaderscope {
 namespace {
 
+// With the findings as they are named today.
+std::string current_promise(std::string_view text) {
+  std::string promise;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    promise += current_word(WordKind::finding, word);
+    text.remove_prefix(word.size());
+    if (text.empty()) break;
+    promise += ' ';
+    text.remove_prefix(1);
+  }
+  return promise;
+}
+
 // Reads comments; others are no concern of ours.
 void read_comment(std::string_view comment, Scenario& scenario) {
   constexpr std::string_view kExpect = "expect:";
   if (comment.starts_with(kExpect)) {
-    scenario.expect.emplace_back(trimmed(comment.substr(kExpect.size())));
+    scenario.expect.push_back(current_promise(trimmed(comment.substr(kExpect.size()))));
   }
 }
 
@@ -64,9 +79,9 @@ bool is_overruled(const RunConfig& flags, std::string_view key) {
   if (key == "pin-memory") return flags.loader.memory.given;
   if (key == "steps") return flags.measure.duration.given;
   if (key == "duration") return flags.measure.steps.given;
-  if (key == "window")
+  if (key == "prefetch-depth")
     return inline_by_flag || (flags.loader.task.given && flags.loader.task == TaskShape::batch);
-  if (key == "prefetch-factor") return inline_by_flag || flags.loader.window.given;
+  if (key == "prefetch-factor") return inline_by_flag || flags.loader.prefetch_depth.given;
   if (key == "num-workers" || key == "executor" || key == "task" || key == "persistent-workers" ||
       key == "mp-context") {
     return inline_by_flag;

@@ -12,7 +12,7 @@ namespace loaderscope::source {
 
 Windows windows_of(const FormatParameters& words, std::int64_t length_otherwise) {
   Windows windows;
-  windows.length = count_parameter(words, "window", length_otherwise);
+  windows.length = count_parameter(words, "length", length_otherwise);
   windows.stride = count_parameter(words, "stride", windows.length);
   windows.deliver = text_parameter(words, "deliver");
   return windows;
@@ -36,7 +36,7 @@ ArraySource::ArraySource(const SourceOptions& options, const std::vector<ArrayFi
   const std::string first = shown_text(arrays_.front().file.path);
   if (samples_ == 0) {
     throw RunError(
-        fmt::format("{}: no sample of {} rows fits into the arrays; give a smaller window", first,
+        fmt::format("{}: no sample of {} rows fits into the arrays; give a smaller length", first,
                     windows_.length));
   }
   Bytes bytes = 0;
@@ -44,8 +44,8 @@ ArraySource::ArraySource(const SourceOptions& options, const std::vector<ArrayFi
       delivered(bytes) > options.largest_sample) {
     throw RunError(fmt::format("{}: a sample of {} rows has {}, more than the {} that one may have",
                                first, windows_.length,
-                               show_size(static_cast<double>(delivered(bytes))),
-                               show_size(static_cast<double>(options.largest_sample))));
+                               format_size(static_cast<double>(delivered(bytes))),
+                               format_size(static_cast<double>(options.largest_sample))));
   }
 }
 

@@ -14,7 +14,7 @@ std::string files_looked_at(const CacheProof& state) {
   if (told == state.files)
     return fmt::format("of {}{}", told == 1 ? "" : "all ", plural(told, "file"));
   const std::string some =
-      fmt::format("of {} of {}", show_count(told), plural(state.files, "file"));
+      fmt::format("of {} of {}", format_count(told), plural(state.files, "file"));
   if (state.files_checked == state.files) return some + " (the others cannot be looked at)";
   return some + ", drawn at random,";
 }
@@ -41,8 +41,8 @@ std::string shortfall(const CacheProof& state, const FileSystemKind& kind, Bytes
   if (state.proved || state.mode == CacheState::as_is) return "";
   if (state.mode == CacheState::warm && state.bytes_total > memory) {
     return fmt::format(": not warm, the {} of the data do not fit into {} of memory",
-                       show_size(static_cast<double>(state.bytes_total)),
-                       show_size(static_cast<double>(memory)));
+                       format_size(static_cast<double>(state.bytes_total)),
+                       format_size(static_cast<double>(memory)));
   }
   if (kind.in_memory && state.mode == CacheState::cold) {
     return fmt::format(": not cold, a {} lies in memory and nowhere else", kind.name);

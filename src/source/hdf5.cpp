@@ -125,7 +125,7 @@ Hdf5Layout looked_at(const std::string& path, std::string_view dataset, bool has
     if (layout.array.is_flat && !has_window)
       throw ValueError(layout.name +
                        " is one long row of numbers; say how many make a sample: "
-                       "hdf5:PATH?dataset=NAME&window=1024");
+                       "hdf5:PATH?dataset=NAME&length=1024");
     return layout;
   } catch (const ValueError& error) {
     throw RunError(shown_text(path) + ": " + error.what());
@@ -149,7 +149,7 @@ std::string note_of_chunks(const Hdf5Layout& layout, const Hdf5Plan& plan) {
   const bool fits = layout.chunk_bytes <= plan.chunk_cache;
   return fmt::format("{}: chunks of {} ({}{}), each read as a whole{}", shown_text(layout.name),
                      plural(layout.chunk_rows, "row"),
-                     show_size(static_cast<double>(layout.chunk_bytes)),
+                     format_size(static_cast<double>(layout.chunk_bytes)),
                      layout.packed_by.empty() ? "" : ", " + shown_text(layout.packed_by),
                      fits ? ""
                           : "; more than the chunk cache holds, so for each sample: give "
@@ -171,7 +171,7 @@ std::unique_ptr<Source> open_hdf5(const SourceOptions& options, const SourceCont
   for (const std::string& path : source::named_files(options.paths, source::kHdf5Suffixes)) {
     context.throw_if_stopped();
     source::Hdf5Layout layout =
-        source::looked_at(path, plan.dataset, options.words.contains("window"));
+        source::looked_at(path, plan.dataset, options.words.contains("length"));
     if (arrays.empty()) note = source::note_of_chunks(layout, plan);
     plan.dataset = layout.name;
     arrays.push_back({path, std::move(layout.array)});

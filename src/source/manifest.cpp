@@ -108,7 +108,7 @@ void read_csv(std::istream& in, Rows& rows, std::int64_t& line) {
   }
 }
 
-std::string spell_label(const nlohmann::json& row) {
+std::string label_to_text(const nlohmann::json& row) {
   const auto label = row.find("label");
   if (label == row.end()) return "0";
   if (label->is_string()) return label->get<std::string>();
@@ -126,7 +126,7 @@ void read_json_lines(std::istream& in, Rows& rows, std::int64_t& line) {
     if (!row.is_object()) throw ValueError("expected an object such as {\"path\": \"a.jpg\"}");
     const auto path = row.find("path");
     if (path == row.end() || !path->is_string()) throw ValueError("'path' is missing or no text");
-    rows.add(path->get_ref<const std::string&>(), spell_label(row));
+    rows.add(path->get_ref<const std::string&>(), label_to_text(row));
   }
 }
 

@@ -25,7 +25,7 @@ ArrayFile opened_array(const std::string& path, bool has_window) {
   }
   check_length(array, size);
   if (array.layout.is_flat && !has_window)
-    fail("is one long row of numbers; say how many make a sample: npy:PATH?window=1024");
+    fail("is one long row of numbers; say how many make a sample: npy:PATH?length=1024");
   return array;
 }
 
@@ -38,7 +38,7 @@ std::unique_ptr<Source> open_npy(const SourceOptions& options, const SourceConte
   const source::Windows windows = source::windows_of(options.words, 1);
   std::vector<source::ArrayFile> arrays;
   for (const std::string& path : source::named_files(options.paths, source::kNpySuffixes))
-    arrays.push_back(source::opened_array(path, options.words.contains("window")));
+    arrays.push_back(source::opened_array(path, options.words.contains("length")));
   auto source = std::make_unique<source::ArraySource>(options, arrays, windows);
   source->settle_access();
   return source;

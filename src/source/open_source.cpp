@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/old_words.h"
 #include "loaderscope/errors.h"
 #include "source/named_files.h"
 #include "source/registry.h"
@@ -45,7 +46,7 @@ const SourceRow* known_by_its_end(std::string_view text) {
 void add_word(std::string_view word, DataText& data) {
   FormatParameters& to = data.words;
   const auto equals = word.find('=');
-  const std::string_view name = word.substr(0, equals);
+  const std::string_view name = current_word(WordKind::parameter, word.substr(0, equals));
   if (name == kEndpoint && equals != word.npos && data.path.starts_with("s3://")) {
     data.path = source::at_endpoint(data.path, word.substr(equals + 1));
     return;

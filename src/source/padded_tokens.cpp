@@ -56,8 +56,8 @@ class PaddedTokens final : public ArraySource {
     add_note(
         fmt::format("{} of {} tokens on average, filled up to {}: {:.1f} % of what is delivered is "
                     "padding",
-                    plural(size(), "sample"), show_count(tokens() / size()),
-                    show_count(filling_.window), 100 * padding()));
+                    plural(size(), "sample"), format_count(tokens() / size()),
+                    format_count(filling_.window), 100 * padding()));
   }
 
   std::int64_t size() const override { return pieces_.size(); }
@@ -79,7 +79,8 @@ class PaddedTokens final : public ArraySource {
   }
   std::vector<Metric> metrics() const override {
     std::vector<Metric> metrics = ArraySource::metrics();
-    metrics.push_back({"collate.padding_share", "1", "of what is delivered", padding()});
+    metrics.push_back(
+        make_metric(metric::collate_padding_share, "of what is delivered", padding()));
     return metrics;
   }
 
@@ -103,11 +104,11 @@ std::unique_ptr<Source> open_padded_tokens(const SourceOptions& options) {
     throw UsageError(
         "data: stride: texts that are samples of their own do not overlap; leave it "
         "or pad=N out");
-  const Filling filling{count_parameter(options.words, "window", kUsualWindow),
+  const Filling filling{count_parameter(options.words, "length", kUsualWindow),
                         count_parameter(options.words, "pad", 0, 0)};
   if (filling.window > options.largest_sample / kMaxWidth)
-    throw UsageError(fmt::format("data: window={}: a sample may have {}", filling.window,
-                                 show_size(static_cast<double>(options.largest_sample))));
+    throw UsageError(fmt::format("data: length={}: a sample may have {}", filling.window,
+                                 format_size(static_cast<double>(options.largest_sample))));
   Pieces pieces;
   const EachSequence cut = [&](Bytes begin, std::int64_t tokens, Bytes token_bytes) {
     for (; tokens > 0; tokens -= filling.window, begin += filling.window * token_bytes)

@@ -96,7 +96,7 @@ class ParquetSource final : public TableSource {
     const SampleGroup& first = groups().front();
     return fmt::format("{}: row groups of {} and {}, each read as a whole",
                        shown_text(layouts_.front().column.path), plural(first.samples, "row"),
-                       show_size(static_cast<double>(first.length)));
+                       format_size(static_cast<double>(first.length)));
   }
 
   ParquetLayouts layouts_;

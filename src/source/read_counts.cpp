@@ -84,74 +84,80 @@ void ReadCounts::add_requests(std::vector<Metric>& to) const {
   const double asked = count(counts_->asked), answered = count(counts_->answered);
   if (asked <= 0) return;
   to.push_back(
-      adds_up({"requests.sent", "1", "requests to servers, those made again included", asked}));
-  to.push_back(adds_up({"requests.retries", "1", "requests made again", count(counts_->retried)}));
-  to.push_back(adds_up({"requests.throttled", "1", "answers 429 and 503: asked too often",
-                        count(counts_->throttled)}));
-  to.push_back(adds_up({"requests.timed_out", "1", "requests that no server answered in its time",
-                        count(counts_->timed_out)}));
-  to.push_back(adds_up({"requests.failed", "1", "requests given up", count(counts_->failed)}));
-  to.push_back(adds_up({"requests.paused_s", "s", "waited before requests were made again",
-                        count(counts_->paused_us) / 1e6}));
-  to.push_back(adds_up(
-      {"requests.connections", "1", "connections that were made", count(counts_->connections)}));
+      make_metric(metric::requests_sent, "requests to servers, those made again included", asked));
   to.push_back(
-      adds_up({"requests.bytes", "bytes", "what servers sent", count(counts_->bytes_answered)}));
-  to.push_back({"read.request_s", "s",
-                "of reading, waited by readers from a request to its first byte",
-                count(counts_->waited_first_us) / 1e6});
-  to.push_back({"read.transfer_s", "s", "of reading, waited by readers behind the first byte",
-                count(counts_->waited_rest_us) / 1e6});
+      make_metric(metric::requests_retries, "requests made again", count(counts_->retried)));
+  to.push_back(make_metric(metric::requests_throttled, "answers 429 and 503: asked too often",
+                           count(counts_->throttled)));
+  to.push_back(make_metric(metric::requests_timed_out,
+                           "requests that no server answered in its time",
+                           count(counts_->timed_out)));
+  to.push_back(make_metric(metric::requests_failed, "requests given up", count(counts_->failed)));
+  to.push_back(make_metric(metric::requests_paused_s, "waited before requests were made again",
+                           count(counts_->paused_us) / 1e6));
+  to.push_back(make_metric(metric::requests_connections, "connections that were made",
+                           count(counts_->connections)));
+  to.push_back(
+      make_metric(metric::requests_bytes, "what servers sent", count(counts_->bytes_answered)));
+  to.push_back(make_metric(metric::read_request_s,
+                           "of reading, waited by readers from a request to its first byte",
+                           count(counts_->waited_first_us) / 1e6));
+  to.push_back(make_metric(metric::read_transfer_s,
+                           "of reading, waited by readers behind the first byte",
+                           count(counts_->waited_rest_us) / 1e6));
   if (const double by_2 = count(counts_->http2); by_2 > 0)
-    to.push_back(adds_up({"requests.http2", "1", "answers that came by HTTP/2", by_2}));
+    to.push_back(make_metric(metric::requests_http2, "answers that came by HTTP/2", by_2));
   if (answered <= 0) return;
   const double first = count(counts_->first_byte_us) / 1e6 / answered;
   const double all = count(counts_->answering_us) / 1e6;
-  to.push_back(
-      {"requests.first_byte_s", "s", "from a request to its first byte, on average", first});
-  to.push_back(
-      {"requests.time_s", "s", "from a request to its last byte, on average", all / answered});
+  to.push_back(make_metric(metric::requests_first_byte_s,
+                           "from a request to its first byte, on average", first));
+  to.push_back(make_metric(metric::requests_time_s, "from a request to its last byte, on average",
+                           all / answered));
   if (const double alone = count(counts_->alone); alone > 0) {
-    to.push_back({"requests.alone", "1", "requests that no other ran beside", alone});
-    to.push_back({"requests.alone_s", "s",
-                  "from one of these to its first byte, connecting left out, on average",
-                  count(counts_->alone_us) / 1e6 / alone});
-    to.push_back({"requests.alone_least_s", "s", "the same of the shortest of the last of these",
-                  shortest_alone()});
+    to.push_back(make_metric(metric::requests_alone, "requests that no other ran beside", alone));
+    to.push_back(make_metric(metric::requests_alone_s,
+                             "from one of these to its first byte, connecting left out, on average",
+                             count(counts_->alone_us) / 1e6 / alone));
+    to.push_back(make_metric(metric::requests_alone_least_s,
+                             "the same of the shortest of the last of these", shortest_alone()));
   }
   if (const auto slowed = slowed_by_others())
-    to.push_back({"requests.slowed_by_others", "1",
-                  "how the rate of a request falls with the number under way: 0, each has its own; "
-                  "1, they share one",
-                  *slowed});
+    to.push_back(make_metric(
+        metric::requests_slowed_by_others,
+        "how the rate of a request falls with the number under way: 0, each has its own; "
+        "1, they share one",
+        *slowed));
   if (const double busy = count(counts_->busy_us) / 1e6; busy > 0)
-    to.push_back({"requests.in_flight", "1",
-                  "requests that a reader had under way at once, on average", all / busy});
+    to.push_back(make_metric(metric::requests_in_flight,
+                             "requests that a reader had under way at once, on average",
+                             all / busy));
 }
 
 std::vector<Metric> ReadCounts::metrics() const {
   std::vector<Metric> metrics = {
-      adds_up({"source.opened", "1", "files opened for samples, warm-up included",
-               count(counts_->opened)}),
-      adds_up({"source.requests", "1", "reads that the kernel was asked for",
-               count(counts_->requests)}),
-      adds_up({"source.bytes_brought", "bytes", "what these reads brought",
-               count(counts_->bytes_brought)}),
-      adds_up(
-          {"source.samples", "1", "samples that these reads were for", count(counts_->samples)}),
-      adds_up({"source.bytes_of_samples", "bytes", "what the samples had, unpacked",
-               count(counts_->bytes_of_samples)})};
+      make_metric(metric::source_opened, "files opened for samples, warm-up included",
+                  count(counts_->opened)),
+      make_metric(metric::source_requests, "reads that the kernel was asked for",
+                  count(counts_->requests)),
+      make_metric(metric::source_bytes_brought, "what these reads brought",
+                  count(counts_->bytes_brought)),
+      make_metric(metric::source_samples, "samples that these reads were for",
+                  count(counts_->samples)),
+      make_metric(metric::source_bytes_of_samples, "what the samples had, unpacked",
+                  count(counts_->bytes_of_samples))};
   if (const double packed = count(counts_->packed); packed > 0) {
     const double unpacked = count(counts_->unpacked);
     metrics.push_back(
-        adds_up({"source.bytes_unpacked", "bytes", "what compressed shards held", unpacked}));
-    metrics.push_back({"source.unpacked_per_byte", "1",
-                       "bytes that came of each byte of compressed shards", unpacked / packed});
+        make_metric(metric::source_bytes_unpacked, "what compressed shards held", unpacked));
+    metrics.push_back(make_metric(metric::source_unpacked_per_byte,
+                                  "bytes that came of each byte of compressed shards",
+                                  unpacked / packed));
   }
   if (const double waited = count(counts_->waited_for_lock); waited > 0) {
-    metrics.push_back({"source.waited_for_lock_s", "s",
-                       "what readers waited for their library, which lets in one at a time",
-                       waited * 1e-9});
+    metrics.push_back(make_metric(
+        metric::source_waited_for_lock_s,
+        "what readers waited for their library, which lets in one at a time", waited * 1e-9));
   }
   add_requests(metrics);
   return metrics;

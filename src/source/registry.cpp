@@ -52,15 +52,15 @@ AccessRow of_servers(AccessRow row) {
 }
 
 constexpr std::string_view kTarWords[] = {"member", "label", "stream", "shuffle"};
-constexpr std::string_view kNpyWords[] = {"window", "stride", "deliver"};
+constexpr std::string_view kNpyWords[] = {"length", "stride", "deliver"};
 constexpr std::string_view kItemWords[] = {"column", "label", "open"};
 constexpr std::string_view kTfrecordWords[] = {"value", "feature", "label"};
 constexpr std::string_view kParquetWords[] = {"column", "label"};
 constexpr std::string_view kArrowWords[] = {"column", "label", "indices"};
-constexpr std::string_view kHdf5Words[] = {"dataset", "window", "stride", "chunk-cache"};
+constexpr std::string_view kHdf5Words[] = {"dataset", "length", "stride", "chunk-cache"};
 constexpr std::string_view kLmdbWords[] = {"key", "value"};
 constexpr std::string_view kVideoWords[] = {"every"};
-constexpr std::string_view kTokenWords[] = {"window", "stride", "type", "deliver", "pad"};
+constexpr std::string_view kTokenWords[] = {"length", "stride", "type", "deliver", "pad"};
 
 // Of a function that opens sources of one kind.
 template <auto open>
@@ -96,7 +96,7 @@ std::span<const SourceRow> source_table() {
        .is_packed = true,
        .knows_classes = true},
       {.row = {"npy",
-               "NumPy arrays (.npy), a sample a row; ?window=N: N rows, every &stride=N rows."},
+               "NumPy arrays (.npy), a sample a row; ?length=N: N rows, every &stride=N rows."},
        .form = SampleForm::array,
        .open = opened<open_npy>,
        .suffixes = source::kNpySuffixes,
@@ -104,7 +104,7 @@ std::span<const SourceRow> source_table() {
        .is_packed = true},
       {.row = {"tokens",
                "Tokens of text: a raw .bin as of nanoGPT, &type=u16, or Megatron's with its .idx; "
-               "?window=N (1024) are a sample, every &stride=N; &deliver=i64: made wider; &pad=N: "
+               "?length=N (1024) are a sample, every &stride=N; &deliver=i64: made wider; &pad=N: "
                "each text by itself, filled up with token N."},
        .form = SampleForm::array,
        .open = opened<open_tokens>,
@@ -163,7 +163,7 @@ std::span<const SourceRow> source_table() {
        .knows_classes = true},
       {.row = {"hdf5",
                "Arrays in HDF5 files, read by its library, which lets in one thread at a time; "
-               "?dataset=NAME, a sample a row; &window=N, &stride=N as of npy; "
+               "?dataset=NAME, a sample a row; &length=N, &stride=N as of npy; "
                "&chunk-cache=SIZE.",
                reason_missing<built_with::kHdf5>},
        .form = SampleForm::array,

@@ -35,7 +35,7 @@ const ObjectStore& store_of(std::string_view path) {
 std::string text_of_object(const std::string& path, Bytes most) {
   const auto object = store_of(path).open(path);
   if (object->size() > most)
-    throw ValueError("has more than the " + show_size(static_cast<double>(most)) +
+    throw ValueError("has more than the " + format_size(static_cast<double>(most)) +
                      " that are read of it");
   std::string text(static_cast<std::size_t>(object->size()), '\0');
   text.resize(object->read(0, std::as_writable_bytes(std::span(text))));

@@ -53,7 +53,7 @@ void TableSource::refuse_larger(const SampleGroup& group, Bytes bytes,
   throw RunError(fmt::format(
       "{}: {} {} has {} in its column, more than the {} that are read at once; write {}",
       shown_file(static_cast<std::size_t>(group.object)), called_, group.number,
-      show_size(static_cast<double>(bytes)), show_size(static_cast<double>(largest_sample_)),
+      format_size(static_cast<double>(bytes)), format_size(static_cast<double>(largest_sample_)),
       remedy));
 }
 

@@ -73,7 +73,7 @@ std::string note_of_list(const NamedShards& named, const Index& index) {
   const std::int64_t there = index.samples() + index.left_out();
   if (named.list.empty() || named.samples == there) return "";
   return fmt::format("{} says that its shards hold {}, and they hold {}", shown_text(named.list),
-                     plural(named.samples, "sample"), show_count(there));
+                     plural(named.samples, "sample"), format_count(there));
 }
 
 }  // namespace

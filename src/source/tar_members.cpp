@@ -107,7 +107,7 @@ std::string note_of_cut(const std::vector<std::string>& shards, const SourceCont
   if (shards.size() == 1)
     return "the shard ends without tar's end mark and may be cut short: " + which;
   return fmt::format("{} of {} {} without tar's end mark and may be cut short, first {}",
-                     show_count(cut), plural(std::ssize(shards), "shard"),
+                     format_count(cut), plural(std::ssize(shards), "shard"),
                      cut == 1 ? "ends" : "end", which);
 }
 

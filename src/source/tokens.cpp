@@ -91,7 +91,7 @@ std::unique_ptr<Source> open_tokens(const SourceOptions& options, const SourceCo
     source->add_note(
         fmt::format("{} of {} tokens on average are packed: windows go on across their "
                     "ends",
-                    plural(documents, "document"), show_count(tokens / documents)));
+                    plural(documents, "document"), format_count(tokens / documents)));
   source->settle_access();
   return source;
 }

@@ -81,9 +81,9 @@ class Uring final : public Ring {
   // A kernel that is short of memory takes the rest later: it says so by EAGAIN or EBUSY.
   void submit_and_wait_for(unsigned answers) {
     const int result = io_uring_submit_and_wait(&ring_, answers);
-    if (result > 0) under_way_ += static_cast<unsigned>(result);
+    if (result > 0) in_flight_ += static_cast<unsigned>(result);
     if (result >= 0 || result == -EINTR) return;
-    if (under_way_ == 0) {
+    if (in_flight_ == 0) {
       throw RunError("io_uring: the kernel takes no reads any more (" +
                      std::generic_category().message(-result) + "); use --access pread");
     }
@@ -96,12 +96,12 @@ class Uring final : public Ring {
   Answer taken(io_uring_cqe* found) {
     const Answer answer{io_uring_cqe_get_data64(found), found->res};
     io_uring_cqe_seen(&ring_, found);
-    --under_way_;
+    --in_flight_;
     return answer;
   }
 
   io_uring ring_{};
-  unsigned under_way_ = 0;
+  unsigned in_flight_ = 0;
 };
 
 }  // namespace

@@ -180,7 +180,7 @@ Watch JobSampler::report() const {
   if (waited_for_workers_s_ >= 1)
     watch.notes.push_back(
         fmt::format("watched since its first workers were there, {} after the begin",
-                    show_duration(static_cast<Nanos>(waited_for_workers_s_ * 1e9))));
+                    format_duration(static_cast<Nanos>(waited_for_workers_s_ * 1e9))));
   return watch;
 }
 

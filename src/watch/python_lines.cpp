@@ -11,7 +11,7 @@
 namespace loaderscope::watch {
 namespace {
 
-constexpr Nanos kPatience = 5 * kSecond;
+constexpr Nanos kAnswerTimeout = 5 * kSecond;
 
 // Prints what py-spy prints of a process. The module is CPython's own, in the standard library.
 constexpr const char* kUnwind = R"(
@@ -42,7 +42,7 @@ int minor_version_of(const std::string& executable) {
 PythonLook look_by(const std::vector<std::string>& command, pid_t process) {
   ToolRun run;
   run.command = command;
-  run.patience = kPatience;
+  run.patience = kAnswerTimeout;
   try {
     const ToolEnd end = run_tool(run);
     if (end.out_of_time) return {{}, command.front() + " did not answer"};

@@ -18,7 +18,7 @@ constexpr double kUnseen = 0.5;      // likewise, waiting for what may not be se
 constexpr double kFewSeconds = 3;
 
 constexpr std::string_view kLimits[] = {"unknown", "trainer",    "cpu",   "storage",  "network",
-                                        "waits",   "contention", "quota", "handover", "standing"};
+                                        "waits",   "contention", "quota", "handover", "hang"};
 
 struct Verdict {
   Limit limit;
@@ -46,8 +46,8 @@ std::string waits_for_batches(const Watch& watch) {
   if (!watch.waits.is_known) return "Whether the trainer waits is not known";
   const double no_core = trainers_without_core(watch);
   return fmt::format(
-      "The trainer waits for batches {} of the time{}", show_percent(watch.waits.share),
-      no_core < kHardly ? "" : fmt::format(" and for a core {}", show_percent(no_core)));
+      "The trainer waits for batches {} of the time{}", format_percent(watch.waits.share),
+      no_core < kHardly ? "" : fmt::format(" and for a core {}", format_percent(no_core)));
 }
 
 std::string names_of_others(const Watch& watch) {
@@ -98,7 +98,7 @@ std::string more_workers(const Watch& watch) {
   constexpr double kEnoughIdle = 0.3, kNoneIdle = 0.1, kMuchOfOthers = 0.5;  // cores
   const double idle = idle_cores(watch);
   const auto trainers = static_cast<double>(std::max<std::int64_t>(1, watch.count(Role::trainer)));
-  const std::string cores = show_cores(watch.machine.cores);
+  const std::string cores = format_cores(watch.machine.cores);
   if (idle / trainers >= kEnoughIdle)
     return fmt::format("num_workers={}{}: {:.1f} of {} are idle",
                        workers_of_trainer(watch) + more_workers_of_trainer(watch, idle / trainers),
@@ -127,10 +127,10 @@ Verdict short_lived_workers(const Watch& watch) {
 Verdict trainer_limits(const Watch& watch) {
   std::string sentence =
       fmt::format("The training itself is the limit: {} of the time it waits for batches",
-                  show_percent(watch.waits.share));
+                  format_percent(watch.waits.share));
   if (are_workers_seen(watch))
     sentence += fmt::format(", and workers rest {} of theirs",
-                            show_percent(watch.workers.of(ThreadActivity::queue)));
+                            format_percent(watch.workers.of(ThreadActivity::queue)));
   return {Limit::trainer, std::move(sentence), ""};
 }
 
@@ -139,7 +139,7 @@ Verdict trainer_that_is_not_seen(double unseen) {
   return {Limit::unknown,
           fmt::format("Cannot tell: the trainer waits {} of the time for what is no batch and not "
                       "the training, and workers never rest",
-                      show_percent(unseen)),
+                      format_percent(unseen)),
           "loaderscope run -- COMMAND measures the loop from inside"};
 }
 
@@ -148,29 +148,30 @@ Verdict no_cores(const Watch& watch, const std::string& lost) {
   if (watch.machine.throttled.value_or(0) >= kThrottled)
     return {Limit::quota,
             fmt::format("{}: the quota of {} holds them back", lost,
-                        show_cores(watch.machine.quota.value_or(watch.machine.cores))),
+                        format_cores(watch.machine.quota.value_or(watch.machine.cores))),
             "fewer workers or threads, or a larger quota (Kubernetes limits.cpu, docker --cpus)"};
   const bool stopped =
       is_quota_the_limit(watch.machine) && watch.machine.throttled.value_or(0) >= kMinReportedShare;
   if (!stopped && watch.machine.other_cores >= 0.1 * std::max(1.0, watch.machine.cores)) {
     const std::string names = names_of_others(watch);
-    return {Limit::contention,
-            fmt::format("{}: other programs took {}{}", lost, show_cores(watch.machine.other_cores),
-                        names.empty() ? "" : " (" + names + ")"),
-            "end the other programs, or bind the job to cores of its own"};
+    return {
+        Limit::contention,
+        fmt::format("{}: other programs took {}{}", lost, format_cores(watch.machine.other_cores),
+                    names.empty() ? "" : " (" + names + ")"),
+        "end the other programs, or bind the job to cores of its own"};
   }
   constexpr double kSomeIdle = 0.3;  // cores
   return {Limit::contention,
           fmt::format("{}: {}the job has more threads that run than {}", lost,
                       idle_cores(watch) >= kSomeIdle ? "at times " : "",
-                      show_cores(watch.machine.cores)),
+                      format_cores(watch.machine.cores)),
           "fewer workers, or OMP_NUM_THREADS=1 in them"};
 }
 
 Verdict workers_without_cores(const Watch& watch) {
   return no_cores(watch,
                   fmt::format("{}: workers are ready and have no core {} of theirs",
-                              waits_for_batches(watch), show_percent(watch.workers.no_core)));
+                              waits_for_batches(watch), format_percent(watch.workers.no_core)));
 }
 
 // Of a worker's time: computing, sleeping and waiting for locks, storage, the network.
@@ -194,7 +195,7 @@ bool lack_cores(const Shares& workers) {
 std::string beside(const Watch& watch) {
   if (watch.workers.no_core < kMuch) return "";
   const std::string names = names_of_others(watch);
-  return fmt::format("; {} they have no core{}", show_percent(watch.workers.no_core),
+  return fmt::format("; {} they have no core{}", format_percent(watch.workers.no_core),
                      names.empty() ? "" : " (others: " + names + ")");
 }
 
@@ -205,7 +206,8 @@ Verdict busy_workers(const Watch& watch) {
   const Busy busy = busy_of(watch.workers);
   const double most = busy.most();
   const auto sentence = [&](std::string_view what) {
-    return fmt::format("{}, and {} {} of theirs{}", begin, what, show_percent(most), beside(watch));
+    return fmt::format("{}, and {} {} of theirs{}", begin, what, format_percent(most),
+                       beside(watch));
   };
   if (most == busy.computes)
     return {Limit::cpu, sentence("compute (decode, augment, collate)"), more_workers(watch)};
@@ -221,7 +223,7 @@ Verdict busy_workers(const Watch& watch) {
 }
 
 Verdict verdict_of(const Watch& watch) {
-  if (!watch.stands.empty()) return {Limit::standing, watch.stands.front(), ""};
+  if (!watch.stands.empty()) return {Limit::hang, watch.stands.front(), ""};
   if (watch.workers_seen == 0)
     return {Limit::unknown, "Cannot tell: " + watch.waits.basis,
             "loaderscope run -- COMMAND measures such a loop from inside"};
@@ -232,7 +234,7 @@ Verdict verdict_of(const Watch& watch) {
     return {
         Limit::unknown,
         fmt::format("Cannot tell: workers wait {} of the time for what cannot be seen from here",
-                    show_percent(watch.workers.of(ThreadActivity::other))),
+                    format_percent(watch.workers.of(ThreadActivity::other))),
         "watch it as its own user, or as root"};
   const double rests = watch.workers.of(ThreadActivity::queue);
   if (watch.waits.is_known && watch.waits.share < kHardly) {
@@ -246,7 +248,7 @@ Verdict verdict_of(const Watch& watch) {
   if (!watch.waits.is_known && rests >= kRests)
     return {Limit::trainer,
             fmt::format("The training itself is likely the limit: workers rest {} of the time",
-                        show_percent(rests)),
+                        format_percent(rests)),
             ""};
   if (lack_cores(watch.workers)) return workers_without_cores(watch);
   if (rests >= kRests)
@@ -254,7 +256,7 @@ Verdict verdict_of(const Watch& watch) {
         Limit::handover,
         fmt::format("{}, though workers rest {} of theirs: batches wait on their way (receiving, "
                     "pin thread), for one slow worker, or for an epoch to begin",
-                    waits_for_batches(watch), show_percent(rests)),
+                    waits_for_batches(watch), format_percent(rests)),
         "loaderscope run -- COMMAND tells these apart"};
   return busy_workers(watch);
 }

@@ -104,7 +104,7 @@ enum class Limit : std::uint8_t {
   contention,  // they are ready and have no core: of others, or of their own
   quota,
   handover,  // workers rest, and the trainer waits all the same
-  standing,  // nothing goes on
+  hang,      // nothing makes progress
 };
 std::string_view name_of(Limit limit);
 const std::vector<std::string_view>& limit_names();
@@ -172,8 +172,8 @@ struct WatchOptions {
   pid_t pid = 0;
   ChildProcess* child = nullptr;  // that was started for it; null: it is somebody else's
   Nanos interval = kSecond;
-  Nanos duration = 0;                // 0: until the job ends
-  Nanos stall_after = 10 * kSecond;  // nothing went on for so long: the job stands
+  Nanos duration = 0;               // 0: until the job ends
+  Nanos hang_after = 10 * kSecond;  // nothing went on for so long: the job stands
 };
 
 // Throws RunError: there is no such process, or /proc does not show it.

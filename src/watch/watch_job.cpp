@@ -73,7 +73,7 @@ class Watching {
     if (options_.child != nullptr) options_.child->status();  // takes note of who has ended
     sampler_.sample(now);
     sampler_.sample_gpus();
-    const bool stands = sampler_.hung_for() >= options_.stall_after;
+    const bool stands = sampler_.hung_for() >= options_.hang_after;
     if (!stands) stands_.clear();
     if (stands && stands_.empty() && !sampler_.has_ended()) {
       ask_python();

@@ -193,11 +193,11 @@ def measure_calls(library_path: str) -> None:
     guest_test.LIBRARY = library_path
     guest_test.setUpModule()
     host = pretend_host.PretendHost(guest_test.FOLDER)
-    from loaderscope_guest import library, making, stages
+    from loaderscope_guest import library, batch_work, stages
     from loaderscope_guest.fetcher import _Dataset
 
     library.join(role="worker", rank=-1)
-    making.current = maker = making.Making(0, 0)
+    batch_work.current = maker = batch_work.Making(0, 0)
     timed, nested = stages.timed(nothing, stages.DECODE), stages.timed(nothing, stages.DECODE)
     data = list(range(8))
     hooked = _Dataset(data, False, maker)

@@ -42,7 +42,7 @@ Json json_of(const Interval95& value) {
   return {{"median", value.median}, {"low", value.low}, {"high", value.high}};
 }
 
-Json show_pair(const char* name, double promise, const Ratios& r) {
+Json format_pair(const char* name, double promise, const Ratios& r) {
   fmt::print("{:<36} {:>6.4f} [{:.4f}, {:.4f}]  {:>6.4f} [{:.4f}, {:.4f}]  {:>6}\n", name,
              r.wall.median, r.wall.low, r.wall.high, r.cpu.median, r.cpu.low, r.cpu.high,
              promise > 0 ? fmt::format(">= {:.2f}", promise) : "");
@@ -71,24 +71,24 @@ Json measure_pairs(const Options& options, const std::string& folder) {
   fmt::print("{:<36} {:<23}  {:<23}\n", "ratio, 95 % interval", "of rates", "of rates per CPU");
   if (options.wants("bare")) {
     json["engine_to_bare"] =
-        show_pair("engine / bare loop", 0.95, run_pairs(options.pairs, engine(load), bare(load)));
+        format_pair("engine / bare loop", 0.95, run_pairs(options.pairs, engine(load), bare(load)));
     json["engine_to_bare_two_tap"] =
-        show_pair("engine / bare loop, antialias off", 0.95,
-                  run_pairs(options.pairs, engine(plain), bare(plain)));
+        format_pair("engine / bare loop, antialias off", 0.95,
+                    run_pairs(options.pairs, engine(plain), bare(plain)));
   }
   if (options.wants("measure")) {
-    json["timed_to_untimed"] = show_pair("stages timed / not timed", 0.99,
-                                         run_pairs(options.pairs, engine(load), engine(untimed)));
+    json["timed_to_untimed"] = format_pair("stages timed / not timed", 0.99,
+                                           run_pairs(options.pairs, engine(load), engine(untimed)));
     const auto short_stages = [&](bool timed) {
       return [&, timed] { return rate_of(run_short_stages(options.seconds, timed)); };
     };
     json["timed_to_untimed_100us"] =
-        show_pair("the same, three stages of 100 us", 0.99,
-                  run_pairs(options.pairs, short_stages(true), short_stages(false)));
+        format_pair("the same, three stages of 100 us", 0.99,
+                    run_pairs(options.pairs, short_stages(true), short_stages(false)));
   }
   if (options.wants("antialias")) {
-    json["antialias_to_two_tap"] = show_pair("antialias on / off", 0.95,
-                                             run_pairs(options.pairs, engine(load), engine(plain)));
+    json["antialias_to_two_tap"] = format_pair(
+        "antialias on / off", 0.95, run_pairs(options.pairs, engine(load), engine(plain)));
   }
   return json;
 }

@@ -100,7 +100,7 @@ BENCHMARK(tar_by_index);
 
 // Windows of so many tokens.
 void tokens(benchmark::State& state, FileAccess access) {
-  const FormatParameters words = {{"window", std::to_string(state.range(0))}, {"stride", "1"}};
+  const FormatParameters words = {{"length", std::to_string(state.range(0))}, {"stride", "1"}};
   read(state, *opened("tokens", "tokens.bin", access, words));
 }
 void tokens_mmap(benchmark::State& state) { tokens(state, FileAccess::mmap); }
@@ -157,7 +157,7 @@ void ring_direct_depth_64(benchmark::State& state) {
   constexpr std::int64_t kAtOnce = 2048, kPage = 2048;  // tokens
   SourceOptions options;
   options.paths = {data().path("tokens.bin")};
-  options.words = {{"window", std::to_string(kPage)}};
+  options.words = {{"length", std::to_string(kPage)}};
   options.access = FileAccess::io_uring_direct;
   options.queue_depth = 64;
   const auto source = source_row("tokens").open(options, {});

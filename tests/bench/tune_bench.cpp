@@ -93,7 +93,7 @@ ExperimentContext context() {
     std::string output;
     RunConfig config = of_case;
     config.measure.hook_cost.value = false;
-    EngineContext context;
+    RunContext context;
     context.guest.program_output = &output;
     return run_engine(config, context);
   };
@@ -167,7 +167,7 @@ Json compare(const Workload& workload, const Options& options, Tally& tally) {
     const Tune found = tune(grid_of(workload, base_of(workload, options, seed)), context(), tuning);
     if (!found.recommended) throw std::runtime_error(workload.name + ": no answer");
     const std::size_t i = *found.recommended;
-    const std::string settings = spell_changes(found.experiment.cases[i].changes);
+    const std::string settings = changes_to_text(found.experiment.cases[i].changes);
     const double good = of_best(truth.empty() ? measured : truth, i);
     const double share = seconds(found.experiment.spent) / grid_s;
     const std::string beside =

@@ -48,7 +48,7 @@ TEST_F(Diagnose, ItsResultIsOneOfARun) {
   ASSERT_EQ(run_binary({"diagnose", sqlite_, "--json", saved, "--html", page}).exit_code, 0);
   const std::string text = folder_.read("d.json");
   const json result = json::parse(text);
-  EXPECT_EQ(result.at("engine"), "trace");
+  EXPECT_EQ(result.at("engine"), "import");
   expect_sums_up(result);
   for (const char* untold : {"/throughput/samples_per_s/mean", "/throughput/samples_per_s/ci95",
                              "/throughput/read_bytes_per_s", "/throughput/delivered_bytes_per_s",

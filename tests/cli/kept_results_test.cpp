@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/old_words.h"
 #include "cli/run_binary.h"
 
 namespace loaderscope::testing_cli {
@@ -31,11 +33,21 @@ bool is_opinion(const std::string& path) {
   return false;
 }
 
+// Settings of a result have today's names.
+std::string name_now(const std::string& path, std::string key) {
+  if (path != "/config") return key;
+  std::replace(key.begin(), key.end(), '_', '-');
+  key = current_word(WordKind::setting, key);
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
 // Every value of `before` stands in `after`, at the same place.
 void expect_kept(const json& before, const json& after, const std::string& path) {
   if (is_opinion(path)) return;
   if (before.is_object() && after.is_object()) {
-    for (const auto& [key, value] : before.items()) {
+    for (const auto& [old_key, value] : before.items()) {
+      const std::string key = name_now(path, old_key);
       const std::string place = path + "/" + key;
       if (is_opinion(place)) continue;
       EXPECT_TRUE(after.contains(key)) << place << " is lost";

@@ -49,8 +49,8 @@ TEST_F(Plan, IsNotMadeOfWhatIsLeftOfAJobNorIsAWhatIf) {
   const std::string path = saved_run();
   json result = json::parse(folder_.read("r.json"));
   result["metrics"].push_back(
-      {{"name", "meeting.missing_processes"}, {"unit", "1"}, {"help", "gone"}});
-  result["meeting"]["missing_processes"] = 1;
+      {{"name", "rendezvous.missing_processes"}, {"unit", "1"}, {"help", "gone"}});
+  result["rendezvous"]["missing_processes"] = 1;
   std::ofstream(path) << result;
   for (const auto& words : {std::vector<std::string>{"plan", "--from", path, "--ranks", "8"},
                             {"what-if", path, "--set", "workers=2"}}) {

@@ -15,7 +15,9 @@ using Words = std::vector<std::string>;
 
 struct Ended {
   int exit_code = -1;  // -N when signal N killed it
-  std::string out, err;
+  std::string out;
+  std::string err;      // with the hint of an error joined to its sentence: "X; give Y"
+  std::string printed;  // standard error as it was printed
 };
 
 // A running program. Its output is collected in temporary files, so that it never waits for a

@@ -57,7 +57,7 @@ TEST(Run, ShowsAllThatIsKnownOnlyWhenAsked) {
   const std::string result = folder.path("r.json");
   const Ended in_short = run_binary(small_run({"--json", result}));
   const std::string scenario = folder.write("v.conf", "verbose = true\n");
-  EXPECT_THAT(in_short.out, HasSubstr("\nmore with --verbose: "));
+  EXPECT_THAT(in_short.out, HasSubstr("\nmore with -vv: "));
   EXPECT_THAT(in_short.out, Not(HasSubstr("\nqueue ready: ")));
   for (const Words& words : {small_run({"--verbose"}), small_run({"-v"}),
                              small_run({"--scenario", scenario}), Words{"report", result, "-v"}}) {

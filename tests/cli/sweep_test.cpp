@@ -154,8 +154,8 @@ TEST(TuneCommand, CallsForWhatWasMeasured) {
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("in_order=False)"));
   EXPECT_THAT(ended.out, Not(HasSubstr("persistent_workers=True)")));
-  const Ended shared = run_binary(in_model(
-      "tune", {"--task", "sample", "--workers", "4", "-L", "window=8", "--memory", "pageable"}));
+  const Ended shared = run_binary(in_model("tune", {"--task", "sample", "--workers", "4", "-L",
+                                                    "prefetch-depth=8", "--memory", "pageable"}));
   ASSERT_EQ(shared.exit_code, 0) << shared.err;
   EXPECT_THAT(shared.out, HasSubstr("prefetch_factor=2"));
 }

@@ -22,7 +22,7 @@ class TorchHangs : public TorchJobs {
 
   // As a user does who sees it hang.
   json measured_until_interrupted(std::chrono::seconds after, const Words& command) {
-    Words words = {"run", "--json", "-", "--stall-after", "1s", "--"};
+    Words words = {"run", "--json", "-", "--hang-after", "1s", "--"};
     words.insert(words.end(), command.begin(), command.end());
     RunningBinary running(words);
     std::this_thread::sleep_for(after);
@@ -45,7 +45,7 @@ class TorchHangsOfKinds : public TorchHangs, public ::testing::WithParamInterfac
 
 TEST_P(TorchHangsOfKinds, AreNamedWhileTheyStand) {
   const Hang& hang = GetParam();
-  measured(hang.name, hang.workers, {"--stall-after", "1s", "--timeout", "4s"});
+  measured(hang.name, hang.workers, {"--hang-after", "1s", "--timeout", "4s"});
   EXPECT_THAT(ended_.err, AllOf(ContainsRegex("standing for [0-9]+ s: the trainer \\(process "),
                                 HasSubstr(hang.said), HasSubstr(hang.cause)));
   EXPECT_THAT(ended_.err, Not(HasSubstr("loaderscope_guest/")));
@@ -87,20 +87,20 @@ TEST_F(TorchHangs, RanksWithUnequalBatchesAreToldBeforeAndWhenTheyStand) {
 }
 
 TEST_F(TorchHangs, WhatIsOnlySlowDoesNotStand) {
-  measured("slow", 2, {"--stall-after", "1s"});
+  measured("slow", 2, {"--hang-after", "1s"});
   EXPECT_EQ(ended_.exit_code, 0);
   EXPECT_THAT(ended_.err, Not(HasSubstr("standing for")));
 }
 
 TEST_F(TorchHangs, OneThatGoesOnIsToldAndKept) {
-  const json result = measured("stands_for_a_while", 2, {"--stall-after", "1s"});
+  const json result = measured("stands_for_a_while", 2, {"--hang-after", "1s"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_THAT(ended_.err, HasSubstr("the loader goes on; no batch came for "));
   EXPECT_THAT(result.at("notes").dump(), ContainsRegex("standing for [0-9]+ s"));
 }
 
 TEST_F(TorchHangs, NobodyIsToldWhereThatIsNotWanted) {
-  measured("stands_for_a_while", 2, {"--stall-after", "0"});
+  measured("stands_for_a_while", 2, {"--hang-after", "0"});
   EXPECT_THAT(ended_.err, Not(HasSubstr("standing for")));
 }
 

@@ -131,7 +131,7 @@ TEST_F(TorchNames, TensorsThatAreCopiedWhenTheyAreSentAreToldFromPickledObjects)
   expect_closed(pickled);
   EXPECT_FALSE(pickled.at("transport").contains("copied_share"));
   EXPECT_GT(value_of(pickled, "/transport/pickled_bytes"), 300'000);
-  EXPECT_THAT(evidence_of(pickled, "serialisation-tax"), HasSubstr("of sending, pickling"));
+  EXPECT_THAT(evidence_of(pickled, "slow-transport"), HasSubstr("of sending, pickling"));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST_F(TorchNvml, StandsBesideTheAccountAndNamesWhatHoldsClocksDown) {
   ASSERT_TRUE(gpu.is_object()) << result["metrics"];
   EXPECT_GE(gpu["samples"], 1);
   EXPECT_EQ(gpu["clock_mhz"], 1200);
-  EXPECT_EQ(gpu["held_by_heat_share"], 1);
+  EXPECT_EQ(gpu["throttled_by_heat_share"], 1);
   EXPECT_GT(gpu["kernel_share"], 0.4);  // 83 % of the one that works
   EXPECT_EQ(result["link"]["max_width"], 16);
 }

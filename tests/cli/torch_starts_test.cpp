@@ -42,7 +42,7 @@ TEST_F(TorchStarts, ADataSetThatIsHandedToEachWorkerIsNamed) {
   EXPECT_GT(metric(result, "startup", "pickled_bytes"), 40e6);
   EXPECT_GT(metric(result, "startup", "unpickle_s"), 0.02);
   EXPECT_GT(metric(result, "startup", "imports_s"), 0.2);
-  const std::string evidence = finding(result, "much-pickled");
+  const std::string evidence = finding(result, "large-pickled-data-set");
   EXPECT_THAT(evidence, HasSubstr("which start one after another"));
   EXPECT_THAT(evidence, HasSubstr("most of it is WithNames.names"));
 }

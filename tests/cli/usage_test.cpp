@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 // One sentence on standard error, nothing on standard output.
@@ -107,8 +108,46 @@ TEST(Usage, WordsAreExplained) {
   expect_complaint({"explain", "decod.speed"}, 64, "decod.speed: neither");
   expect_complaint({"explain", "decode-bond"}, 64, "'decode-bound'");
   const std::string metric = run_binary({"explain", "requests.slowed_by_others"}).out;
-  EXPECT_THAT(metric, StartsWith("requests.slowed_by_others (a metric): how a request's rate "));
+  EXPECT_THAT(metric,
+              StartsWith("requests.slowed_by_others (a metric): Fall of a request's rate "));
   EXPECT_THAT(metric, HasSubstr("\nWrong when: "));
+}
+
+TEST(Usage, AcceptsFlagsOfEarlierVersions) {
+  const std::vector<std::string> run = {"run",    "--engine", "model",     "--cost", "decode=8ms",
+                                        "--task", "sample",   "--workers", "2",      "--json",
+                                        "-",      "--steps",  "20"};
+  const auto config_with = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> words = run;
+    words.insert(words.end(), flags.begin(), flags.end());
+    const Ended ended = run_binary(words);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return nlohmann::json::parse(ended.out).at("config");
+  };
+  const auto config = config_with({"--window", "3", "--stall-after", "9s"});
+  EXPECT_EQ(config.at("prefetch_depth"), 3);
+  EXPECT_EQ(config.at("hang_after"), "9s");
+  EXPECT_FALSE(config.contains("window"));
+  EXPECT_EQ(config_with({"--prefetch-depth", "4", "--window", "3"}).at("prefetch_depth"), 4);
+  for (const char* command : {"run", "sweep", "watch"}) {
+    const std::string help = run_binary({command, "--help"}).out;
+    EXPECT_THAT(help, HasSubstr("--hang-after"));
+    EXPECT_THAT(help, Not(HasSubstr("--stall-after")));
+    EXPECT_THAT(help, Not(HasSubstr("--window")));
+  }
+  EXPECT_EQ(next_words({"run", "--wind"}), "");
+  expect_complaint({"watch", "--pid", "1", "--stall-after", "soon"}, 64, "--hang-after soon");
+}
+
+TEST(Usage, ExplainsWordsOfEarlierVersions) {
+  EXPECT_THAT(run_binary({"explain", "serialisation-tax"}).out,
+              StartsWith("serialisation-tax is now called slow-transport.\nslow-transport ("));
+  EXPECT_THAT(run_binary({"explain", "gpu.held_share"}).out,
+              StartsWith("gpu.held_share is now called gpu.throttled_share.\n"));
+  EXPECT_THAT(run_binary({"explain", "config.stall_after"}).out,
+              StartsWith("config.stall_after is now called config.hang_after.\n"));
+  EXPECT_THAT(run_binary({"explain", "stall-after"}).out, StartsWith("hang-after (a setting"));
+  EXPECT_THAT(run_binary({"explain", "trace"}).out, HasSubstr("import (engine"));
 }
 
 TEST(Usage, VersionIsOneLine) {

@@ -71,7 +71,7 @@ TEST(Watch, AJobThatStandsIsNamedWithTheFile) {
   if (!has_python()) GTEST_SKIP() << "no " << kPython;
   const Job job("hangs", 2);
   const Ended ended =
-      run_binary({"watch", "--pid", job.pid(), "--stall-after", "2s", "--duration", "6s"});
+      run_binary({"watch", "--pid", job.pid(), "--hang-after", "2s", "--duration", "6s"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, AllOf(HasSubstr("Standing for"), HasSubstr("waits for worker 0"),
                                HasSubstr("open() of "), HasSubstr("/fifo")));

@@ -87,7 +87,7 @@ TEST_F(WhatIf, RefusesInOneSentence) {
                      {{result, "--set", "worker=4"}, "did you mean 'workers'?"},
                      {{result, "--set", "workers"}, "expected KEY=VALUE"},
                      {{result, "--set", "engine=native"}, "a what-if keeps engine as it is"},
-                     {{result, "--set", "window=4"}, "window"},
+                     {{result, "--set", "prefetch-depth=4"}, "prefetch-depth"},
                      {{result, "--workers", "4"}, "give what changes with --set"},
                      {{"--data", "/tmp", "--set", "workers=4"}, "real data must be measured first"},
                      {{"--set", "workers=4"}, "nothing takes any time"},

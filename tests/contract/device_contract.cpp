@@ -321,7 +321,7 @@ TEST_P(DeviceContract, MakesSlotsOfEveryMode) {
       EXPECT_EQ(std::to_integer<std::size_t>(slots->slot(i)[0]), i + 1);
       EXPECT_EQ(std::to_integer<std::size_t>(slots->slot(i)[kBytes - 1]), i + 1);
     }
-    const bool is_locked = row.page_locked && slots->fallback().empty();
+    const bool is_locked = row.page_locked && slots->fallback_reason().empty();
     EXPECT_EQ(slots->locked_bytes(), is_locked ? 3 * whole_pages(kBytes) : 0);
   }
 }
@@ -330,7 +330,7 @@ TEST_P(DeviceContract, AdoptsSharedMemoryInPlace) {
   alignas(kSlotAlignment) static std::array<std::byte, 2 * whole_pages(5000)> memory;
   make();
   for (const MemoryRow& row : memory_table()) {
-    if (row.adopt == nullptr) continue;
+    if (row.wrap_existing == nullptr) continue;
     SCOPED_TRACE(row.row.name);
     {
       const auto slots = device().wrap_slots(row.mode, memory.data(), 2, 5000);

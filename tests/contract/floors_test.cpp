@@ -24,7 +24,7 @@ struct Folder {
 // The lowest floor first. Folders of one line do not know each other.
 const std::vector<std::vector<Folder>>& floors() {
   static const std::vector<std::vector<Folder>> kFloors = {
-      {{"base", "units vocabulary errors rows cost"}},
+      {{"base", "units vocabulary metrics errors rows cost"}},
       {{"nvtx", ""}},
       {{"record", "events step_rows run_config run_record"}},
       {{"machine", ""}, {"rendezvous", ""}, {"source", "source"}, {"decode", "decode"}},

@@ -33,13 +33,13 @@ void expect_filled(HostSlots& slots) {
 
 // Either all of it is page-locked, or none, with the reason.
 void expect_locked_or_explained(const HostSlots& slots, const MemoryRow& row) {
-  const bool is_locked = row.page_locked && slots.fallback().empty();
+  const bool is_locked = row.page_locked && slots.fallback_reason().empty();
   EXPECT_EQ(slots.locked_bytes(), is_locked ? Bytes{kSlots} * whole_pages(kBytes) : 0);
   if (!row.page_locked) {
-    EXPECT_EQ(slots.fallback(), "");
+    EXPECT_EQ(slots.fallback_reason(), "");
   }
-  if (!slots.fallback().empty()) {
-    EXPECT_THAT(slots.fallback(), HasSubstr("ulimit -l"));
+  if (!slots.fallback_reason().empty()) {
+    EXPECT_THAT(slots.fallback_reason(), HasSubstr("ulimit -l"));
   }
 }
 
@@ -108,7 +108,7 @@ TEST_P(MemoryContract, TakesNothingForSlotsWithoutBytes) {
   for (const auto& [count, bytes] : {std::pair<std::size_t, Bytes>{8, 0}, {0, kBytes}}) {
     const auto slots = row().make(count, bytes);
     EXPECT_EQ(slots->locked_bytes(), 0);
-    EXPECT_EQ(slots->fallback(), "");
+    EXPECT_EQ(slots->fallback_reason(), "");
   }
 }
 
@@ -122,17 +122,17 @@ TEST_P(MemoryContract, ThrowsRunErrorForMoreMemoryThanThereIs) {
 }
 
 TEST_P(MemoryContract, AdoptsSharedMemoryInPlace) {
-  if (row().adopt == nullptr) GTEST_SKIP() << "Memory of this mode belongs to one process.";
+  if (row().wrap_existing == nullptr) GTEST_SKIP() << "Memory of this mode belongs to one process.";
   constexpr auto kStride = static_cast<std::size_t>(whole_pages(kBytes));
   SharedMemory memory;
   auto* const place = static_cast<std::byte*>(memory.allocate(kSlots * kStride, kSlotAlignment));
   {
-    const auto slots = row().adopt(place, kSlots, kBytes);
+    const auto slots = row().wrap_existing(place, kSlots, kBytes);
     for (std::size_t i = 0; i < kSlots; ++i) EXPECT_EQ(slots->slot(i), place + i * kStride);
     expect_locked_or_explained(*slots, row());
     fill(*slots);
   }
-  expect_filled(*memory_row(MemoryMode::pageable).adopt(place, kSlots, kBytes));
+  expect_filled(*memory_row(MemoryMode::pageable).wrap_existing(place, kSlots, kBytes));
 }
 
 TEST(MemoryTable, HasRowForEveryMode) {

@@ -93,7 +93,7 @@ void make_tokens(const source::TempFolder& data, SourceOptions& options) {
   data.write("0.bin", tokens[0]);
   data.write("1.bin", tokens[1]);
   options.paths = {data.path()};
-  options.words["window"] = "500";
+  options.words["length"] = "500";
 }
 
 // Of two shards; `index` says what is in them.

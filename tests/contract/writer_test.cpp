@@ -91,7 +91,7 @@ std::vector<int> labels_of_tfrecord(const std::string& folder) {
 
 std::vector<int> labels_of_npy(const std::string& folder) {
   std::vector<int> labels;
-  for (const std::string& row : samples_of(*opened("npy", folder + "/labels?window=1")))
+  for (const std::string& row : samples_of(*opened("npy", folder + "/labels?length=1")))
     labels.push_back(row[0]);
   return labels;
 }
@@ -108,7 +108,7 @@ constexpr char kParquet[] = "parquet", kLmdb[] = "lmdb";
 // Of a data set besides the images, each 8 bytes.
 std::vector<int> labels_of_hdf5(const std::string& folder) {
   std::vector<int> labels;
-  for (const std::string& row : samples_of(*opened("hdf5", folder + "?dataset=labels&window=1")))
+  for (const std::string& row : samples_of(*opened("hdf5", folder + "?dataset=labels&length=1")))
     labels.push_back(row[0]);
   return labels;
 }

@@ -33,7 +33,7 @@ TEST_F(GpuMemoryTest, CopiesFromEveryModeDeliverTheBytes) {
   for (const auto& word : Words<MemoryMode>::table()) {
     SCOPED_TRACE(word.name);
     const auto slots = device->make_slots(word.value, 3, kSlot);
-    EXPECT_EQ(slots->fallback(), "");
+    EXPECT_EQ(slots->fallback_reason(), "");
     EXPECT_EQ(slots->locked_bytes(), word.value == MemoryMode::pageable ? 0 : 3 * kSlot);
     for (unsigned i = 0; i < 3; ++i) expect_copied(slots->slot(i), i);
   }

@@ -17,8 +17,8 @@
 #include "predict/rerun.h"
 #include "property/declared_pipelines.h"
 #include "property/drawn_pipeline.h"
+#include "record/config_facts.h"
 #include "report/findings_text.h"
-#include "settings/batches_ahead.h"
 
 namespace loaderscope::property {
 namespace {
@@ -68,7 +68,7 @@ class Advised {
   std::string words() const {
     std::string text = analysis_.verdict.sentence + "\n" + fix_line(record_, analysis_);
     for (const Finding& finding : analysis_.findings)
-      text += fmt::format("\n  {} {} {:+.3f}", finding.id, spell_changes(finding.changes),
+      text += fmt::format("\n  {} {} {:+.3f}", finding.id, changes_to_text(finding.changes),
                           finding.gain());
     return text;
   }
@@ -101,7 +101,7 @@ class Advised {
       const bool has_key =
           std::any_of(f.changes.begin(), f.changes.end(),
                       [&](const Change& change) { return change.key == changes.front().key; });
-      return has_key || f.evidence.find(spell_changes(changes)) != f.evidence.npos;
+      return has_key || f.evidence.find(changes_to_text(changes)) != f.evidence.npos;
     });
   }
 
@@ -121,7 +121,7 @@ class Advised {
         const ScaledPrediction other = scale_prediction(analysis_, model_.predict(changes));
         if (other.busy_after < busy + kMuchBusier || !may_be_advised(changes)) continue;
         EXPECT_TRUE(is_named(changes))
-            << spell_changes(changes)
+            << changes_to_text(changes)
             << fmt::format(": {:.3f} busy, the fix {:.3f}", other.busy_after, busy);
       } catch (const UsageError&) {  // it does not go together with the rest
       }
@@ -134,7 +134,8 @@ class Advised {
       try {
         const Prediction other = model_.predict(changes);
         EXPECT_FALSE(other.is_known() && other.gain() >= kGains && may_be_advised(changes))
-            << spell_changes(changes) << fmt::format(" gives {:.3f} times the rate", other.gain());
+            << changes_to_text(changes)
+            << fmt::format(" gives {:.3f} times the rate", other.gain());
       } catch (const UsageError&) {  // it does not go together with the rest
       }
     }

@@ -27,7 +27,7 @@ double rate_of(const RunRecord& record) {
 
 // Of the window that the same steps take less without it, by running them without it.
 double saved_without(const RunConfig& config, double rate, Cause cause) {
-  EngineContext context;
+  RunContext context;
   RunConfig changed = config;
   for (const auto& word : Words<Stage>::table())
     if (word.value != Stage::idle && cause_of(word.value) == cause)

@@ -129,7 +129,7 @@ class Package(unittest.TestCase):
         folder = os.path.join(PACKAGE, "loaderscope_guest")
         imported = {name[:-3]: modules_that_are_imported_by(os.path.join(folder, name))
                     for name in os.listdir(folder) if name.endswith(".py")}
-        self.assertIn("library", imported["making"])  # they are seen
+        self.assertIn("library", imported["batch_work"])  # they are seen
         order = list(graphlib.TopologicalSorter(imported).static_order())  # a CycleError names the circle
         self.assertLess(order.index("library"), order.index("torch_loader"))
         self.assertEqual(set(order), set(imported))
@@ -137,24 +137,24 @@ class Package(unittest.TestCase):
 
 class Hooks(unittest.TestCase):
     def test_run_after_the_import_and_leave_the_module_as_it_is(self):
-        from loaderscope_guest import hooks
+        from loaderscope_guest import import_hooks
 
         seen = []
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "looked_into.py"), "w") as file:
                 file.write("value = 1\n")
             sys.path.insert(0, folder)
-            hooks.after_import("looked_into", lambda module: seen.append(module.value))
-            sys.meta_path.insert(0, hooks._finder)
+            import_hooks.after_import("looked_into", lambda module: seen.append(module.value))
+            sys.meta_path.insert(0, import_hooks._finder)
             import looked_into
 
             self.assertEqual(seen, [1])
             self.assertNotIn("LoaderAndThen", type(looked_into.__loader__).__name__)
-            hooks.after_import("looked_into", lambda module: seen.append(2))
+            import_hooks.after_import("looked_into", lambda module: seen.append(2))
             self.assertEqual(seen, [1, 2])
 
     def test_that_another_one_adds_run_before_the_import_returns(self):
-        from loaderscope_guest import hooks
+        from loaderscope_guest import import_hooks
 
         seen = []
         with tempfile.TemporaryDirectory() as folder:
@@ -163,33 +163,33 @@ class Hooks(unittest.TestCase):
             sys.path.insert(0, folder)
             self.addCleanup(sys.path.remove, folder)
             name = "looked_into_twice"
-            hooks.after_import(name, lambda _: hooks.after_import(name, lambda module: seen.append(module.value)))
-            sys.meta_path.insert(0, hooks._finder)
-            self.addCleanup(sys.meta_path.remove, hooks._finder)
+            import_hooks.after_import(name, lambda _: import_hooks.after_import(name, lambda module: seen.append(module.value)))
+            sys.meta_path.insert(0, import_hooks._finder)
+            self.addCleanup(sys.meta_path.remove, import_hooks._finder)
             import looked_into_twice  # noqa: F401
 
             self.assertEqual(seen, [1])
 
     def test_that_fail_do_not_break_the_import(self):
-        from loaderscope_guest import hooks
+        from loaderscope_guest import import_hooks
 
         def breaks(module):
             raise RuntimeError("no")
 
-        hooks.run_all(types.ModuleType("x"), [breaks])
+        import_hooks.run_all(types.ModuleType("x"), [breaks])
 
 
     def test_of_a_library_that_cannot_be_loaded_leave_word(self):
-        from loaderscope_guest import hooks, messages
+        from loaderscope_guest import import_hooks, messages
 
         link = link_of("program")
         with mock.patch.object(messages, "degraded", side_effect=OSError("no library")):
-            hooks.run_all(types.ModuleType("y"), [lambda module: 1 / 0])
+            import_hooks.run_all(types.ModuleType("y"), [lambda module: 1 / 0])
         self.assertIn("ZeroDivisionError", os.readlink(link))
 
 
 class Interpreters(unittest.TestCase):
-    IS_HOOKED = "print(any(type(one).__module__ == 'loaderscope_guest.hooks' for one in sys.meta_path), flush=True)"
+    IS_HOOKED = "print(any(type(one).__module__ == 'loaderscope_guest.import_hooks' for one in sys.meta_path), flush=True)"
 
     def run_python(self, code, *flags):
         environment = dict(os.environ, PYTHONPATH=os.path.abspath(PACKAGE), LOADERSCOPE_GUEST=FOLDER)
@@ -225,21 +225,21 @@ class UnderWay(unittest.TestCase):
     """A module asks, while it is imported, for one that makes us ask for it."""
 
     def test_it_is_looked_into_once_it_is_there(self):
-        from loaderscope_guest import hooks
+        from loaderscope_guest import import_hooks
 
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "half_there.py"), "w", encoding="utf-8") as file:
                 file.write("import hooked_by_test\nhooked_by_test.ask()\nlast = 1\n")
             seen = []
-            ask = functools.partial(hooks.after_import, "half_there", lambda module: seen.append(module.last))
+            ask = functools.partial(import_hooks.after_import, "half_there", lambda module: seen.append(module.last))
             sys.modules["hooked_by_test"] = types.SimpleNamespace(ask=ask)
             sys.path.insert(0, folder)
             try:
                 import half_there  # noqa: F401
 
                 self.assertEqual(seen, [])
-                hooks.catch_up()
-                hooks.catch_up()
+                import_hooks.catch_up()
+                import_hooks.catch_up()
                 self.assertEqual(seen, [1])
             finally:
                 sys.path.remove(folder)
@@ -566,14 +566,14 @@ class Replay(unittest.TestCase):
 
 class Sizes(unittest.TestCase):
     def test_of_what_batches_are_made_of(self):
-        from loaderscope_guest.sizes import bytes_of
+        from loaderscope_guest.batch_sizes import bytes_of
 
         array = types.SimpleNamespace(nbytes=12)
         self.assertEqual(bytes_of({"x": array, "y": [array, (b"12345", "abc")], "z": 7}), 32)
         self.assertEqual(bytes_of(None), 0)
 
     def test_of_what_will_not_be_looked_at(self):
-        from loaderscope_guest.sizes import bytes_of, length_of, samples_of
+        from loaderscope_guest.batch_sizes import bytes_of, length_of, samples_of
 
         class Refuses(dict):
             def __getattr__(self, name):
@@ -590,7 +590,7 @@ class Sizes(unittest.TestCase):
         self.assertEqual(length_of(iter(())), 0)
 
     def test_of_equal_samples_are_exact(self):
-        from loaderscope_guest.sizes import bytes_of
+        from loaderscope_guest.batch_sizes import bytes_of
 
         array = types.SimpleNamespace(nbytes=12)
         self.assertEqual(bytes_of([[array, [b"12", "345"], list(range(100))]] * 256), 256 * 17)
@@ -598,7 +598,7 @@ class Sizes(unittest.TestCase):
         self.assertEqual(bytes_of({key: b"123" for key in range(5000)}), 15_000)
 
     def test_of_unequal_parts_are_estimated_by_some_of_all(self):
-        from loaderscope_guest.sizes import bytes_of
+        from loaderscope_guest.batch_sizes import bytes_of
 
         texts = ["x" * (place % 5) for place in range(100_000)]
         self.assertAlmostEqual(bytes_of([b"1234", texts]) / 200_000, 1, delta=0.05)
@@ -629,7 +629,7 @@ class Walks(unittest.TestCase):
 
     def test_visit_a_bounded_number_of_objects_whatever_the_batch(self):
         from loaderscope_guest import walks
-        from loaderscope_guest.sizes import bytes_of, samples_of
+        from loaderscope_guest.batch_sizes import bytes_of, samples_of
 
         batches = (self.nested(1_000_000), self.nested(100, 100, 100), self.nested(30, 30, 30, 30), self.nested(3, 300_000),
                    [Visited(), self.nested(500_000)], [self.nested(500_000), Visited()], self.nested(2, 2, 2, 100_000),
@@ -644,7 +644,7 @@ class Walks(unittest.TestCase):
     def test_leave_out_numbers_of_a_list(self):
         """They cost calls of functions, which are counted."""
         from loaderscope_guest import walks
-        from loaderscope_guest.sizes import bytes_of
+        from loaderscope_guest.batch_sizes import bytes_of
 
         batch = [[list(range(100)) for _ in range(3)] for _ in range(256)]
         calls = []
@@ -657,19 +657,19 @@ class Walks(unittest.TestCase):
         self.assertLess(len(calls), 3 * walks.MOST)
 
     def test_take_a_small_part_of_the_time_and_then_go_by_the_last_one(self):
-        from loaderscope_guest import sizes, walks
+        from loaderscope_guest import batch_sizes, walks
 
         clock = [0]
-        of_batches = sizes.Sizes()
+        of_batches = batch_sizes.Sizes()
         batch = self.nested(10, 10)
-        with mock.patch.object(sizes, "now", lambda: clock[0]), mock.patch.object(walks, "now", lambda: clock[0]):
-            before = sizes._walk
+        with mock.patch.object(batch_sizes, "now", lambda: clock[0]), mock.patch.object(walks, "now", lambda: clock[0]):
+            before = batch_sizes._walk
 
             def walk(data, most, depth):
                 clock[0] += 100 if depth == 0 and most > walks.FEW else 0
                 return before(data, most, depth)
 
-            with mock.patch.object(sizes, "_walk", walk):
+            with mock.patch.object(batch_sizes, "_walk", walk):
                 for _ in range(1000):
                     clock[0] += 100
                     self.assertEqual(of_batches.bytes_of(batch, 10), 100)
@@ -677,13 +677,13 @@ class Walks(unittest.TestCase):
         self.assertLess(Visited.looks, 100 * 6 + 1000 * walks.FEW)  # six looks in 1,000 batches
 
     def test_of_one_loader_are_no_estimate_for_another(self):
-        from loaderscope_guest import library, making, walks
+        from loaderscope_guest import batch_work, library, walks
 
         facts = []
         with mock.patch.object(walks.budget, "is_due", lambda: False), \
                 mock.patch.object(library, "fact", lambda *of_fact: facts.append(of_fact[-1])):
             for number, parts in enumerate((100, 400, 100)):
-                maker = making.Making(number, 0, making.Known())
+                maker = batch_work.Making(number, 0, batch_work.Known())
                 maker.samples = 1
                 maker.finish([[types.SimpleNamespace(nbytes=1) for _ in range(parts)]], by_trainer=True)
         self.assertEqual(facts, [100, 400, 100])
@@ -727,9 +727,9 @@ class Walks(unittest.TestCase):
             library.finish(0, 0, 0, 0, True, 1, [Exits()])
 
     def test_of_small_batches_are_never_left_out(self):
-        from loaderscope_guest import sizes
+        from loaderscope_guest import batch_sizes
 
-        of_batches = sizes.Sizes()
+        of_batches = batch_sizes.Sizes()
         for length in range(1, 100):
             tensor = types.SimpleNamespace(nbytes=length)
             self.assertEqual(of_batches.bytes_of({"x": tensor, "y": [tensor, tensor]}, 1), 3 * length)
@@ -1137,10 +1137,10 @@ class InHand(unittest.TestCase):
     """The batch that is to be pinned by the thread that has made it."""
 
     def fetched(self, pins):
-        from loaderscope_guest import making, queues, worker
+        from loaderscope_guest import batch_work, queues, worker
 
         queues.in_hand.batch = None
-        worker.InTrainer(Fetcher(), making.Making(0, 0), pins).fetch([1])
+        worker.InTrainer(Fetcher(), batch_work.Making(0, 0), pins).fetch([1])
         return queues.in_hand.batch
 
     def test_is_none_where_nothing_is_pinned(self):
@@ -1152,11 +1152,11 @@ class Sending(unittest.TestCase):
     """What a worker sends to the trainer, of all that it sends."""
 
     def setUp(self):
-        from loaderscope_guest import library, making, queues
+        from loaderscope_guest import batch_work, library, queues
 
         self.facts = []
         for patch in (mock.patch.object(library, "fact", lambda kind, *of_fact: self.facts.append(kind)),
-                      mock.patch.object(making, "current", making.Making(0, 0)),
+                      mock.patch.object(batch_work, "current", batch_work.Making(0, 0)),
                       mock.patch.object(multiprocessing.queues, "_ForkingPickler", multiprocessing.queues._ForkingPickler)):
             patch.start()
             self.addCleanup(patch.stop)
@@ -1178,9 +1178,9 @@ class Sending(unittest.TestCase):
 
 class Keys(unittest.TestCase):
     def test_that_are_no_64_bit_numbers_have_those_of_the_batch(self):
-        from loaderscope_guest import library, making
+        from loaderscope_guest import batch_work, library
 
-        maker, sampled = making.Making(0, 0), []
+        maker, sampled = batch_work.Making(0, 0), []
 
         def sample(number):
             if number >= 1 << 63:
@@ -1297,11 +1297,11 @@ class Lines(unittest.TestCase):
     """Of a worker's own code, as another thread sees them."""
 
     def setUp(self):
-        from loaderscope_guest import lines, making
+        from loaderscope_guest import batch_work, line_sampler
 
-        self.lines, self.maker, self.spent = lines, making.Making(0, 0), {}
+        self.lines, self.maker, self.spent = line_sampler, batch_work.Making(0, 0), {}
         self.maker.thread = threading.get_ident()
-        self.samples = lines.Samples(self.maker, self.spent)
+        self.samples = line_sampler.Samples(self.maker, self.spent)
 
     def test_of_a_stage_or_of_no_batch_are_nobodys(self):
         with mock.patch.object(self.lines.library, "is_in_stage", lambda: 1):
@@ -1698,15 +1698,15 @@ class TinySamples(unittest.TestCase):
 
     def making(self, nanoseconds):
         """Of a batch of two samples that took so long."""
-        from loaderscope_guest import inject, library, making
+        from loaderscope_guest import batch_work, inject, library
         from loaderscope_guest.fetcher import _Dataset, watch
 
         inject._by_stage.clear()
         fetcher = TinySamples.Fetcher()
-        maker = making.Making(0, 0)
+        maker = batch_work.Making(0, 0)
         fetcher.dataset = _Dataset([10, 11], gives_batches=False, maker=maker)
         at = library.now()
-        with mock.patch.object(making, "now", lambda: at):
+        with mock.patch.object(batch_work, "now", lambda: at):
             watch(fetcher, maker)
             maker.begin(0, 0, at - nanoseconds, [0, 1])
             values = [fetcher.dataset[key] for key in (0, 1)]
@@ -1730,14 +1730,14 @@ class TinySamples(unittest.TestCase):
         self.assertEqual(making.samples, 0)
 
     def test_of_another_iterator_are_told_apart_once_there_is_time(self):
-        from loaderscope_guest import making, walks
+        from loaderscope_guest import batch_work, walks
         from loaderscope_guest.fetcher import _Dataset, watch
 
-        clock, known, seen = [0], making.Known(), []
-        with mock.patch.object(walks, "now", lambda: clock[0]), mock.patch.object(making, "now", lambda: clock[0]):
+        clock, known, seen = [0], batch_work.Known(), []
+        with mock.patch.object(walks, "now", lambda: clock[0]), mock.patch.object(batch_work, "now", lambda: clock[0]):
             for at in (0, 200_000, 600_000):
                 clock[0] = at
-                maker = making.Making(0, 0, known)
+                maker = batch_work.Making(0, 0, known)
                 fetcher = TinySamples.Fetcher()
                 fetcher.dataset = _Dataset([10, 11], gives_batches=False, maker=maker)
                 watch(fetcher, maker)
@@ -1761,7 +1761,7 @@ class TinySamples(unittest.TestCase):
 
 class TinySamplesOfStreams(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import inject, library, making
+        from loaderscope_guest import batch_work, inject, library
         from loaderscope_guest.fetcher import watch
         from loaderscope_guest.streams import Samples
 
@@ -1773,7 +1773,7 @@ class TinySamplesOfStreams(unittest.TestCase):
                       mock.patch.object(library, "say", lambda **message: self.told.append(message))):
             patch.start()
             self.addCleanup(patch.stop)
-        self.maker = making.Making(0, 0)
+        self.maker = batch_work.Making(0, 0)
 
         class Fetcher:
             auto_collation = True
@@ -1847,11 +1847,11 @@ class Tensor:
 
 class Moves(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import inject, moving
+        from loaderscope_guest import device_copies, inject
 
-        self.moves, self.facts = moving, []
+        self.moves, self.facts = device_copies, []
         original = Tensor.to, Tensor.copy_
-        moving.install(types.SimpleNamespace(Tensor=Tensor))
+        device_copies.install(types.SimpleNamespace(Tensor=Tensor))
         self.original = original
         self.addCleanup(self.restore, original, inject.apply)
         inject.apply = lambda stage: self.facts.append(stage)
@@ -1996,14 +1996,14 @@ class Waits(unittest.TestCase):
     """For kernels, before a copy that holds the host behind them."""
 
     def waited(self, tensor, *arguments, captures=False, sees=False, **named):
-        from loaderscope_guest import gpu, moving
+        from loaderscope_guest import device_copies, gpu
 
         waited = []
         stream = types.SimpleNamespace(synchronize=lambda: waited.append("waited"))
         cuda = types.SimpleNamespace(is_initialized=lambda: True, is_current_stream_capturing=lambda: captures,
                                      current_stream=lambda device: waited.append(device) or stream)
         with mock.patch.dict(sys.modules, {"torch.cuda": cuda}), mock.patch.object(gpu.watch, "sees", sees):
-            moving._wait_for_kernels(tensor, "cuda:1", arguments, named)
+            device_copies._wait_for_kernels(tensor, "cuda:1", arguments, named)
         return waited
 
     def test_are_on_the_device_that_is_copied_to(self):

@@ -145,7 +145,7 @@ def unequal_ranks(workers):
 
 
 class Slow(Dataset):
-    """A batch takes longer than --stall-after of the tests, and one sample far longer."""
+    """A batch takes longer than --hang-after of the tests, and one sample far longer."""
 
     def __len__(self):
         return 24

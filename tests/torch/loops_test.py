@@ -234,10 +234,10 @@ class Fetcher:
 
 class StatesBetweenBatches(unittest.TestCase):
     def test_are_those_of_the_data_set_itself(self):
-        from loaderscope_guest import fetcher, library, making
+        from loaderscope_guest import fetcher, library, batch_work
 
         data = [10, 11, 12]
-        maker = making.Making(0, 0)
+        maker = batch_work.Making(0, 0)
         maker.tells_state = True
         one = fetcher._hook(Fetcher(data), maker)
         self.assertIs(one.dataset, data)
@@ -254,10 +254,10 @@ class StatesBetweenBatches(unittest.TestCase):
         maker.finish(None, by_trainer=False)
 
     def test_samples_that_take_no_time_are_the_data_sets_own(self):
-        from loaderscope_guest import fetcher, inject, library, making
+        from loaderscope_guest import fetcher, inject, library, batch_work
 
         inject._by_stage.clear()
-        maker = making.Making(0, 0)
+        maker = batch_work.Making(0, 0)
         maker.tells_state = True
         one = fetcher._hook(Fetcher([10, 11]), maker)
         for batch in range(2):
@@ -269,7 +269,7 @@ class StatesBetweenBatches(unittest.TestCase):
 
 class OtherLoaders(unittest.TestCase):
     def test_are_asked_once_and_not_while_they_are_made(self):
-        from loaderscope_guest import foreign, foreign_table
+        from loaderscope_guest import third_party_loaders, third_party_table
 
         taken = []
 
@@ -287,23 +287,23 @@ class OtherLoaders(unittest.TestCase):
         class Opaque:
             def take(self, make):
                 taken.append(None)
-                with foreign.not_counted():
+                with third_party_loaders.not_counted():
                     return make()
 
         module = types.SimpleNamespace(Iterator=Iterator, __name__="other")
-        self.addCleanup(setattr, foreign, "_opaque_of", foreign._opaque_of)
-        foreign._opaque_of = lambda iterator, row: Opaque()
-        foreign.install(module, foreign_table.Row("other", "Iterator", "other.Iterator"))
+        self.addCleanup(setattr, third_party_loaders, "_opaque_of", third_party_loaders._opaque_of)
+        third_party_loaders._opaque_of = lambda iterator, row: Opaque()
+        third_party_loaders.install(module, third_party_table.Row("other", "Iterator", "other.Iterator"))
         iterator = Iterator()
         self.assertEqual((next(iterator), next(iterator), len(taken)), (1, 2, 2))
 
     def test_a_version_without_one_is_said(self):
-        from loaderscope_guest import foreign, foreign_table, messages
+        from loaderscope_guest import third_party_loaders, third_party_table, messages
 
         said = []
         self.addCleanup(setattr, messages, "degraded", messages.degraded)
         messages.degraded = lambda sentence, loader=False: said.append((sentence, loader))
-        foreign.install(types.SimpleNamespace(), foreign_table.Row("other", "Iterator", "other.Iterator"))
+        third_party_loaders.install(types.SimpleNamespace(), third_party_table.Row("other", "Iterator", "other.Iterator"))
         self.assertEqual(said, [("this other has no Iterator.__next__: its batches are not seen", True)])
 
 

@@ -102,7 +102,7 @@ class Counters(unittest.TestCase):
 
 class Wrappers(unittest.TestCase):
     def test_its_own_time_is_without_waits_and_copies(self):
-        from loaderscope_guest import library, moving, wrappers
+        from loaderscope_guest import library, device_copies, wrappers
         from loaderscope_guest.delivered import delivered
 
         def wait_and_copy():
@@ -114,7 +114,7 @@ class Wrappers(unittest.TestCase):
         wrappers._wrap(module, wrappers.Row("framework", "outer inner missing", "framework"))
         facts = []
         iteration = types.SimpleNamespace(fact=lambda kind, begin, end: facts.append(end - begin))
-        with mock.patch.object(moving.step, "iteration", iteration), \
+        with mock.patch.object(device_copies.step, "iteration", iteration), \
                 mock.patch.object(library.flags, "is_joined", lambda: True):
             self.assertEqual(module.outer(), "batch")
             self.assertEqual(facts, [])  # all of it was a wait
@@ -160,7 +160,7 @@ class RayData(unittest.TestCase):
 
 class LookedUp(unittest.TestCase):
     def test_rows_tell_what_they_touch(self):
-        from loaderscope_guest import huggingface, making
+        from loaderscope_guest import huggingface, batch_work
 
         class Dataset:
             _data = types.SimpleNamespace(nbytes=1000, num_rows=10)
@@ -172,7 +172,7 @@ class LookedUp(unittest.TestCase):
         huggingface.install_counts(types.SimpleNamespace(Dataset=Dataset))
         told = {}
         maker = types.SimpleNamespace(is_here=lambda: True)
-        with mock.patch.object(making, "current", maker), \
+        with mock.patch.object(batch_work, "current", maker), \
                 mock.patch.object(huggingface.counters, "add", lambda name, value, of: told.setdefault(name, (value, of))):
             self.assertEqual(Dataset()._getitem([3, 4]), [3, 4])
             self.assertEqual(Dataset()._getitem("column"), "column")

@@ -16,9 +16,9 @@ from timed_test import WithBatch
 def setUpModule():
     timed_test.LIBRARY = LIBRARY
     timed_test.setUpModule()
-    from loaderscope_guest import hooks, stages
+    from loaderscope_guest import import_hooks, stages
 
-    hooks.see_imports()
+    import_hooks.see_imports()
     stages.install()
 
 

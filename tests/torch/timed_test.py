@@ -130,29 +130,29 @@ class Held(unittest.TestCase):
         self.assertFalse(held.must_stay(own, "unpack"))  # modules of other people are looked into first
 
     def test_comes_before_the_import_of_each_package_that_needs_no_loader(self):
-        from loaderscope_guest import construction, measuring, stage_table
+        from loaderscope_guest import construction, install, stage_table
 
         by_torch = {"albumentations", "datasets", "fastai", "kornia", "litdata", "s3torchconnector", "streaming", "torch",
                     "torchaudio", "torchcodec", "torchvision"}  # these import torch or a package that is looked into
         packages = {row.module.partition(".")[0] for row in stage_table.TABLE}
         late = {package for package in packages if not construction.is_of_python(package)} - by_torch
-        self.assertEqual(late - set(measuring.EARLY), set())
-        self.assertEqual(set(measuring.EARLY) - packages, set())
+        self.assertEqual(late - set(install.EARLY), set())
+        self.assertEqual(set(install.EARLY) - packages, set())
 
 
 class WithBatch(unittest.TestCase):
     """While this thread makes a batch."""
 
     def setUp(self):
-        from loaderscope_guest import inject, library, making, stages
+        from loaderscope_guest import inject, library, batch_work, stages
 
         inject._by_stage.clear()
         self.library, self.stages = library, stages
         self.names = {stages.READ: "read", stages.DECODE: "decode", stages.AUGMENT: "augment",
                       stages.COLLATE: "collate", library.STAGES["opaque"]: "opaque"}
-        self.maker = making.Making(0, 0)
-        making.current = self.maker
-        self.addCleanup(setattr, making, "current", None)
+        self.maker = batch_work.Making(0, 0)
+        batch_work.current = self.maker
+        self.addCleanup(setattr, batch_work, "current", None)
         HOST.time_stages(True)
         self.begin()
 

@@ -12,7 +12,7 @@ PROGRAM = """
 import sys
 sys.path[:0] = [{guest!r}, "."]
 from importlib.util import module_from_spec, spec_from_file_location
-spec = spec_from_file_location("touched", {guest!r} + "/loaderscope_guest/touched.py")
+spec = spec_from_file_location("touched", {guest!r} + "/loaderscope_guest/file_trace.py")
 touched = module_from_spec(spec)
 spec.loader.exec_module(touched)
 touched.begin()

@@ -53,7 +53,7 @@ std::optional<Candidate> epoch_refill(const FindingInput& facts) {
   Candidate candidate{fmt::format("{}, and every epoch{} still begins with an empty window: {} of "
                                   "the time",
                                   persist ? "workers persist" : "workers start at once", length,
-                                  show_percent(facts.share(Why::epoch))),
+                                  format_percent(facts.share(Why::epoch))),
                       {},
                       "longer epochs: one sampler that goes on over all of them (timm: "
                       "MultiEpochsDataLoader)"};
@@ -72,7 +72,7 @@ std::optional<Candidate> short_last_batches(const FindingInput& facts) {
   if (share < kMuchOfSteps) return std::nullopt;
   return Candidate{fmt::format("{} of the steps are the short last batch of an epoch, with fewer "
                                "than {} samples",
-                               show_percent(share), config.loader.batch_size.value),
+                               format_percent(share), config.loader.batch_size.value),
                    {{{"drop-last", "true"}}},
                    loader_words(facts.record, {"drop_last=True"}) +
                        "; shuffled, an epoch leaves out other samples "
@@ -97,7 +97,7 @@ std::string per_batch_words(const FindingInput& facts) {
 
 }  // namespace
 
-std::optional<Candidate> small_batches(const FindingInput& facts) {
+std::optional<Candidate> per_batch_overhead(const FindingInput& facts) {
   const RunConfig& config = facts.config;
   const double spent = spent_per_batch(facts);
   if (facts.waits_for_other_loaders() || facts.waits_for_sampler() ||
@@ -110,7 +110,7 @@ std::optional<Candidate> small_batches(const FindingInput& facts) {
   Candidate candidate{
       fmt::format("what a batch costs however many samples it has is waited for {} of the time "
                   "({})",
-                  show_percent(spent), per_batch_words(facts)),
+                  format_percent(spent), per_batch_words(facts)),
       {larger},
       loader_words(facts.record, {"batch_size={}"}) + ", where the training allows it"};
   candidate.to_run = {larger.front()};

@@ -7,8 +7,8 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "record/config_facts.h"
 #include "settings/engine_table.h"
-#include "settings/resolve_guest.h"
 
 namespace loaderscope {
 namespace {
@@ -26,7 +26,7 @@ std::vector<Changes> with_overlap(const FindingInput& facts, Changes changes) {
 // " at 7.75 GB/s"; "" where it is not known.
 std::string rate_words(const FindingInput& facts) {
   const std::optional<double> rate = copy_rate(facts.record);
-  return rate ? " at " + show_byte_rate(*rate) : "";
+  return rate ? " at " + format_byte_rate(*rate) : "";
 }
 
 bool overlaps_copies(const RunConfig& config) {
@@ -35,7 +35,7 @@ bool overlaps_copies(const RunConfig& config) {
 
 // All ranks together; 0 where it is not known.
 double copied_bytes(const FindingInput& facts) {
-  const double seen = facts.metric("gpu.h2d_bytes");
+  const double seen = facts.metric(metric::gpu_h2d_bytes);
   return seen > 0 ? seen : static_cast<double>(job_stages(facts.record)[Stage::h2d].bytes);
 }
 
@@ -43,8 +43,8 @@ double copied_bytes(const FindingInput& facts) {
 bool has_room_on_link(const FindingInput& facts) {
   constexpr double kFull = 0.6;  // of the rating: headers and small copies take the rest
   constexpr double kBytesOfTransfer = 0.12;  // a lane's, at 8 GT/s or more: 128 of 130 bits
-  const double rating =
-      facts.metric("link.max_width") * facts.metric("link.max_gts") * kBytesOfTransfer * 1e9;
+  const double rating = facts.metric(metric::link_max_width) * facts.metric(metric::link_max_gts) *
+                        kBytesOfTransfer * 1e9;
   const std::optional<double> rate = copy_rate(facts.record);
   return rating > 0 && rate && *rate < kFull * rating;
 }
@@ -55,9 +55,9 @@ std::string copied_words(const FindingInput& facts) {
   const double bytes = copied_bytes(facts) / static_cast<double>(facts.record.ranks.size());
   if (!rate || bytes <= 0) return "";
   const Account& account = facts.analysis.account;  // the mean of the ranks
-  return fmt::format(" ({} in {} of {}, {})", show_size(bytes),
-                     show_duration(account.stall[Cause::h2d]), show_duration(account.window),
-                     show_byte_rate(*rate));
+  return fmt::format(" ({} in {} of {}, {})", format_size(bytes),
+                     format_duration(account.stall[Cause::h2d]), format_duration(account.window),
+                     format_byte_rate(*rate));
 }
 
 std::string fewer_bytes_words(const FindingInput& facts) {
@@ -91,7 +91,7 @@ std::optional<Candidate> pageable_copies(const FindingInput& facts) {
     return std::nullopt;
   Candidate candidate{fmt::format("batches are copied from pageable memory{}, by the trainer "
                                   "itself: {} of the time",
-                                  rate_words(facts), show_percent(facts.share(Cause::h2d))),
+                                  rate_words(facts), format_percent(facts.share(Cause::h2d))),
                       {{{"memory", "pin-thread"}}, {{"memory", "pinned-slots"}}},
                       fmt::format("{}; then {}", loader_words(facts.record, {"pin_memory=True"}),
                                   framework_of(facts.record).copies)};
@@ -109,7 +109,7 @@ std::optional<Candidate> copy_not_overlapped(const FindingInput& facts) {
           ? ""
           : fmt::format(" (--copy {})", name_of(facts.config.trainer.copy.value));
   return Candidate{fmt::format("the device computes nothing while it copies{}{}: {} of the time",
-                               rate_words(facts), how, show_percent(facts.share(Cause::h2d))),
+                               rate_words(facts), how, format_percent(facts.share(Cause::h2d))),
                    with_overlap(facts, {}),
                    "copy the next batch ahead: with torch.cuda.stream(side): batch.to(device, "
                    "non_blocking=True); torch.cuda.current_stream().wait_stream(side) before its "
@@ -131,7 +131,7 @@ std::optional<Candidate> link_full(const FindingInput& facts) {
   Candidate candidate;
   candidate.evidence = fmt::format(
       "the link is full: copies take {} of the time{}; to overlap them would hide {} at most",
-      show_percent(copies), copied_words(facts), show_percent(hidden_by_overlap(facts)));
+      format_percent(copies), copied_words(facts), format_percent(hidden_by_overlap(facts)));
   advise_fewer_bytes(facts, candidate);
   candidate.pytorch =
       "copy fewer bytes: " + candidate.pytorch + "; keep on the GPU what every step copies again";
@@ -149,7 +149,7 @@ std::optional<Candidate> too_many_bytes_to_copy(const FindingInput& facts) {
   candidate.evidence = fmt::format(
       "copies have a stream of their own, take {} each and are waited for {} of the time: a batch "
       "has too many bytes for the link",
-      show_duration(each), show_percent(facts.share(Cause::h2d)));
+      format_duration(each), format_percent(facts.share(Cause::h2d)));
   advise_fewer_bytes(facts, candidate);
   if (facts.waits_for_each_step()) {
     candidate.options.insert(candidate.options.begin(), Changes{{"in-flight", "2"}});
@@ -158,13 +158,13 @@ std::optional<Candidate> too_many_bytes_to_copy(const FindingInput& facts) {
   return candidate;
 }
 
-std::optional<Candidate> pinning_costs_more(const FindingInput& facts) {
+std::optional<Candidate> pinning_not_worth_it(const FindingInput& facts) {
   if (facts.config.loader.memory != MemoryMode::pin_thread ||
       facts.share(Cause::pin) < kMinReportedShare)
     return std::nullopt;
   return Candidate{fmt::format("the thread that copies batches into page-locked memory is waited "
                                "for {} of the time",
-                               show_percent(facts.share(Cause::pin))),
+                               format_percent(facts.share(Cause::pin))),
                    {{{"memory", "pageable"}}},
                    loader_words(facts.record, {"pin_memory=False"})};
 }
@@ -177,7 +177,7 @@ std::optional<Candidate> pin_thread_limit(const FindingInput& facts) {
   return Candidate{
       fmt::format("one thread copies the batches of all workers into page-locked "
                   "memory, {} each: {} of the time",
-                  show_duration(pin.wall / pin.count), show_percent(facts.share(Cause::pin))),
+                  format_duration(pin.wall / pin.count), format_percent(facts.share(Cause::pin))),
       {{{"pin.speed", "2"}}},
       "fewer bytes per batch (uint8, made floats on the GPU) in few large tensors: the "
       "thread copies each tensor of a batch by itself"};

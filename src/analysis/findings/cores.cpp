@@ -37,7 +37,7 @@ std::string in_brackets(const std::string& text) { return text.empty() ? "" : " 
 // ", 60.0 % of it because of them"
 std::string others_words(const FindingInput& facts) {
   const auto others = contention_of_others(facts.record);
-  return others ? fmt::format(", {} of that because of them", show_percent(*others)) : "";
+  return others ? fmt::format(", {} of that because of them", format_percent(*others)) : "";
 }
 
 // Threads that make no batch, and the part of the CPU time that they take.
@@ -46,19 +46,21 @@ struct Beside {
 };
 
 Beside beside_stages(const FindingInput& facts) {
-  const double all = facts.metric("process.threads");
-  const double own = facts.metric("process.cpu_s");
-  return {all - facts.metric("process.loader_threads"), all, part(own - cpu_of_stages(facts), own)};
+  const double all = facts.metric(metric::process_threads);
+  const double own = facts.metric(metric::process_cpu_s);
+  return {all - facts.metric(metric::process_loader_threads), all,
+          part(own - cpu_of_stages(facts), own)};
 }
 
 // Of workers that were watched from outside: one thread makes the batches, another one sends them.
 Beside beside_workers(const FindingInput& facts) {
   constexpr double kOwn = 2;
   const auto workers = static_cast<double>(facts.threads_of_host());
-  const double each = facts.metric("workers.threads");
+  const double each = facts.metric(metric::workers_threads);
   const double sending = seconds(facts.stages[Stage::transport].cpu);
-  const double spent = facts.metric("workers.beside_cpu_s") - sending;
-  return {workers * (each - kOwn), workers * each, part(spent, facts.metric("workers.cpu_s"))};
+  const double spent = facts.metric(metric::workers_beside_cpu_s) - sending;
+  return {workers * (each - kOwn), workers * each,
+          part(spent, facts.metric(metric::workers_cpu_s))};
 }
 
 // "; cv2 is set to 32, torch to 1"
@@ -113,7 +115,7 @@ std::optional<Candidate> cores_exhausted(const FindingInput& facts) {
   constexpr double kAll = 0.9;
   constexpr double kOneMore = 0.3, kOfMany = 0.02;  // cores that are idle: a worker has room there
   constexpr double kNone = 0.1;
-  const double counted = facts.metric("process.cpu_s");
+  const double counted = facts.metric(metric::process_cpu_s);
   const double used = cores_of(facts, counted > 0 ? counted : cpu_of_stages(facts));
   const double waiting = facts.making() + facts.share(Cause::contention);
   const bool are_known = facts.config.declared.cores > 0;
@@ -128,24 +130,25 @@ std::optional<Candidate> cores_exhausted(const FindingInput& facts) {
                                  ? ""
                                  : fmt::format(": more workers only share {}",
                                                facts.config.declared.cores == 1 ? "it" : "them");
-  return Candidate{fmt::format("this program uses {:.2g} of {} ({}){}", used,
-                               show_cores(facts.config.declared.cores), core_words(facts), shared),
-                   {},
-                   less_work_words(facts, most),
-                   may_scale ? Changes{{"dct-scale", "auto"}} : Changes{}};
+  return Candidate{
+      fmt::format("this program uses {:.2g} of {} ({}){}", used,
+                  format_cores(facts.config.declared.cores), core_words(facts), shared),
+      {},
+      less_work_words(facts, most),
+      may_scale ? Changes{{"dct-scale", "auto"}} : Changes{}};
 }
 
 std::optional<Candidate> other_programs(const FindingInput& facts) {
-  const double others = facts.metric("host.other_cpu_s");
-  const double own = facts.metric("process.cpu_s");
+  const double others = facts.metric(metric::host_other_cpu_s);
+  const double own = facts.metric(metric::process_cpu_s);
   if (facts.share(Cause::contention) < kMinReportedShare || !others_matter(facts.record))
     return std::nullopt;
   return Candidate{
       fmt::format("other programs took {:.2g} of {}{}, this one {:.2g}{}; its threads "
                   "wait for a core {} of the time{}",
-                  cores_of(facts, others), show_cores(facts.config.declared.cores),
-                  in_brackets(facts.named("host.other_cpu_s")), cores_of(facts, own),
-                  in_brackets(core_words(facts)), show_percent(facts.share(Cause::contention)),
+                  cores_of(facts, others), format_cores(facts.config.declared.cores),
+                  in_brackets(facts.named(metric::host_other_cpu_s)), cores_of(facts, own),
+                  in_brackets(core_words(facts)), format_percent(facts.share(Cause::contention)),
                   others_words(facts)),
       {kMachineAlone},
       "nothing in the loader: end the other programs, or give the job cores of its own (taskset, "
@@ -153,8 +156,8 @@ std::optional<Candidate> other_programs(const FindingInput& facts) {
 }
 
 std::optional<Candidate> nested_thread_pools(const FindingInput& facts) {
-  const bool watched = facts.metric("workers.threads") > 0;
-  const bool counted = watched || facts.metric("process.loader_threads") > 0;
+  const bool watched = facts.metric(metric::workers_threads) > 0;
+  const bool counted = watched || facts.metric(metric::process_loader_threads) > 0;
   if (!counted || facts.share(Cause::contention) < kMinReportedShare) return std::nullopt;
   const Beside beside = watched ? beside_workers(facts) : beside_stages(facts);
   if (beside.extra < static_cast<double>(std::max<std::int64_t>(2, facts.threads_of_host())) ||
@@ -163,22 +166,22 @@ std::optional<Candidate> nested_thread_pools(const FindingInput& facts) {
   return Candidate{
       fmt::format("{:.0f} of {:.0f} threads are not the loader's and take {} of its CPU time; "
                   "threads wait for a core {} of the time{}",
-                  beside.extra, beside.all, show_percent(beside.share),
-                  show_percent(facts.share(Cause::contention)), pool_words(facts)),
+                  beside.extra, beside.all, format_percent(beside.share),
+                  format_percent(facts.share(Cause::contention)), pool_words(facts)),
       {kMachineAlone},
       "cv2.setNumThreads(0) in worker_init_fn; OMP_NUM_THREADS=1 before the start (torch's own "
       "threads DataLoader sets to 1 in its workers)"};
 }
 
 std::optional<Candidate> interpreter_lock(const FindingInput& facts) {
-  const double worker = facts.metric("gil.worker_wait_share");
-  const double trainer = facts.metric("gil.trainer_wait_share");
+  const double worker = facts.metric(metric::gil_worker_wait_share);
+  const double trainer = facts.metric(metric::gil_trainer_wait_share);
   if (std::max(worker, trainer) < kMuchCpu) return std::nullopt;
   const bool in_worker = worker >= trainer;
   return Candidate{
       fmt::format("{} wait {} of the time for another thread of their process to give Python's "
                   "lock back",
-                  in_worker ? "workers" : "trainers", show_percent(in_worker ? worker : trainer)),
+                  in_worker ? "workers" : "trainers", format_percent(in_worker ? worker : trainer)),
       {},
       in_worker ? "no Python threads in the data set: more num_workers in their place"
                 : "no Python threads beside the training loop: num_workers for what they do"};

@@ -68,7 +68,7 @@ std::int64_t count_of(const FindingInput& facts, std::string_view metric) {
 }  // namespace
 
 std::optional<Candidate> same_order_every_epoch(const FindingInput& facts) {
-  const std::int64_t epochs = count_of(facts, "data.repeated_orders");
+  const std::int64_t epochs = count_of(facts, metric::data_repeated_orders);
   if (epochs == 0) return std::nullopt;
   return Candidate{
       fmt::format("{} had the shuffled order of an earlier one", plural(epochs, "epoch")),
@@ -78,14 +78,14 @@ std::optional<Candidate> same_order_every_epoch(const FindingInput& facts) {
 
 std::optional<Candidate> ranks_see_same_data(const FindingInput& facts) {
   if (facts.record.ranks.size() < 2) return std::nullopt;
-  const std::int64_t alike = count_of(facts, "data.alike_ranks");
+  const std::int64_t alike = count_of(facts, metric::data_alike_ranks);
   if (alike > 0) {
     return Candidate{
         fmt::format("{} began an epoch with the samples of another one", plural(alike, "rank")),
         {},
         split_by_rank(facts)};
   }
-  if (count_of(facts, "data.unnamed_samples") > 0) return std::nullopt;
+  if (count_of(facts, metric::data_unnamed_samples) > 0) return std::nullopt;
   const auto [epochs, samples, shared] = shared_samples(facts.record);
   // A sampler repeats some for parts of the same size, at most one for each other rank.
   const std::int64_t padding = epochs * (std::ssize(facts.record.ranks) - 1);
@@ -95,14 +95,14 @@ std::optional<Candidate> ranks_see_same_data(const FindingInput& facts) {
   return Candidate{
       fmt::format("{} of {} samples that were looked at went to more than one rank in the same "
                   "epoch",
-                  show_count(shared), show_count(samples)),
+                  format_count(shared), format_count(samples)),
       {},
       split_by_rank(facts)};
 }
 
 std::optional<Candidate> workers_see_same_data(const FindingInput& facts) {
-  const std::int64_t alike = count_of(facts, "data.alike_streams");
-  const bool copied = count_of(facts, "data.copied_streams") > 0;
+  const std::int64_t alike = count_of(facts, metric::data_alike_streams);
+  const bool copied = count_of(facts, metric::data_copied_streams) > 0;
   if (alike == 0 && !copied) return std::nullopt;
   std::string evidence;
   if (alike > 0) {
@@ -119,37 +119,37 @@ std::optional<Candidate> workers_see_same_data(const FindingInput& facts) {
                    "info.num_workers-th sample from info.id on"};
 }
 
-std::optional<Candidate> workers_draw_alike(const FindingInput& facts) {
-  const std::int64_t alike = count_of(facts, "data.alike_seeds");
+std::optional<Candidate> workers_share_random_numbers(const FindingInput& facts) {
+  const std::int64_t alike = count_of(facts, metric::data_alike_seeds);
   if (alike == 0) return std::nullopt;
   return Candidate{
-      fmt::format("{} of {} begin an epoch with the same random numbers: {}", show_count(alike + 1),
-                  plural(facts.config.loader.num_workers, "worker"),
-                  facts.named("data.alike_seeds")),
+      fmt::format("{} of {} begin an epoch with the same random numbers: {}",
+                  format_count(alike + 1), plural(facts.config.loader.num_workers, "worker"),
+                  facts.named(metric::data_alike_seeds)),
       {},
       "a worker_init_fn that calls numpy.random.seed(torch.initial_seed() % 2**32); a "
       "generator of the data set is made there too, from torch.initial_seed()"};
 }
 
-std::optional<Candidate> epochs_draw_alike(const FindingInput& facts) {
-  const std::int64_t alike = count_of(facts, "data.repeated_seeds");
+std::optional<Candidate> epochs_repeat_random_numbers(const FindingInput& facts) {
+  const std::int64_t alike = count_of(facts, metric::data_repeated_seeds);
   if (alike == 0) return std::nullopt;
   return Candidate{fmt::format("{} began with the random numbers of an earlier one: {}",
-                               plural(alike, "epoch"), facts.named("data.repeated_seeds")),
+                               plural(alike, "epoch"), facts.named(metric::data_repeated_seeds)),
                    {},
                    "seed from torch.initial_seed(), which differs by worker and epoch, in "
                    "worker_init_fn; not from a constant or the worker's number"};
 }
 
-std::optional<Candidate> workers_keep_old_state(const FindingInput& facts) {
-  const std::int64_t stale = count_of(facts, "data.stale_settings");
-  const std::int64_t exhausted = count_of(facts, "data.exhausted_streams");
+std::optional<Candidate> workers_have_stale_state(const FindingInput& facts) {
+  const std::int64_t stale = count_of(facts, metric::data_stale_settings);
+  const std::int64_t exhausted = count_of(facts, metric::data_exhausted_streams);
   if (stale == 0 && exhausted == 0) return std::nullopt;
   if (stale > 0) {
     return Candidate{
         fmt::format("the trainer set {} anew between epochs, and persistent workers still have "
                     "what they began with",
-                    facts.named("data.stale_settings")),
+                    facts.named(metric::data_stale_settings)),
         {},
         "persistent_workers=False, or hold it in shared memory: torch.tensor(0).share_memory_()"};
   }

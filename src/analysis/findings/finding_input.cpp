@@ -45,7 +45,7 @@ bool FindingInput::has_arrays() const {
 }
 
 bool FindingInput::is_packed() const {
-  if (metric("data.shards") > 0) return true;
+  if (metric(metric::data_shards) > 0) return true;
   return config.has_data() && source_row(config.data.source.value).is_packed;
 }
 
@@ -76,7 +76,7 @@ std::string FindingInput::named(std::string_view about) const {
   for (const Detail& detail : record.details) {
     if (detail.about != about || ++names > kMax) continue;
     text += (text.empty() ? "" : ", ") + detail.text;
-    if (detail.share > 0) text += " " + show_percent(detail.share);
+    if (detail.share > 0) text += " " + format_percent(detail.share);
   }
   if (names > kMax) text += fmt::format(" and {} more", names - kMax);
   return text;
@@ -104,10 +104,10 @@ double FindingInput::need_of_core() const {
 }
 
 std::optional<double> FindingInput::idle_cores() const {
-  const auto own = value_of(record.metrics, "process.cpu_s");
+  const auto own = value_of(record.metrics, metric::process_cpu_s);
   const double window = seconds(analysis.account.window);
   if (!own || window <= 0 || config.declared.cores <= 0) return std::nullopt;
-  const double used = *own + metric("host.other_cpu_s");
+  const double used = *own + metric(metric::host_other_cpu_s);
   return std::max(0.0, config.declared.cores - used / (static_cast<double>(hosts()) * window));
 }
 
@@ -123,14 +123,14 @@ bool FindingInput::has_lines() const {
 }
 
 std::string share_words(const FindingInput& facts, Cause cause) {
-  return fmt::format("{} {}", name_of(cause), show_percent(facts.share(cause)));
+  return fmt::format("{} {}", name_of(cause), format_percent(facts.share(cause)));
 }
 
 std::string mean_words(const StageStats& stats) {
   if (stats.count == 0) return "not measured";
   const bool waits_for_core =
       kMinReportedShare * static_cast<double>(stats.wall) <= static_cast<double>(stats.queued);
-  return show_duration((stats.wall - stats.queued) / stats.count) +
+  return format_duration((stats.wall - stats.queued) / stats.count) +
          (waits_for_core && stats.queued > 0 ? " of work each" : " each");
 }
 

@@ -146,7 +146,7 @@ bool starts_take_time(const FindingInput& facts);
 bool first_batch_is_late(const FindingInput& facts);
 std::optional<Candidate> first_epoch_startup(const FindingInput& facts);
 std::optional<Candidate> request_storm(const FindingInput& facts);
-std::optional<Candidate> much_pickled(const FindingInput& facts);
+std::optional<Candidate> large_pickled_data_set(const FindingInput& facts);
 std::optional<Candidate> state_snapshots(const FindingInput& facts);
 std::optional<Candidate> garbage_collection(const FindingInput& facts);
 
@@ -160,13 +160,13 @@ double waited_for_single_samples(const FindingInput& facts);
 double waited_for_frames(const FindingInput& facts);
 double waited_for_opens(const FindingInput& facts);
 std::optional<Candidate> decode_bound(const FindingInput& facts);
-std::optional<Candidate> frames_in_vain(const FindingInput& facts);
+std::optional<Candidate> frames_discarded(const FindingInput& facts);
 std::optional<Candidate> augment_bound(const FindingInput& facts);
 std::optional<Candidate> padding_waste(const FindingInput& facts);
 std::optional<Candidate> collate_bound(const FindingInput& facts);
 std::optional<Candidate> own_code(const FindingInput& facts);
 std::optional<Candidate> loader_not_seen(const FindingInput& facts);
-std::optional<Candidate> serialisation_tax(const FindingInput& facts);
+std::optional<Candidate> slow_transport(const FindingInput& facts);
 std::optional<Candidate> trainer_takes_batches(const FindingInput& facts);
 std::optional<Candidate> other_loader(const FindingInput& facts);
 std::optional<Candidate> slow_sampler(const FindingInput& facts);
@@ -177,7 +177,7 @@ std::optional<Candidate> storage_latency(const FindingInput& facts);
 std::optional<Candidate> storage_bandwidth(const FindingInput& facts);
 std::optional<Candidate> small_files(const FindingInput& facts);
 std::optional<Candidate> storage_concurrency(const FindingInput& facts);
-std::optional<Candidate> read_on_cpu(const FindingInput& facts);
+std::optional<Candidate> cpu_bound_reads(const FindingInput& facts);
 std::optional<Candidate> cold_cache(const FindingInput& facts);
 std::optional<Candidate> indices_mapping(const FindingInput& facts);
 std::optional<Candidate> cache_too_small(const FindingInput& facts);
@@ -194,13 +194,13 @@ std::optional<Candidate> copy_not_overlapped(const FindingInput& facts);
 std::optional<Candidate> link_full(const FindingInput& facts);
 double hidden_by_overlap(
     const FindingInput& facts);  // share that copies beside the compute would save
-std::optional<Candidate> pinning_costs_more(const FindingInput& facts);
+std::optional<Candidate> pinning_not_worth_it(const FindingInput& facts);
 std::optional<Candidate> pin_thread_limit(const FindingInput& facts);
 std::optional<Candidate> too_many_bytes_to_copy(const FindingInput& facts);
 
 std::optional<Candidate> epoch_refill(const FindingInput& facts);
 std::optional<Candidate> short_last_batches(const FindingInput& facts);
-std::optional<Candidate> small_batches(const FindingInput& facts);
+std::optional<Candidate> per_batch_overhead(const FindingInput& facts);
 double waited_for_sampler(const FindingInput& facts);
 double spent_per_batch(
     const FindingInput& facts);  // share that is waited for what every batch costs
@@ -221,7 +221,7 @@ std::optional<Candidate> interpreter_lock(const FindingInput& facts);
 std::optional<Candidate> far_numa_node(const FindingInput& facts);
 std::optional<Candidate> ranks_not_bound(const FindingInput& facts);
 std::optional<Candidate> link_below_rating(const FindingInput& facts);
-std::optional<Candidate> clocks_held_down(const FindingInput& facts);
+std::optional<Candidate> gpu_clocks_throttled(const FindingInput& facts);
 
 std::optional<Candidate> memory_limit_near(const FindingInput& facts);
 std::optional<Candidate> memory_grows(const FindingInput& facts);
@@ -230,8 +230,8 @@ std::optional<Candidate> open_files_near_limit(const FindingInput& facts);
 std::optional<Candidate> same_order_every_epoch(const FindingInput& facts);
 std::optional<Candidate> ranks_see_same_data(const FindingInput& facts);
 std::optional<Candidate> workers_see_same_data(const FindingInput& facts);
-std::optional<Candidate> workers_draw_alike(const FindingInput& facts);
-std::optional<Candidate> epochs_draw_alike(const FindingInput& facts);
-std::optional<Candidate> workers_keep_old_state(const FindingInput& facts);
+std::optional<Candidate> workers_share_random_numbers(const FindingInput& facts);
+std::optional<Candidate> epochs_repeat_random_numbers(const FindingInput& facts);
+std::optional<Candidate> workers_have_stale_state(const FindingInput& facts);
 
 }  // namespace loaderscope

@@ -54,21 +54,21 @@ bool first_batch_is_late(const FindingInput& facts) {
 std::optional<Candidate> first_epoch_startup(const FindingInput& facts) {
   const Nanos wall = facts.analysis.first_batch_wall;
   const double epoch = facts.analysis.epoch_predicted_s.value_or(0);
-  const bool skips = facts.metric("skip.s") >= seconds(kNoticeable);
+  const bool skips = facts.metric(metric::skip_s) >= seconds(kNoticeable);
   if (!first_batch_is_late(facts) && !skips) return std::nullopt;
   const auto& causes = facts.analysis.first_batch_by_cause;
   const auto chief =
       std::max_element(causes.begin(), causes.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   Candidate candidate;
-  candidate.evidence = fmt::format("the first batch came after {}", show_duration(wall));
+  candidate.evidence = fmt::format("the first batch came after {}", format_duration(wall));
   if (epoch > 0)
-    candidate.evidence += fmt::format(", {} of an epoch", show_percent(seconds(wall) / epoch));
+    candidate.evidence += fmt::format(", {} of an epoch", format_percent(seconds(wall) / epoch));
   if (chief != causes.end()) {
     candidate.evidence +=
-        fmt::format(", chiefly {} with {}", chief->first, show_duration(chief->second));
+        fmt::format(", chiefly {} with {}", chief->first, format_duration(chief->second));
   }
-  if (const double batches = facts.metric("skip.batches"); batches > 0)
+  if (const double batches = facts.metric(metric::skip_batches); batches > 0)
     candidate.evidence +=
         fmt::format("; {} were made and thrown away before it, at every such start",
                     plural(std::llround(batches), "batch"));
@@ -79,10 +79,10 @@ std::optional<Candidate> first_epoch_startup(const FindingInput& facts) {
   return candidate;
 }
 
-std::optional<Candidate> much_pickled(const FindingInput& facts) {
-  const double bytes = facts.metric("startup.pickled_bytes");
-  const double pickling = facts.metric("startup.pickle_s");
-  const double reading = facts.metric("startup.unpickle_s");
+std::optional<Candidate> large_pickled_data_set(const FindingInput& facts) {
+  const double bytes = facts.metric(metric::startup_pickled_bytes);
+  const double pickling = facts.metric(metric::startup_pickle_s);
+  const double reading = facts.metric(metric::startup_unpickle_s);
   if (bytes < kMuchPickled && pickling + reading < kLongPickled) return std::nullopt;
   const StageStats& starts = facts.stages[Stage::startup_parent];
   // What a pipe does not hold is written when the worker reads it, behind its imports.
@@ -91,13 +91,13 @@ std::optional<Candidate> much_pickled(const FindingInput& facts) {
   candidate.evidence = fmt::format(
       "each worker is handed {}, pickled: {} of the trainer's time and {} of the worker's to read "
       "it",
-      show_size(bytes), show_duration(std::llround(pickling * 1e9)),
-      show_duration(std::llround(reading * 1e9)));
+      format_size(bytes), format_duration(std::llround(pickling * 1e9)),
+      format_duration(std::llround(reading * 1e9)));
   if (one_by_one) {
     candidate.evidence += fmt::format(", which start one after another, each in {}",
-                                      show_duration(starts.wall / starts.count));
+                                      format_duration(starts.wall / starts.count));
   }
-  if (const std::string parts = facts.named("startup.pickled_bytes"); !parts.empty())
+  if (const std::string parts = facts.named(metric::startup_pickled_bytes); !parts.empty())
     candidate.evidence += "; most of it is " + parts;
   candidate.pytorch =
       "keep in the data set what its samples are made from by name or number, and open it in the "

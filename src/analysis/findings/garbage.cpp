@@ -14,10 +14,10 @@ struct Collected {
 };
 
 Collected worst_of(const FindingInput& facts) {
-  const Collected worker = {"a worker", facts.metric("gc.worker_share"),
-                            facts.metric("gc.worker_full")};
-  const Collected trainer = {"the trainer", facts.metric("gc.trainer_share"),
-                             facts.metric("gc.trainer_full")};
+  const Collected worker = {"a worker", facts.metric(metric::gc_worker_share),
+                            facts.metric(metric::gc_worker_full)};
+  const Collected trainer = {"the trainer", facts.metric(metric::gc_trainer_share),
+                             facts.metric(metric::gc_trainer_full)};
   return worker.share >= trainer.share ? worker : trainer;
 }
 
@@ -28,11 +28,11 @@ std::optional<Candidate> garbage_collection(const FindingInput& facts) {
   if (worst.share < kWorthFreezing) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format("Python collects garbage for {} of the time of {}",
-                                   show_percent(worst.share), worst.who);
-  if (const double each = facts.metric("gc.full_s"); each > 0 && worst.full > 0) {
+                                   format_percent(worst.share), worst.who);
+  if (const double each = facts.metric(metric::gc_full_s); each > 0 && worst.full > 0) {
     candidate.evidence +=
         fmt::format("; a full collection takes {}, and {} had {:.1f} of them",
-                    show_duration(static_cast<Nanos>(each * kSecond)), worst.who, worst.full);
+                    format_duration(static_cast<Nanos>(each * kSecond)), worst.who, worst.full);
   }
   candidate.pytorch =
       "import gc; gc.collect(); gc.freeze(), when the model and the data set are made and before "

@@ -72,8 +72,8 @@ double unsteadiness(const RunRecord& record) {
 }
 
 std::string range_words(double least, double most) {
-  const std::string upper = show_percent(most);
-  return show_percent(least) == upper ? upper : fmt::format("{:.1f}-{}", 100 * least, upper);
+  const std::string upper = format_percent(most);
+  return format_percent(least) == upper ? upper : fmt::format("{:.1f}-{}", 100 * least, upper);
 }
 
 bool reads_are_blocked(const FindingInput& facts) {
@@ -92,7 +92,7 @@ std::optional<Candidate> straggler_host(const FindingInput& facts) {
       range_over(hosts, [](const HostRate& h) { return h.waits_for_ranks(); }).second;
   return Candidate{
       fmt::format("{} sets the pace: the others wait up to {} of the time for it, and {}",
-                  hosts[*slow].name, show_percent(most), host_slowness(hosts, *slow)),
+                  hosts[*slow].name, format_percent(most), host_slowness(hosts, *slow)),
       {},
       "look at " + where_to_look(hosts, *slow)};
 }
@@ -112,13 +112,13 @@ std::optional<Candidate> shared_storage(const FindingInput& facts) {
       fmt::format("all {} hosts wait for reads ({} of the time), which take as long on each; "
                   "together they read {}, level within {}: the storage that they share gives no "
                   "more, or that of each alike",
-                  hosts.size(), range_words(least, most), show_byte_rate(bytes),
-                  show_percent(moves)),
+                  hosts.size(), range_words(least, most), format_byte_rate(bytes),
+                  format_percent(moves)),
       {{{"read.speed", "2"}}},
       fmt::format("store fewer bytes per sample ({}), {}or get more of the storage that the hosts "
                   "share ('loaderscope plan --storage' says how much a job needs)",
                   facts.has_arrays() ? "float16 or uint8" : "smaller images, quality 85",
-                  facts.metric("range_cache.size") > 0
+                  facts.metric(metric::range_cache_size) > 0
                       ? ""
                       : "keep what is read again on each host (--cache-dir), ")};
 }

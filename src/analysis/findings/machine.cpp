@@ -23,7 +23,7 @@ constexpr double kFarAway = 30 * 86'400;  // s
 
 double throttled(const FindingInput& facts) {
   const double window = seconds(facts.analysis.account.window);
-  return window > 0 ? facts.metric("host.throttled_s") / window : 0;
+  return window > 0 ? facts.metric(metric::host_throttled_s) / window : 0;
 }
 
 // Declared cores are those of the machine, but a part of one is what only a quota leaves.
@@ -47,7 +47,7 @@ double cores_without_quota(const FindingInput& facts) {
 std::string cores_words(const FindingInput& facts) {
   const std::string left = fmt::format("{:.3g}", facts.config.declared.cores.value);
   if (facts.config.declared.cores.given)
-    return "a CPU quota leaves " + show_cores(facts.config.declared.cores);
+    return "a CPU quota leaves " + format_cores(facts.config.declared.cores);
   return fmt::format("affinity and CPU quota leave {} of {}", left,
                      plural(facts.record.machine.logical_cpus, "core"));
 }
@@ -58,7 +58,7 @@ std::string used_words(const FindingInput& facts) {
   return used.empty() ? "" : "; cores in use: " + used;
 }
 
-std::string cores_text(double cores) { return spell_real(std::max(cores, 0.001)); }
+std::string cores_text(double cores) { return real_to_text(std::max(cores, 0.001)); }
 
 }  // namespace
 
@@ -68,9 +68,9 @@ std::optional<Candidate> cpu_quota(const FindingInput& facts) {
   std::string evidence = fmt::format(
       "{}{}; threads wait for one {} of the time{}", cores_words(facts),
       facts.threads_of_host() > 0 ? " for " + plural(facts.threads_of_host(), "worker") : "",
-      show_percent(facts.share(Cause::contention)), used_words(facts));
+      format_percent(facts.share(Cause::contention)), used_words(facts));
   if (throttled(facts) > 0)
-    evidence += fmt::format(", the quota stopped them {}", show_percent(throttled(facts)));
+    evidence += fmt::format(", the quota stopped them {}", format_percent(throttled(facts)));
   return Candidate{std::move(evidence),
                    {{{"cores", cores_text(cores_without_quota(facts))}}},
                    "give the job more cores: docker run --cpus, taskset, the CPU limit of the pod"};
@@ -100,30 +100,30 @@ std::optional<Candidate> cpu_oversubscribed(const FindingInput& facts) {
   return Candidate{fmt::format("threads that want to run wait for {} {} of the time{}",
                                facts.config.declared.cores == 1
                                    ? "the one core"
-                                   : "one of " + show_cores(facts.config.declared.cores),
-                               show_percent(facts.share(Cause::contention)), used_words(facts)),
+                                   : "one of " + format_cores(facts.config.declared.cores),
+                               format_percent(facts.share(Cause::contention)), used_words(facts)),
                    {{{"cores", cores_text(cores_wanted(facts))}}},
                    fewer_words(facts)};
 }
 
 std::optional<Candidate> memory_grows(const FindingInput& facts) {
-  const double growth = facts.metric("memory.growth_bytes_per_s");
+  const double growth = facts.metric(metric::memory_growth_bytes_per_s);
   const double window = seconds(facts.analysis.account.window);
   if (window < kLongEnough || growth * window < kGrown) return std::nullopt;
   const double workers = static_cast<double>(std::max<std::int64_t>(1, facts.threads_of_host()));
   std::string evidence = fmt::format("resident memory grows {} per minute, {} of it per worker",
-                                     show_size(60 * growth), show_size(60 * growth / workers));
-  const double own = facts.metric("memory.worker_private_bytes");
-  if (own > 0) evidence += fmt::format(", which has {} of its own", show_size(own));
-  if (const double copied = facts.metric("memory.copied_bytes"); copied > 0) {
+                                     format_size(60 * growth), format_size(60 * growth / workers));
+  const double own = facts.metric(metric::memory_worker_private_bytes);
+  if (own > 0) evidence += fmt::format(", which has {} of its own", format_size(own));
+  if (const double copied = facts.metric(metric::memory_copied_bytes); copied > 0) {
     evidence += fmt::format("; of it {} are copies of what the trainer's data set has: {}",
-                            show_size(copied), facts.named("memory.copied_bytes"));
+                            format_size(copied), facts.named(metric::memory_copied_bytes));
   }
   const auto all = static_cast<double>(facts.record.machine.memory_bytes);
-  const double left = all - facts.metric("memory.resident_bytes");
+  const double left = all - facts.metric(metric::memory_resident_bytes);
   if (all > 0 && left / growth < kFarAway) {
-    evidence += fmt::format("; the limit of {} is reached in about {}", show_size(all),
-                            show_duration(std::llround(1e9 * std::max(0.0, left / growth))));
+    evidence += fmt::format("; the limit of {} is reached in about {}", format_size(all),
+                            format_duration(std::llround(1e9 * std::max(0.0, left / growth))));
   }
   return Candidate{evidence,
                    {},
@@ -152,22 +152,23 @@ std::string with_depth(const FindingInput& facts, const std::string& otherwise) 
 }  // namespace
 
 std::optional<Candidate> memory_limit_near(const FindingInput& facts) {
-  const double shm = facts.metric("memory.shm_limit_bytes");
-  const double shm_used = facts.metric("memory.shm_peak_bytes");
+  const double shm = facts.metric(metric::memory_shm_limit_bytes);
+  const double shm_used = facts.metric(metric::memory_shm_peak_bytes);
   if (shm > 0 && shm_used >= kNearLimit * shm) {
-    return Candidate{
-        fmt::format("{} of the {} of /dev/shm were in use", show_size(shm_used), show_size(shm)),
-        shallower(facts), with_depth(facts, "docker run --shm-size with more")};
+    return Candidate{fmt::format("{} of the {} of /dev/shm were in use", format_size(shm_used),
+                                 format_size(shm)),
+                     shallower(facts), with_depth(facts, "docker run --shm-size with more")};
   }
   const auto all = static_cast<double>(facts.record.machine.memory_bytes);
-  const double used = facts.metric("memory.resident_bytes");
+  const double used = facts.metric(metric::memory_resident_bytes);
   if (all <= 0 || used < kNearLimit * all) return std::nullopt;
-  return Candidate{fmt::format("{} of {} of memory are in use", show_size(used), show_size(all)),
-                   shallower(facts), with_depth(facts, "fewer workers")};
+  return Candidate{
+      fmt::format("{} of {} of memory are in use", format_size(used), format_size(all)),
+      shallower(facts), with_depth(facts, "fewer workers")};
 }
 
 std::optional<Candidate> open_files_near_limit(const FindingInput& facts) {
-  const double open = facts.metric("files.open"), limit = facts.metric("files.limit");
+  const double open = facts.metric(metric::files_open), limit = facts.metric(metric::files_limit);
   if (limit <= 0 || open < kNearFiles * limit) return std::nullopt;
   return Candidate{
       fmt::format("a process has {:.0f} of the {:.0f} files open that it may have", open, limit),

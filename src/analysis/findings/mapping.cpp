@@ -26,9 +26,10 @@ double faster_in_order(const FindingInput& facts, double in_vain) {
 // the page cache costs less than the row is worth.
 std::optional<Candidate> indices_mapping(const FindingInput& facts) {
   const double waits = facts.share(Cause::read) + facts.share(Cause::decode);
-  if (facts.metric("datasets.mapped") < kMaxRows || waits < kMinReportedShare) return std::nullopt;
-  const double used = facts.metric("datasets.row_bytes");
-  const double fetched = facts.metric("datasets.row_storage_bytes");
+  if (facts.metric(metric::datasets_mapped) < kMaxRows || waits < kMinReportedShare)
+    return std::nullopt;
+  const double used = facts.metric(metric::datasets_row_bytes);
+  const double fetched = facts.metric(metric::datasets_row_storage_bytes);
   if (used <= 0 || fetched < kMuchFetched * used) return std::nullopt;
   const double faster = faster_in_order(facts, fetched / used);
   if (faster < 1 + kMinReportedShare) return std::nullopt;
@@ -37,7 +38,7 @@ std::optional<Candidate> indices_mapping(const FindingInput& facts) {
       fmt::format("rows are looked up one by one in an indices mapping (shuffle, select): for one "
                   "of {}, {} are fetched from storage, {:.3g} times as much; reading waits {} of "
                   "the time",
-                  show_size(used), show_size(fetched), fetched / used, show_percent(waits)),
+                  format_size(used), format_size(fetched), fetched / used, format_percent(waits)),
       {{{"read.speed", fmt::format("{:.3g}", faster)}}},
       std::string("dataset.flatten_indices(), once behind shuffle() and select(), or "
                   "dataset.to_iterable_dataset(num_shards=64).shuffle(buffer_size=10_000): both "

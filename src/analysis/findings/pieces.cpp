@@ -23,9 +23,11 @@ double named_share(const FindingInput& facts, std::string_view stage) {
 
 // What a read brings, where it is a piece of several samples.
 std::string size_of_pieces(const FindingInput& facts) {
-  const double reads = facts.metric("source.requests"), samples = facts.metric("source.samples");
+  const double reads = facts.metric(metric::source_requests),
+               samples = facts.metric(metric::source_samples);
   if (reads <= 0 || samples <= 0) return "";
-  return fmt::format(", in reads of {}", show_size(facts.metric("source.bytes_brought") / reads));
+  return fmt::format(", in reads of {}",
+                     format_size(facts.metric(metric::source_bytes_brought) / reads));
 }
 
 std::string_view way_to_smaller_pieces(const FindingInput& facts) {
@@ -43,9 +45,9 @@ std::string ways_to_smaller_pieces(const FindingInput& facts) {
 }  // namespace
 
 std::optional<Candidate> read_amplification(const FindingInput& facts) {
-  const double used = facts.metric("source.bytes_of_samples");
-  const double brought = facts.metric("source.bytes_brought");
-  const double unpacked = facts.metric("source.bytes_unpacked");
+  const double used = facts.metric(metric::source_bytes_of_samples);
+  const double brought = facts.metric(metric::source_bytes_brought);
+  const double unpacked = facts.metric(metric::source_bytes_unpacked);
   const double ratio = used > 0 ? std::max(brought, unpacked) / used : 0;
   if (ratio < kMuchMore || facts.share(Cause::read) < kMinReportedShare) return std::nullopt;
   const bool by_unpacking = unpacked > kMuchMore * used && brought < kMuchMore * unpacked;
@@ -56,7 +58,7 @@ std::optional<Candidate> read_amplification(const FindingInput& facts) {
       fmt::format("reading {} {:.1f} bytes for each that is used{}: {} of the time",
                   by_unpacking ? "unpacks" : "brings", ratio,
                   by_unpacking ? "" : size_of_pieces(facts),
-                  show_percent(facts.share(Cause::read))),
+                  format_percent(facts.share(Cause::read))),
       {changes},
       by_unpacking && way_to_smaller_pieces(facts).empty()
           ? "store the shards as they are, not compressed, or read the samples of a shard "
@@ -67,13 +69,13 @@ std::optional<Candidate> read_amplification(const FindingInput& facts) {
 }
 
 std::optional<Candidate> library_lock(const FindingInput& facts) {
-  if (facts.metric("source.waited_for_lock_s") <= 0) return std::nullopt;
+  if (facts.metric(metric::source_waited_for_lock_s) <= 0) return std::nullopt;
   const double share = named_share(facts, name_of(Stage::read));
   if (share < kNoticeableWait || facts.share(Cause::read) < kMinReportedShare) return std::nullopt;
   Candidate candidate{
       fmt::format("a library lets in one thread at a time, and {} of reading is waiting for its "
                   "lock: {} of the time",
-                  show_percent(share), show_percent(facts.share(Cause::read))),
+                  format_percent(share), format_percent(facts.share(Cause::read))),
       {{{"read.speed", fmt::format("{:.3g}", 1 / std::max(1 - share, 0.01))}}},
       "workers that are processes have a lock each (DataLoader's are): open the file in the "
       "worker, "

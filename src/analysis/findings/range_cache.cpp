@@ -14,22 +14,22 @@ constexpr double kMuchAgain = 0.1;  // of what was fetched
 }  // namespace
 
 std::optional<Candidate> cache_too_small(const FindingInput& facts) {
-  const double fetched = facts.metric("range_cache.bytes_fetched");
-  const double again = facts.metric("range_cache.bytes_fetched_again");
-  const double least = facts.metric("range_cache.least_size");
-  const double size = facts.metric("range_cache.size");
+  const double fetched = facts.metric(metric::range_cache_bytes_fetched);
+  const double again = facts.metric(metric::range_cache_bytes_fetched_again);
+  const double least = facts.metric(metric::range_cache_least_size);
+  const double size = facts.metric(metric::range_cache_size);
   if (fetched <= 0 || again < kMuchAgain * fetched || least <= size ||
       facts.share(Cause::read) < kMinReportedShare)
     return std::nullopt;
-  const std::string wanted = spell_size(static_cast<Bytes>(least));
+  const std::string wanted = size_to_text(static_cast<Bytes>(least));
   const double faster = 1 / std::max(1 - again / fetched, 0.01);
   return Candidate{
       fmt::format("{} of {} that servers sent had been in the folder before, which holds {}; "
                   "reads are waited for {} of the time",
-                  show_size(again), show_size(fetched), show_size(size),
-                  show_percent(facts.share(Cause::read))),
-      {{{"read.speed", spell_real(faster)}}},
-      fmt::format("a cache of {} at least for what is read again", show_size(least)),
+                  format_size(again), format_size(fetched), format_size(size),
+                  format_percent(facts.share(Cause::read))),
+      {{{"read.speed", real_to_text(faster)}}},
+      fmt::format("a cache of {} at least for what is read again", format_size(least)),
       {{"cache-bytes", wanted}}};
 }
 

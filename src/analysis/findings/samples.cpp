@@ -26,13 +26,13 @@ double share_of_named(const FindingInput& facts, Stage stage, std::string_view w
 // "read.speed=3.6": without nearly all of that part.
 Changes without_part(Stage stage, double part) {
   const double times = std::round(10 / (1 - (1 - kLeft) * part)) / 10;
-  return {{std::string(name_of(stage)) + ".speed", spell_real(times)}};
+  return {{std::string(name_of(stage)) + ".speed", real_to_text(times)}};
 }
 
 std::string taken_words(const FindingInput& facts, Stage stage, Cause cause, double part) {
-  return fmt::format("{} of {}, {}, for which the trainer waits {} of the time", show_percent(part),
-                     name_of(stage), mean_words(facts.stages[stage]),
-                     show_percent(facts.share(cause)));
+  return fmt::format("{} of {}, {}, for which the trainer waits {} of the time",
+                     format_percent(part), name_of(stage), mean_words(facts.stages[stage]),
+                     format_percent(facts.share(cause)));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ double waited_for_single_samples(const FindingInput& facts) {
 // Samples in memory are so cheap that the calls for each of them, and stacking them, are the work.
 std::optional<Candidate> batched_indexing(const FindingInput& facts) {
   constexpr std::int64_t kMinCount = 16;  // samples of a batch
-  if (facts.metric("data.cheap_samples") <= 0 || facts.config.loader.batch_size < kMinCount ||
+  if (facts.metric(metric::data_cheap_samples) <= 0 || facts.config.loader.batch_size < kMinCount ||
       waited_for_single_samples(facts) < kMinReportedShare)
     return std::nullopt;
   Candidate candidate;
@@ -52,7 +52,7 @@ std::optional<Candidate> batched_indexing(const FindingInput& facts) {
       "the data set gives the {} of a batch one by one, each in less than 50 us, and then they are "
       "stacked: {} of the time",
       plural(facts.config.loader.batch_size, "sample"),
-      show_percent(waited_for_single_samples(facts)));
+      format_percent(waited_for_single_samples(facts)));
   // A TensorDataset took a tenth of the time or less, with 256 samples per batch on two cores.
   Changes& faster = candidate.options.emplace_back();
   for (const Stage stage : {Stage::opaque, Stage::collate})
@@ -89,12 +89,12 @@ double waited_for_opens(const FindingInput& facts) {
 std::optional<Candidate> opened_per_sample(const FindingInput& facts) {
   constexpr double kMostly = 0.5;  // of the opens
   const double part = share_of_named(facts, Stage::read, kOfOpens);
-  const double again = facts.metric("read.opened_again");
+  const double again = facts.metric(metric::read_opened_again);
   if (part < kMuchOfStage || again < kMostly || waited_for_opens(facts) < kMinReportedShare)
     return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
-      "files are opened for each sample, {} of them again ({}); that is {}", show_percent(again),
+      "files are opened for each sample, {} of them again ({}); that is {}", format_percent(again),
       facts.named(name_of(Stage::read)), taken_words(facts, Stage::read, Cause::read, part));
   candidate.options = {without_part(Stage::read, part)};
   candidate.pytorch =
@@ -106,13 +106,13 @@ std::optional<Candidate> opened_per_sample(const FindingInput& facts) {
 // Chunks of HDF5, which are read and unpacked as a whole.
 std::optional<Candidate> chunk_amplification(const FindingInput& facts) {
   constexpr double kMuchLarger = 2;
-  const double times = facts.metric("read.chunks_per_used");
+  const double times = facts.metric(metric::read_chunks_per_used);
   if (times < kMuchLarger || facts.share(Cause::read) < kMinReportedShare) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
       "samples lie in chunks that hold {:.3g} times what is used of them, and each is read and "
       "unpacked as a whole, {}: {} of the time",
-      times, mean_words(facts.stages[Stage::read]), show_percent(facts.share(Cause::read)));
+      times, mean_words(facts.stages[Stage::read]), format_percent(facts.share(Cause::read)));
   candidate.options = {{{"read.speed", "2"}}};
   candidate.pytorch =
       "store it in chunks of about a sample (h5py: create_dataset(..., chunks=(1, ...))), or read "

@@ -32,7 +32,7 @@ Changes with_more_at_work(const FindingInput& facts, std::int64_t working, std::
   Changes changes;
   for (const Stage stage : kMakingStages) {
     if (facts.stages[stage].count > 0)
-      changes.push_back({std::string(name_of(stage)) + ".speed", spell_real(factor)});
+      changes.push_back({std::string(name_of(stage)) + ".speed", real_to_text(factor)});
   }
   return changes;
 }
@@ -48,7 +48,7 @@ std::optional<Candidate> too_few_shards(const FindingInput& facts) {
   return Candidate{
       fmt::format("a worker reads whole shards, and the stream of a rank has {}: {}, while the "
                   "trainer waits {} of the time",
-                  shards, idle_words(workers, shards), show_percent(waits)),
+                  shards, idle_words(workers, shards), format_percent(waits)),
       {with_more_at_work(facts, shards, of_rank)},
       ways_to_more(facts, of_rank * facts.config.trainer.ranks)};
 }

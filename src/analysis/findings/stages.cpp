@@ -26,7 +26,7 @@ std::optional<Candidate> slow_stage(const FindingInput& facts, Cause cause, Stag
   const std::string named = facts.named(name_of(stage));
   const bool is_declared = facts.config.cost_of(stage) != nullptr && named.empty();
   return Candidate{fmt::format("the trainer waits {} of the time for {}, {}{}{}",
-                               show_percent(facts.share(cause)), name_of(cause),
+                               format_percent(facts.share(cause)), name_of(cause),
                                mean_words(facts.stages[stage]), named.empty() ? "" : ": ", named),
                    {{{std::string(name_of(stage)) + ".speed", "2"}}},
                    is_declared ? declared_words(stage) : pytorch};
@@ -122,19 +122,19 @@ std::optional<Candidate> own_code(const FindingInput& facts) {
   // What is waited for is no faster on an idle core.
   const bool waits = 2 * code.blocked() > code.wall;
   const std::string what =
-      waits
-          ? fmt::format(
-                "they wait {} of their time and compute little; more workers wait side "
-                "by side, unless it is for one lock",
-                show_percent(static_cast<double>(code.blocked()) / static_cast<double>(code.wall)))
-          : "whole arrays instead of loops in Python, and do once, ahead, what is the same in "
-            "every epoch";
+      waits ? fmt::format(
+                  "they wait {} of their time and compute little; more workers wait side "
+                  "by side, unless it is for one lock",
+                  format_percent(static_cast<double>(code.blocked()) /
+                                 static_cast<double>(code.wall)))
+            : "whole arrays instead of loops in Python, and do once, ahead, what is the same in "
+              "every epoch";
   return slow_stage(facts, Cause::opaque, Stage::opaque, where + what);
 }
 
 std::optional<Candidate> loader_not_seen(const FindingInput& facts) {
   if (facts.sees_inside() || facts.share(Cause::opaque) < kMinReportedShare) return std::nullopt;
-  const std::string share = show_percent(facts.share(Cause::opaque));
+  const std::string share = format_percent(facts.share(Cause::opaque));
   if (is_trace_engine(facts.record.engine))
     return Candidate{fmt::format("the trainer waits {} of the time for its DataLoader, and a trace "
                                  "does not look into that",
@@ -153,11 +153,11 @@ std::optional<Candidate> loader_not_seen(const FindingInput& facts) {
 
 std::optional<Candidate> padding_waste(const FindingInput& facts) {
   constexpr double kMuch = 0.25;
-  const double share = facts.metric("collate.padding_share");
+  const double share = facts.metric(metric::collate_padding_share);
   if (share < kMuch) return std::nullopt;
   return Candidate{fmt::format("{} of the elements of batches whose samples differ in length are "
                                "padding",
-                               show_percent(share)),
+                               format_percent(share)),
                    {},
                    facts.config.has_data()
                        ? "pack texts one behind the other (without pad=N), or take a smaller window"
@@ -170,7 +170,7 @@ std::optional<Candidate> other_loader(const FindingInput& facts) {
   return Candidate{
       fmt::format("the training takes batches of more than one loader, and waits {} of "
                   "the time for others than the one that is measured: {}",
-                  show_percent(facts.share(Cause::launch)), facts.named(name_of(Stage::launch))),
+                  format_percent(facts.share(Cause::launch)), facts.named(name_of(Stage::launch))),
       {{{"launch.speed", "1000"}}},
       "more workers for that loader: " + loader_words(facts.record, {"num_workers="})};
 }
@@ -186,8 +186,8 @@ std::optional<Candidate> slow_sampler(const FindingInput& facts) {
   candidate.evidence = fmt::format(
       "the sampler takes {} of the trainer's own thread for each batch, waited for {} of the time, "
       "and no worker can take that over: {}",
-      show_duration(static_cast<Nanos>(facts.metric("sampler.s") * kSecond)), show_percent(waited),
-      facts.named("sampler"));
+      format_duration(static_cast<Nanos>(facts.metric(metric::sampler_s) * kSecond)),
+      format_percent(waited), facts.named("sampler"));
   candidate.options = {{{"launch.speed", "10"}}};
   candidate.pytorch =
       "draw an epoch's indices at once in the sampler's __iter__ (numpy, torch.randperm, "
@@ -197,7 +197,7 @@ std::optional<Candidate> slow_sampler(const FindingInput& facts) {
 
 // "8.876 ms a step", the mean over the ranks as the account is.
 std::string waited_each_step(const FindingInput& facts, Cause cause) {
-  return show_duration(of_step(facts.record, facts.analysis.account.stall[cause])) + " a step";
+  return format_duration(of_step(facts.record, facts.analysis.account.stall[cause])) + " a step";
 }
 
 // The GPU has the batch, and waits for the host between kernels.
@@ -215,16 +215,16 @@ std::optional<Candidate> slow_trainer(const FindingInput& facts) {
   if (facts.waits_for_wrapper()) {
     candidate.evidence =
         fmt::format("what the loader is wrapped in takes {} of the time for itself ({}), {}",
-                    show_percent(facts.share(Cause::launch)), facts.named(name_of(Stage::launch)),
+                    format_percent(facts.share(Cause::launch)), facts.named(name_of(Stage::launch)),
                     mean_words(facts.stages[Stage::launch]));
     candidate.options.push_back({{"launch.speed", "10"}});
     candidate.pytorch =
         "fewer and larger tensors in a batch; less that is done with each batch there";
     return candidate;
   }
-  candidate.evidence =
-      fmt::format("a batch is there and the trainer is slow to use it {} of the time, {}",
-                  show_percent(facts.share(Cause::launch)), waited_each_step(facts, Cause::launch));
+  candidate.evidence = fmt::format(
+      "a batch is there and the trainer is slow to use it {} of the time, {}",
+      format_percent(facts.share(Cause::launch)), waited_each_step(facts, Cause::launch));
   if (facts.config.trainer.in_flight == 1) {
     candidate.options.push_back({{"in-flight", "2"}});
     // What is in flight can only run beside a compute where it is not copied between two of them.
@@ -244,7 +244,7 @@ std::optional<Candidate> slow_trainer(const FindingInput& facts) {
 std::optional<Candidate> gpu_is_the_limit(const FindingInput& facts) {
   if (!facts.analysis.has_busy || facts.analysis.verdict.bound_by != "compute") return std::nullopt;
   return Candidate{fmt::format("{}, busy {} of the time", limit_words(facts.record),
-                               show_percent(facts.analysis.busy.mean)),
+                               format_percent(facts.analysis.busy.mean)),
                    {{{"compute.speed", "1000"}}},
                    "make the step itself faster: torch.compile, mixed precision, a larger batch"};
 }

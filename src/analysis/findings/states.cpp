@@ -13,33 +13,34 @@ constexpr double kMuchOfStep = 0.02;    // of the trainer's thread
 constexpr double kMuchOfWorker = 0.05;  // of the time in which a worker makes a batch
 constexpr double kOften = 0.2;          // of the batches: more seldom is asked for as it is
 
-std::string words(double s) { return show_duration(std::llround(s * 1e9)); }
+std::string words(double s) { return format_duration(std::llround(s * 1e9)); }
 
 }  // namespace
 
 std::optional<Candidate> state_snapshots(const FindingInput& facts) {
   const double often =
-      std::max(facts.metric("state.trainer_share"), facts.metric("state.worker_share"));
+      std::max(facts.metric(metric::state_trainer_share), facts.metric(metric::state_worker_share));
   const double step = seconds(facts.analysis.step_time.quantile(0.5));
   if (often < kOften || step <= 0) return std::nullopt;
-  const double trainer = facts.metric("state.trainer_s"), worker = facts.metric("state.worker_s");
-  const double of_step = trainer * facts.metric("state.trainer_share") / step;
+  const double trainer = facts.metric(metric::state_trainer_s),
+               worker = facts.metric(metric::state_worker_s);
+  const double of_step = trainer * facts.metric(metric::state_trainer_share) / step;
   const auto makers =
       static_cast<double>(std::max<std::int64_t>(facts.config.loader.num_workers, 1));
-  const double of_worker = worker * facts.metric("state.worker_share") / (makers * step);
+  const double of_worker = worker * facts.metric(metric::state_worker_share) / (makers * step);
   if (of_step < kMuchOfStep && of_worker < kMuchOfWorker) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
       "the loader makes its state with {} of the batches, for going on where a run was stopped: {} "
       "of "
       "the trainer's thread each, {} of its time",
-      show_percent(std::min(often, 1.0)), words(trainer), show_percent(of_step));
+      format_percent(std::min(often, 1.0)), words(trainer), format_percent(of_step));
   if (worker > 0) {
-    candidate.evidence +=
-        fmt::format(", and {} of a worker, {} of its time", words(worker), show_percent(of_worker));
+    candidate.evidence += fmt::format(", and {} of a worker, {} of its time", words(worker),
+                                      format_percent(of_worker));
   }
-  if (const double bytes = facts.metric("state.bytes"); bytes > 0)
-    candidate.evidence += fmt::format(", which sends {} of it", show_size(bytes));
+  if (const double bytes = facts.metric(metric::state_bytes); bytes > 0)
+    candidate.evidence += fmt::format(", which sends {} of it", format_size(bytes));
   candidate.pytorch = loader_words(facts.record, {"snapshot_every_n_steps=100"}) +
                       ", of a StatefulDataLoader: a state is made with each 100th batch, and one "
                       "asked for in between "

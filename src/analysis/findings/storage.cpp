@@ -53,7 +53,7 @@ double read_rate(const FindingInput& facts) {
 }
 
 std::string duration_words(double seconds) {
-  return show_duration(static_cast<Nanos>(seconds * 1e9));
+  return format_duration(static_cast<Nanos>(seconds * 1e9));
 }
 
 // What tells latency and bandwidth apart: a request by itself, and those that run at once.
@@ -69,7 +69,7 @@ std::string requests_words(const FindingInput& facts) {
                         duration_words(*requests->alone));
   if (requests->is_limited_each())
     text += fmt::format("; each gets {} by itself, as fast with others beside it as with few",
-                        show_byte_rate(requests->rate_of_each()));
+                        format_byte_rate(requests->rate_of_each()));
   if (requests->is_full() && requests->may_be_limited_each())
     text += "; nearly as many ran at once all the time, so a limit of each would look the same";
   return text;
@@ -79,7 +79,7 @@ std::string requests_words(const FindingInput& facts) {
 std::string probed_storage_words(const FindingInput& facts) {
   const double probed = probed_rates(facts.record).storage_bytes_per_s;
   const bool is_local = !request_times(facts.record);
-  return probed > 0 && is_local ? "; probe measured " + show_byte_rate(probed) + " here" : "";
+  return probed > 0 && is_local ? "; probe measured " + format_byte_rate(probed) + " here" : "";
 }
 
 std::string reads_at_once(const FindingInput& facts) {
@@ -98,7 +98,7 @@ std::string less_reading_words(const FindingInput& facts) {
     return "pack the samples into shards, which are opened once per worker, or store fewer bytes";
   const std::string fewer =
       facts.has_arrays() ? "store fewer bytes per sample (float16, uint8)" : "store smaller images";
-  const bool is_streamed = facts.metric("data.shards") > 0;
+  const bool is_streamed = facts.metric(metric::data_shards) > 0;
   if (is_streamed || facts.config.data.access == FileAccess::mmap) return fewer;
   return fewer + ", or try --access mmap, which asks the kernel for nothing";
 }
@@ -123,7 +123,7 @@ void hide_latency_of_requests(const FindingInput& facts, Candidate& candidate) {
 
 // More requests do not make it wider.
 std::string fewer_bytes_words(const FindingInput& facts) {
-  const bool is_kept = facts.metric("range_cache.size") > 0;
+  const bool is_kept = facts.metric(metric::range_cache_size) > 0;
   const bool may_keep = access_row(facts.config.data.access).remote && !is_kept;
   return fmt::format("store fewer bytes per sample ({}), {}or copy the data to a local disk first",
                      facts.has_arrays() ? "float16 or uint8" : "smaller images, quality 85",
@@ -147,9 +147,9 @@ std::optional<Candidate> storage_latency(const FindingInput& facts) {
   Candidate candidate;
   const std::string requests = requests_words(facts);
   candidate.evidence = fmt::format(
-      "reads wait {} each{}: {} of the time{}", show_duration(mean_of(facts.stages[Stage::read])),
+      "reads wait {} each{}: {} of the time{}", format_duration(mean_of(facts.stages[Stage::read])),
       requests.empty() ? " for the first byte and " + reads_at_once(facts) : "",
-      show_percent(facts.share(Cause::read)), requests);
+      format_percent(facts.share(Cause::read)), requests);
   candidate.evidence += probed_storage_words(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.pytorch =
@@ -166,9 +166,9 @@ std::optional<Candidate> storage_bandwidth(const FindingInput& facts) {
   if (!reads_wait(facts) || !bandwidth_is_full(facts) || shared_storage(facts)) return std::nullopt;
   const double ceiling = facts.config.declared.storage_bandwidth;
   Candidate candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time{}",
-                                  show_byte_rate(read_rate(facts)),
-                                  ceiling > 0 ? " of " + show_byte_rate(ceiling) : std::string(),
-                                  show_percent(facts.share(Cause::read)), requests_words(facts)) +
+                                  format_byte_rate(read_rate(facts)),
+                                  ceiling > 0 ? " of " + format_byte_rate(ceiling) : std::string(),
+                                  format_percent(facts.share(Cause::read)), requests_words(facts)) +
                           probed_storage_words(facts),
                       {{{"read.speed", "2"}}},
                       fewer_bytes_words(facts)};
@@ -187,22 +187,22 @@ std::optional<Candidate> storage_concurrency(const FindingInput& facts) {
   return Candidate{fmt::format("the storage answers {} at once, which {} keep waiting: {} of the "
                                "time",
                                plural(places, "read"), plural(facts.threads(), "worker"),
-                               show_percent(facts.share(Cause::read))),
+                               format_percent(facts.share(Cause::read))),
                    {{number("storage-concurrency", 2 * places)}},
                    "fewer and larger reads (shards), or data on storage that answers more of them "
                    "at once"};
 }
 
 // Parsing and copying in the reader, which no faster storage helps.
-std::optional<Candidate> read_on_cpu(const FindingInput& facts) {
+std::optional<Candidate> cpu_bound_reads(const FindingInput& facts) {
   if (facts.share(Cause::read) < kMinReportedShare || reads_wait(facts)) return std::nullopt;
   const StageStats& read = facts.stages[Stage::read];
   if (read.wall <= 0 || read.cpu < read.blocked()) return std::nullopt;
   const double on_cpu = static_cast<double>(read.cpu) / static_cast<double>(read.wall);
   return Candidate{fmt::format("reads take {} each, {} of it on a CPU and not waiting for the "
                                "storage: {} of the time",
-                               show_duration(mean_of(read)), show_percent(on_cpu),
-                               show_percent(facts.share(Cause::read))),
+                               format_duration(mean_of(read)), format_percent(on_cpu),
+                               format_percent(facts.share(Cause::read))),
                    {{{"read.speed", "2"}}},
                    less_reading_words(facts)};
 }
@@ -218,10 +218,10 @@ std::optional<Candidate> small_files(const FindingInput& facts) {
   if (bytes <= 0 || bytes > kSmallFile || bandwidth_is_full(facts)) return std::nullopt;
   const Nanos latency = facts.config.declared.storage_latency;
   Changes packed = {{"read.speed", std::to_string(kSamplesOfShard)}};
-  if (latency > 0) packed = {{"storage-latency", spell_roughly(latency / kSamplesOfShard)}};
+  if (latency > 0) packed = {{"storage-latency", roughly_to_text(latency / kSamplesOfShard)}};
   return Candidate{fmt::format("{} wait {} each: the first byte of a small file costs more than "
                                "its bytes",
-                               "reads of " + show_size(bytes), show_duration(mean_of(read))),
+                               "reads of " + format_size(bytes), format_duration(mean_of(read))),
                    {packed},
                    "pack the samples into shards that are read in one go: webdataset.WebDataset("
                    "\"train-{000..127}.tar\")"};
@@ -236,8 +236,8 @@ std::optional<Candidate> decompression(const FindingInput& facts) {
   const std::string how = facts.named(name_of(Stage::read_decompress));
   return Candidate{
       fmt::format("unpacking what is stored{} takes {} each, {} of reading: {} of the time",
-                  how.empty() ? "" : " (" + how + ")", show_duration(mean_of(unpack)),
-                  show_percent(part), show_percent(facts.share(Cause::read))),
+                  how.empty() ? "" : " (" + how + ")", format_duration(mean_of(unpack)),
+                  format_percent(part), format_percent(facts.share(Cause::read))),
       {{{"read.decompress.speed", "4"}}},
       facts.config.has_data() && facts.is_packed()
           ? "store the shards as they are (JPEG and PNG are compressed already), or with zstd or "
@@ -246,15 +246,15 @@ std::optional<Candidate> decompression(const FindingInput& facts) {
 }
 
 std::optional<Candidate> cold_cache(const FindingInput& facts) {
-  const double checked = facts.metric("cache.checked_bytes");
-  const double resident = facts.metric("cache.resident_bytes");
+  const double checked = facts.metric(metric::cache_checked_bytes);
+  const double resident = facts.metric(metric::cache_resident_bytes);
   if (checked <= 0 || resident >= kMostly * checked || !reads_wait(facts)) return std::nullopt;
   if (access_row(facts.record.config.data.access).direct)
     return std::nullopt;  // past the page cache
   return Candidate{
       fmt::format("{} of the data was in the page cache when the run began, and reads "
                   "wait {} of the time",
-                  show_percent(resident / checked), show_percent(facts.share(Cause::read))),
+                  format_percent(resident / checked), format_percent(facts.share(Cause::read))),
       {{{"read.speed", "100"}}},
       "read the data once before the training where it fits into memory",
       {{"cache", "warm"}}};

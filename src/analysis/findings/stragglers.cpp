@@ -131,7 +131,7 @@ std::string times_beside_others(const RunRecord& record, const std::vector<std::
       mean(own) <= 0)
     return "";
   return fmt::format(": {} takes {} there, on the others {}", name_of(*stage),
-                     show_duration(mean(own)), show_duration(mean(others)));
+                     format_duration(mean(own)), format_duration(mean(others)));
 }
 
 std::string what_to_look_at(const FindingInput& facts, bool by_word, const std::string& names,
@@ -168,10 +168,10 @@ std::optional<Candidate> straggler_rank(const FindingInput& facts) {
   return Candidate{
       fmt::format(
           "{} {}: the others wait up to {} of the time for {}, and {} chiefly for {} ({}){}", names,
-          is_one ? "is the straggler" : "are the stragglers", show_percent(most),
+          is_one ? "is the straggler" : "are the stragglers", format_percent(most),
           is_one ? "it" : "them", is_one ? "it waits" : "they wait",
           words_of_cause(cause, facts.record, mean),
-          show_percent(share_of(mean.stall[cause], mean)),
+          format_percent(share_of(mean.stall[cause], mean)),
           times_beside_others(facts.record, slow, cause)),
       {},
       what_to_look_at(facts, cause == Cause::launch && waits_for_notifications(facts.record, mean),
@@ -192,9 +192,9 @@ std::optional<Candidate> straggler_worker(const FindingInput& facts) {
       facts.record.ranks.size() > 1 ? fmt::format(" of rank {}", slow->rank) : "";
   return Candidate{
       fmt::format("worker {}{} takes {} for a {}, the others {}: {} of the time", slow->worker,
-                  whose, show_duration(std::llround(slow->own.mean())),
+                  whose, format_duration(std::llround(slow->own.mean())),
                   slow->of_batches ? "batch" : "sample",
-                  show_duration(std::llround(slow->others.mean())), show_percent(waited)),
+                  format_duration(std::llround(slow->others.mean())), format_percent(waited)),
       {},
       fmt::format("look at what worker {} has to itself: its shards, samples that "
                   "come every so many, the core that it is bound to",

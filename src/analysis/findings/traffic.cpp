@@ -41,12 +41,12 @@ std::string opens_words(const FindingInput& facts) {
 
 // What every worker opens, lists or asks for; of it two names.
 std::string same_words(const FindingInput& facts) {
-  const auto same = static_cast<std::size_t>(std::llround(facts.metric("opens.same")));
-  const std::vector<std::string> names = first_texts(facts.record, "opens.same", 2);
+  const auto same = static_cast<std::size_t>(std::llround(facts.metric(metric::opens_same)));
+  const std::vector<std::string> names = first_texts(facts.record, metric::opens_same, 2);
   if (names.empty()) return "";
   const bool are_all = names.size() >= same;
   return fmt::format("; all workers ask for the same {}{}",
-                     are_all ? "" : show_count(static_cast<std::int64_t>(same)) + ", such as ",
+                     are_all ? "" : format_count(static_cast<std::int64_t>(same)) + ", such as ",
                      fmt::join(names, " and "));
 }
 
@@ -54,18 +54,18 @@ std::string same_words(const FindingInput& facts) {
 
 std::optional<Candidate> request_storm(const FindingInput& facts) {
   const double wall = seconds(facts.analysis.first_batch_wall);
-  const double spent =
-      std::max(facts.metric("requests.trainer_first_s"), facts.metric("requests.worker_first_s"));
+  const double spent = std::max(facts.metric(metric::requests_trainer_first_s),
+                                facts.metric(metric::requests_worker_first_s));
   if (!first_batch_is_late(facts) || spent < kChief * wall) return std::nullopt;
   Candidate candidate;
   candidate.evidence =
       fmt::format("the first batch came after {}, of which requests took {}: before it {}",
-                  show_duration(facts.analysis.first_batch_wall),
-                  show_duration(std::llround(spent * 1e9)), opens_words(facts));
-  if (const double throttled = facts.metric("requests.throttled"); throttled > 0)
+                  format_duration(facts.analysis.first_batch_wall),
+                  format_duration(std::llround(spent * 1e9)), opens_words(facts));
+  if (const double throttled = facts.metric(metric::requests_throttled); throttled > 0)
     candidate.evidence +=
         fmt::format("; {} with 429 or 503 in the job", count_words(throttled, "answer"));
-  if (const double retries = facts.metric("requests.retries"); retries > 0)
+  if (const double retries = facts.metric(metric::requests_retries); retries > 0)
     candidate.evidence += fmt::format(", asked again {}", count_words(retries, "time"));
   candidate.evidence += same_words(facts);
   candidate.pytorch =
@@ -75,9 +75,9 @@ std::optional<Candidate> request_storm(const FindingInput& facts) {
   return candidate;
 }
 
-std::optional<Candidate> frames_in_vain(const FindingInput& facts) {
-  const double each = facts.metric("video.decoded_per_used");
-  if (each < kManyInVain || facts.metric("video.frames_decoded") < kFewFrames ||
+std::optional<Candidate> frames_discarded(const FindingInput& facts) {
+  const double each = facts.metric(metric::video_decoded_per_used);
+  if (each < kManyInVain || facts.metric(metric::video_frames_decoded) < kFewFrames ||
       facts.share(Cause::decode) < kMinReportedShare)
     return std::nullopt;
   return Candidate{
@@ -85,7 +85,7 @@ std::optional<Candidate> frames_in_vain(const FindingInput& facts) {
           "{:.3g} frames are decoded for each that is used: decoding begins at the key frame "
           "before it, or at the beginning of the video where nothing seeks; the trainer "
           "waits {} of the time for decode",
-          each, show_percent(facts.share(Cause::decode))),
+          each, format_percent(facts.share(Cause::decode))),
       {{{std::string(name_of(Stage::decode)) + ".speed", "2"}}},
       "seek to the key frame before the frame (PyAV: container.seek), and take the frames of a "
       "video in one call and in their order (get_frames_at, get_batch); use clips of frames that "

@@ -39,9 +39,9 @@ Pieces pieces_of(const FindingInput& facts) {
   constexpr double kMany = 16, kMaxOfIt = 0.5;
   const StageStats& received = facts.stages[Stage::transport_recv];
   Pieces pieces;
-  pieces.of_batch = facts.metric("transport.descriptors");
+  pieces.of_batch = facts.metric(metric::transport_descriptors);
   pieces.asked_s =
-      facts.metric("transport.descriptors_s") - facts.metric("transport.busy_worker_s");
+      facts.metric(metric::transport_descriptors_s) - facts.metric(metric::transport_busy_worker_s);
   if (received.count == 0) return pieces;
   const double mean_s = seconds(received.wall) / static_cast<double>(received.count);
   pieces.asked_s = std::min(pieces.asked_s, mean_s);
@@ -55,7 +55,8 @@ std::string pieces_words(const Pieces& pieces) {
   return fmt::format(
       "; a batch is in {:.0f} pieces of shared memory, and the trainer asks its "
       "worker for each, {} all together",
-      pieces.of_batch, show_duration(std::llround(pieces.asked_s * static_cast<double>(kSecond))));
+      pieces.of_batch,
+      format_duration(std::llround(pieces.asked_s * static_cast<double>(kSecond))));
 }
 
 // What a worker does to send a batch, as far as it is known: shares of that time.
@@ -75,12 +76,13 @@ struct Packed {
 };
 
 Packed packed_by(const FindingInput& facts) {
-  return {facts.metric("transport.pickled_share"),
-          facts.metric("transport.pickled_bytes"),
-          facts.metric("transport.copied_share"),
-          facts.metric("transport.copied_bytes"),
-          facts.metric("state.bytes") * std::min(1.0, facts.metric("state.worker_share")),
-          facts.metric("transport.descriptors")};
+  return {
+      facts.metric(metric::transport_pickled_share),
+      facts.metric(metric::transport_pickled_bytes),
+      facts.metric(metric::transport_copied_share),
+      facts.metric(metric::transport_copied_bytes),
+      facts.metric(metric::state_bytes) * std::min(1.0, facts.metric(metric::state_worker_share)),
+      facts.metric(metric::transport_descriptors)};
 }
 
 // "; of sending, pickling 4.10 MB is 20.0 % and copying 12.0 MB of tensors into shared memory 70.0
@@ -90,15 +92,15 @@ std::string packed_words(const Packed& packed) {
   std::vector<std::string> words;
   const auto add = [&](const char* what, double bytes, const char* of_what, double share) {
     if (share < kWorthSayingOfIt) return;
-    words.push_back(fmt::format("{} {}{}{} {}", what, show_size(bytes), of_what,
-                                words.empty() ? " is" : "", show_percent(share)));
+    words.push_back(fmt::format("{} {}{}{} {}", what, format_size(bytes), of_what,
+                                words.empty() ? " is" : "", format_percent(share)));
   };
   add("pickling", packed.pickled_bytes, "", packed.pickled);
   add("copying", packed.copied_bytes, " of tensors into shared memory", packed.copied);
   std::string text =
       words.empty() ? "" : fmt::format("; of sending, {}", fmt::join(words, " and "));
   if (packed.is_state())
-    text += fmt::format("; {} of a batch are the loader's state", show_size(packed.state_bytes));
+    text += fmt::format("; {} of a batch are the loader's state", format_size(packed.state_bytes));
   return text;
 }
 
@@ -144,8 +146,8 @@ std::optional<Candidate> without_hand_over(const FindingInput& facts) {
   Candidate candidate{
       fmt::format("batches take {} to make and longer to hand over, sending {} and "
                   "receiving {}; the trainer waits {} of the time for that{}{}",
-                  show_duration(made / sent.count), mean_words(sent), mean_words(received),
-                  show_percent(facts.share(Cause::transport)), pieces_words(pieces),
+                  format_duration(made / sent.count), mean_words(sent), mean_words(received),
+                  format_percent(facts.share(Cause::transport)), pieces_words(pieces),
                   packed_words(packed)),
       {{number("num-workers", 0)}},
       fmt::format("{}, without {} and {}{}", loader_words(facts.record, {"num_workers={}"}),
@@ -170,7 +172,7 @@ std::optional<Candidate> trainer_takes_batches(const FindingInput& facts) {
   candidate.evidence = fmt::format(
       "the trainer takes batches from the workers itself, {}, and the GPU waits {} of "
       "the time for that",
-      mean_words(received), show_percent(facts.share(Cause::transport)));
+      mean_words(received), format_percent(facts.share(Cause::transport)));
   const std::string no_wait = "no .item() or print of a tensor in every step";
   candidate.pytorch = is_pageable
                           ? loader_words(facts.record, {"pin_memory=True"}) +
@@ -179,7 +181,7 @@ std::optional<Candidate> trainer_takes_batches(const FindingInput& facts) {
   return candidate;
 }
 
-std::optional<Candidate> serialisation_tax(const FindingInput& facts) {
+std::optional<Candidate> slow_transport(const FindingInput& facts) {
   if (facts.share(Cause::transport) < kMinReportedShare || hands_over_places(facts))
     return std::nullopt;
   if (std::optional<Candidate> without = without_hand_over(facts)) return without;
@@ -187,7 +189,7 @@ std::optional<Candidate> serialisation_tax(const FindingInput& facts) {
   const Packed packed = packed_by(facts);
   return Candidate{fmt::format("finished batches are on their way between workers and trainer {} "
                                "of the time: sending {}, receiving {}{}{}",
-                               show_percent(facts.share(Cause::transport)),
+                               format_percent(facts.share(Cause::transport)),
                                mean_words(facts.stages[Stage::transport]),
                                mean_words(facts.stages[Stage::transport_recv]),
                                pieces_words(pieces), packed_words(packed)),

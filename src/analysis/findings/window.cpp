@@ -18,12 +18,12 @@ bool shares_samples(const FindingInput& facts) {
 }
 
 std::int64_t depth_of(const FindingInput& facts) {
-  return shares_samples(facts) ? facts.config.loader.window.value
+  return shares_samples(facts) ? facts.config.loader.prefetch_depth.value
                                : facts.config.loader.prefetch_factor.value;
 }
 
 std::string_view depth_key(const FindingInput& facts) {
-  return shares_samples(facts) ? "window" : "prefetch-factor";
+  return shares_samples(facts) ? "prefetch-depth" : "prefetch-factor";
 }
 
 // PyTorch has no sample tasks; what shares samples has a queue of batches.
@@ -52,7 +52,7 @@ std::optional<Candidate> order_stall(const FindingInput& facts) {
   const double share = facts.share(facts.analysis.account.order);
   if (!facts.config.loader.in_order || share < kMinReportedShare) return std::nullopt;
   return Candidate{
-      fmt::format("a finished batch waits behind a late one {} of the time", show_percent(share)),
+      fmt::format("a finished batch waits behind a late one {} of the time", format_percent(share)),
       {{{"in-order", "false"}}},
       loader_words(facts.record, {"in_order=False"}) + "  # PyTorch 2.6 or later"};
 }
@@ -71,7 +71,7 @@ std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts) {
   Candidate candidate;
   candidate.evidence =
       fmt::format("with {} of {} the workers rest and then come too late {} of the time",
-                  depth_key(facts), depth, show_percent(std::max(shallow, order)));
+                  depth_key(facts), depth, format_percent(std::max(shallow, order)));
   candidate.ranges = {{std::string(depth_key(facts)), depth, deepest}};
   candidate.pytorch = depth_line(facts);
   candidate.direction = {number(std::string(depth_key(facts)), std::min(2 * depth, deepest))};
@@ -84,14 +84,14 @@ std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts) {
       shares_samples(facts) ? kUsualDepth * facts.config.loader.num_workers : kUsualDepth;
   if (facts.config.loader.num_workers == 0 || depth <= usual || fullness(facts) < kNearlyFull)
     return std::nullopt;
-  const double bytes = facts.metric("memory.host_bytes");
+  const double bytes = facts.metric(metric::memory_host_bytes);
   return Candidate{
       fmt::format(
           "the window of {} per rank is {} full all the time{}",
           plural(depth * (shares_samples(facts) ? 1 : facts.config.loader.num_workers.value),
                  "batch"),
-          show_percent(fullness(facts)),
-          bytes > 0 ? "; " + show_size(bytes) + " of host memory hold it" : ""),
+          format_percent(fullness(facts)),
+          bytes > 0 ? "; " + format_size(bytes) + " of host memory hold it" : ""),
       {{number(std::string(depth_key(facts)), usual)}},
       depth_line(facts)};
 }

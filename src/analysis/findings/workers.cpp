@@ -32,13 +32,13 @@ std::int64_t workers_on_cores(const FindingInput& facts) {
 
 // Memory of one worker in bytes, as measured. 0 if unknown.
 double memory_of_worker(const FindingInput& facts) {
-  return facts.metric("memory.worker_private_bytes");
+  return facts.metric(metric::memory_worker_private_bytes);
 }
 
 // Further workers of each rank that fit into the free memory. Empty if the free memory or the
 // memory of a worker was not measured.
 std::optional<std::int64_t> workers_in_memory(const FindingInput& facts) {
-  const auto free = value_of(facts.record.metrics, "memory.free_bytes");
+  const auto free = value_of(facts.record.metrics, metric::memory_free_bytes);
   const double each = memory_of_worker(facts);
   if (!free || each <= 0) return std::nullopt;
   const double ranks = std::max(
@@ -120,7 +120,7 @@ bool is_worth_trying(const FindingInput& facts) {
 }  // namespace
 
 std::int64_t shards_of_stream(const FindingInput& facts) {
-  return std::llround(facts.metric("data.shards"));
+  return std::llround(facts.metric(metric::data_shards));
 }
 
 // The range ends at 8 times the workers of a measured program, whose data set and machine may not
@@ -146,7 +146,7 @@ double waits_for_workers(const FindingInput& facts) {
 
 std::string memory_words(const FindingInput& facts, const Changes& changes) {
   constexpr double kMuch = 1e9, kMuchOfFree = 0.1;
-  const double each = memory_of_worker(facts), free = facts.metric("memory.free_bytes");
+  const double each = memory_of_worker(facts), free = facts.metric(metric::memory_free_bytes);
   for (const Change& change : changes) {
     if (change.key != "num-workers" || each <= 0) continue;
     const std::int64_t more = parse_count(change.value) - facts.config.loader.num_workers;
@@ -154,8 +154,8 @@ std::string memory_words(const FindingInput& facts, const Changes& changes) {
                        static_cast<double>(facts.hosts()) * each;
     if (more <= 0 || (all < kMuch && (free <= 0 || all < kMuchOfFree * free))) continue;
     std::string text = fmt::format("; {} {} {}", plural(more, "more worker"),
-                                   more == 1 ? "takes" : "take", show_size(all));
-    if (free > 0) text += fmt::format(" of the {} of memory that are free", show_size(free));
+                                   more == 1 ? "takes" : "take", format_size(all));
+    if (free > 0) text += fmt::format(" of the {} of memory that are free", format_size(free));
     return text;
   }
   return "";
@@ -165,7 +165,7 @@ std::string start_words(const FindingInput& facts) {
   const StageStats& starts = facts.stages[Stage::startup];
   if (facts.config.loader.executor != Executor::processes || starts.count == 0) return "";
   return fmt::format("; a worker takes {} to start by {}",
-                     show_duration(starts.wall / starts.count),
+                     format_duration(starts.wall / starts.count),
                      name_of(facts.config.loader.mp_context.value));
 }
 
@@ -174,7 +174,7 @@ namespace {
 // Batches of samples in memory, each of which the trainer makes in less time than it would take to
 // receive it from a worker.
 bool is_dearer_to_receive(const FindingInput& facts) {
-  if (facts.metric("data.cheap_samples") <= 0 || facts.analysis.steps <= 0) return false;
+  if (facts.metric(metric::data_cheap_samples) <= 0 || facts.analysis.steps <= 0) return false;
   Nanos made = 0;
   for (const Stage stage : kMakingStages)
     made += facts.stages[stage].wall - facts.stages[stage].queued;
@@ -205,9 +205,10 @@ std::optional<Candidate> no_workers(const FindingInput& facts) {
   Candidate candidate;
   candidate.evidence = fmt::format(
       "without workers the trainer makes every batch itself, {} of the time{}",
-      show_percent(facts.making()),
-      share_cores ? "; workers would share " + show_cores(facts.cores_per_rank()) + " with training"
-                  : "");
+      format_percent(facts.making()),
+      share_cores
+          ? "; workers would share " + format_cores(facts.cores_per_rank()) + " with training"
+          : "");
   candidate.pytorch = workers_line(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.direction = {number("num-workers", first_workers(facts))};
@@ -230,14 +231,14 @@ std::optional<Candidate> too_few_workers(const FindingInput& facts) {
       never_rest >= kMinReportedShare
           ? fmt::format("{} never {} while the trainer waits {} of the time",
                         plural(workers, "worker"), workers == 1 ? "rests" : "rest",
-                        show_percent(never_rest))
+                        format_percent(never_rest))
           : fmt::format("the trainer waits {} of the time for batches that {} {}",
-                        show_percent(waits), plural(workers, "worker"),
+                        format_percent(waits), plural(workers, "worker"),
                         workers == 1 ? "makes" : "make");
   Candidate candidate;
   candidate.evidence =
       fmt::format("{}; {} per rank, workers are on a CPU {} of their time", what,
-                  show_cores(facts.cores_per_rank()), show_percent(facts.cpu_share()));
+                  format_cores(facts.cores_per_rank()), format_percent(facts.cpu_share()));
   candidate.pytorch = workers_line(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.direction = twice_the_workers(facts);
@@ -251,12 +252,13 @@ std::optional<Candidate> whole_batch_tasks(const FindingInput& facts) {
   const double late = waits_for_workers(facts) - facts.share(Why::capacity);
   const double waits = std::max(late, facts.share(facts.analysis.account.order));
   if (!could_share || waits < kMinReportedShare) return std::nullopt;
-  return Candidate{fmt::format("each batch is made by one of {} alone, and the others cannot help "
-                               "with one that is waited for: {} of the time",
-                               plural(config.loader.num_workers, "worker"), show_percent(waits)),
-                   {{{"task", "sample"},
-                     number("window", config.loader.prefetch_factor * config.loader.num_workers)}},
-                   "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
+  return Candidate{
+      fmt::format("each batch is made by one of {} alone, and the others cannot help "
+                  "with one that is waited for: {} of the time",
+                  plural(config.loader.num_workers, "worker"), format_percent(waits)),
+      {{{"task", "sample"},
+        number("prefetch-depth", config.loader.prefetch_factor * config.loader.num_workers)}},
+      "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
 }
 
 std::optional<Candidate> too_many_workers(const FindingInput& facts) {
@@ -267,8 +269,8 @@ std::optional<Candidate> too_many_workers(const FindingInput& facts) {
   return Candidate{
       fmt::format("{} per rank share {} and wait for {} {} of the time",
                   plural(facts.config.loader.num_workers, "worker"),
-                  show_cores(facts.cores_per_rank()), facts.cores_per_rank() == 1 ? "it" : "one",
-                  show_percent(facts.share(Cause::contention))),
+                  format_cores(facts.cores_per_rank()), facts.cores_per_rank() == 1 ? "it" : "one",
+                  format_percent(facts.share(Cause::contention))),
       {{number("num-workers", cores)}},
       workers_line(facts)};
 }
@@ -288,7 +290,7 @@ std::optional<Candidate> workers_restarted(const FindingInput& facts) {
   if (facts.share(Why::epoch) < kMinReportedShare || !starts_take_time(facts)) return std::nullopt;
   return Candidate{fmt::format("every epoch begins with new workers and an empty window: {} of the "
                                "time{}",
-                               show_percent(facts.share(Why::epoch)), start_words(facts)),
+                               format_percent(facts.share(Why::epoch)), start_words(facts)),
                    {{{"persistent-workers", "true"}}},
                    loader_words(facts.record, {"persistent_workers=True"})};
 }

@@ -118,7 +118,7 @@ bool CudaDevice::submit_copy(const CopyJob& job) {
   step.index = job.step;
   step.marks = take_marks();
   const Bytes copied = job.host != nullptr ? job.bytes : 0;
-  step.bytes = copied + job.kept;
+  step.bytes = copied + job.reused_bytes;
   step.copied = copied > 0 || job.duration > 0;
   if (!step.copied) return true;
 
@@ -292,13 +292,15 @@ DeviceFacts CudaDevice::facts() const {
   }
   if (!compute_.description().empty()) facts.notes.push_back(compute_.description());
   facts.metrics = {
-      {"gpu.buffer_bytes", "bytes", "batches on the GPU of one rank, as copied and normalised",
-       static_cast<double>(buffer_bytes_)},
-      {"gpu.anchor_error_s", "s", "largest uncertainty of the GPU's clock against the host's",
-       seconds(clock_.error())},
-      {"gpu.anchor_drift_s", "s",
-       "most by which the GPU's clock had left the host's when it was set again",
-       seconds(clock_.drift())},
+      make_metric(metric::gpu_buffer_bytes,
+                  "batches on the GPU of one rank, as copied and normalised",
+                  static_cast<double>(buffer_bytes_)),
+      make_metric(metric::gpu_anchor_error_s,
+                  "largest uncertainty of the GPU's clock against the host's",
+                  seconds(clock_.error())),
+      make_metric(metric::gpu_anchor_drift_s,
+                  "most by which the GPU's clock had left the host's when it was set again",
+                  seconds(clock_.drift())),
   };
   for (Metric& metric : link_metrics(std::min(devices, gang_->ranks())))
     facts.metrics.push_back(std::move(metric));

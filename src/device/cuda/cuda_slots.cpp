@@ -11,7 +11,7 @@ namespace {
 
 std::string fallback_sentence(MemoryMode mode, Bytes bytes, const Status& status) {
   return sentence("memory = " + std::string(name_of(mode)) + ": " +
-                      show_size(static_cast<double>(bytes)) +
+                      format_size(static_cast<double>(bytes)) +
                       " cannot be page-locked, so that batches are in ordinary memory and their "
                       "copies keep the trainer",
                   status);
@@ -44,7 +44,7 @@ class PinnedSlots : public HostSlots {
     return data_ + index * static_cast<std::size_t>(slot_bytes_);
   }
   Bytes locked_bytes() const override { return static_cast<Bytes>(count_) * slot_bytes_; }
-  std::string fallback() const override { return ""; }
+  std::string fallback_reason() const override { return ""; }
 
  private:
   std::shared_ptr<DeviceGroup> gang_;
@@ -76,7 +76,7 @@ class OrdinarySlots : public HostSlots {
 
   std::byte* slot(std::size_t index) override { return slots_->slot(index); }
   Bytes locked_bytes() const override { return range_ ? range_->bytes() : 0; }
-  std::string fallback() const override { return fallback_; }
+  std::string fallback_reason() const override { return fallback_; }
 
  private:
   std::shared_ptr<DeviceGroup> gang_;
@@ -144,7 +144,7 @@ std::unique_ptr<HostSlots> wrap_cuda_slots(std::shared_ptr<DeviceGroup> gang, in
   const Bytes bytes = whole_pages(slot_bytes);
   gang->runtime().set_device(device);
   auto slots = std::make_unique<OrdinarySlots>(
-      std::move(gang), device, adopt_mapped_slots(place, count, bytes, Locking::none));
+      std::move(gang), device, wrap_mapped_slots(place, count, bytes, Locking::none));
   if (mode != MemoryMode::pageable) slots->lock(mode, count, bytes);
   slots->tell_gang();
   return slots;

@@ -36,10 +36,10 @@ class RegisteredRange {
   Status status_;
 };
 
-// Where page-locking fails the slots are ordinary memory, and their fallback() says why.
+// Where page-locking fails the slots are ordinary memory, and fallback_reason() gives the cause.
 std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<DeviceGroup> gang, int device,
                                            MemoryMode mode, std::size_t count, Bytes slot_bytes);
-// Shared memory, registered unless the mode is pageable; as MemoryRow::adopt.
+// Shared memory, registered unless the mode is pageable; as MemoryRow::wrap_existing.
 std::unique_ptr<HostSlots> wrap_cuda_slots(std::shared_ptr<DeviceGroup> gang, int device,
                                            MemoryMode mode, std::byte* place, std::size_t count,
                                            Bytes slot_bytes);

@@ -19,9 +19,9 @@ std::optional<double> number_in(const fs::path& file) {
   return value;
 }
 
-void add(std::vector<Metric>& metrics, const char* name, const char* unit, const char* help,
+void add(std::vector<Metric>& metrics, const char* name, const char* help,
          std::optional<double> value) {
-  if (value) metrics.push_back({name, unit, help, *value});
+  if (value) metrics.push_back(make_metric(name, help, *value));
 }
 
 fs::path folder_of(const fs::path& root, std::string address) {
@@ -56,18 +56,18 @@ void add_node(std::vector<Metric>& metrics, const fs::path& root, const fs::path
   const std::optional<int> node = node_of(device);
   const auto near = node ? cpus_of_node(root, *node, usable) : std::nullopt;
   if (!near) return;
-  add(metrics, "numa.gpu_node", "1", "NUMA node that the GPU is on", static_cast<double>(*node));
-  add(metrics, "numa.near_cpus", "1", "usable CPUs on the node of the GPU",
+  add(metrics, metric::numa_gpu_node, "NUMA node that the GPU is on", static_cast<double>(*node));
+  add(metrics, metric::numa_near_cpus, "usable CPUs on the node of the GPU",
       static_cast<double>(near->size()));
-  add(metrics, "numa.far_cpus", "1", "usable CPUs on other nodes",
+  add(metrics, metric::numa_far_cpus, "usable CPUs on other nodes",
       static_cast<double>(usable.size() - near->size()));
 }
 
 // 1 where the kernel does not say.
 double part_in_force(const std::vector<Metric>& metrics) {
   const auto of = [&](std::string_view name) { return value_of(metrics, name).value_or(0); };
-  const double most = of("link.max_width") * of("link.max_gts");
-  return most > 0 ? of("link.width") * of("link.gts") / most : 1;
+  const double most = of(metric::link_max_width) * of(metric::link_max_gts);
+  return most > 0 ? of(metric::link_width) * of(metric::link_gts) / most : 1;
 }
 
 }  // namespace
@@ -76,13 +76,13 @@ std::vector<Metric> gpu_link_metrics(const fs::path& root, const std::string& ad
                                      const CpuSet& usable) {
   const fs::path device = folder_of(root, address);
   std::vector<Metric> metrics;
-  add(metrics, "link.width", "1", "PCIe lanes of the GPU in use",
+  add(metrics, metric::link_width, "PCIe lanes of the GPU in use",
       number_in(device / "current_link_width"));
-  add(metrics, "link.max_width", "1", "lanes that it can use",
+  add(metrics, metric::link_max_width, "lanes that it can use",
       number_in(device / "max_link_width"));
-  add(metrics, "link.gts", "1", "transfers per second and lane now, in 10^9",
+  add(metrics, metric::link_gts, "transfers per second and lane now, in 10^9",
       number_in(device / "current_link_speed"));
-  add(metrics, "link.max_gts", "1", "that it can do", number_in(device / "max_link_speed"));
+  add(metrics, metric::link_max_gts, "that it can do", number_in(device / "max_link_speed"));
   add_node(metrics, root, device, usable);
   return metrics;
 }

@@ -102,7 +102,7 @@ void StepCompute::measure_cost(Nanos step) {
                           0);
   if (takes(step) > step) {
     description_ = fmt::format("compute: the GPU needs {} for {} kernels, {} each, however short",
-                               show_duration(takes(step)), kernels_, show_duration(cost_));
+                               format_duration(takes(step)), kernels_, format_duration(cost_));
   }
 }
 
@@ -147,7 +147,7 @@ void StepCompute::calibrate(Nanos step) {
   objects_.check("--compute gemm", runtime_.device_count(devices));
   to_correct_ = gang_.ranks() <= devices ? kCorrected : 0;
   description_ = fmt::format("compute: {0} x {0} matrices, {1}, {2} each", size,
-                             runtime_.gemm_library(), show_duration(product_));
+                             runtime_.gemm_library(), format_duration(product_));
 }
 
 void StepCompute::allocate_matrices(std::int32_t size) {

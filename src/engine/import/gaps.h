@@ -1,4 +1,4 @@
-// What a GPU waited for in a stretch of time.
+// What a GPU waited for in a range of time.
 #pragma once
 
 #include <array>
@@ -25,12 +25,12 @@ class GapReader {
   GapReader(const GpuView& gpu, const HostView& host, Nanos noticeable)
       : gpu_(gpu), host_(host), noticeable_(noticeable) {}
 
-  // Of a stretch in which the GPU was not busy.
-  GapParts parts_of(Stretch gap) const;
+  // Of a range in which the GPU was not busy.
+  GapParts parts_of(TimeRange gap) const;
 
  private:
-  void add_quiet(GapParts& parts, Stretch quiet) const;
-  void add_before_launch(GapParts& parts, const HostView::Thread& thread, Stretches rest,
+  void add_quiet(GapParts& parts, TimeRange quiet) const;
+  void add_before_launch(GapParts& parts, const HostView::Thread& thread, TimeRanges rest,
                          Nanos quiet_since) const;
 
   const GpuView& gpu_;

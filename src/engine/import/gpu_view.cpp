@@ -11,9 +11,9 @@ GpuView::GpuView(TracedGpu& gpu) {
     work_.at(k) = merged(std::exchange(gpu.work.at(k), {}));
 }
 
-GpuView::Busy GpuView::busy(Stretch within) const {
+GpuView::Busy GpuView::busy(TimeRange within) const {
   Busy busy;
-  Stretches without_kernels = {within};
+  TimeRanges without_kernels = {within};
   busy.kernels = take(without_kernels, of(GpuKind::kernel));
   busy.gaps = without_kernels;
   busy.kernels += take(without_kernels, of(GpuKind::collective));

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "engine/import/stretches.h"
+#include "engine/import/time_ranges.h"
 #include "engine/import/traced_run.h"
 
 namespace loaderscope::traces {
@@ -17,10 +17,10 @@ class GpuView {
   struct Busy {
     Nanos kernels = 0;          // a kernel of any kind ran
     Nanos only_collective = 0;  // nothing but collectives
-    Stretches collectives;      // likewise
-    Stretches gaps;             // what is left
+    TimeRanges collectives;     // likewise
+    TimeRanges gaps;            // what is left
   };
-  Busy busy(Stretch within) const;
+  Busy busy(TimeRange within) const;
 
   struct Next {
     GpuKind kind{};

@@ -11,9 +11,9 @@ HostView::HostView(TracedProcess& process) : is_sampled_(process.is_sampled) {
   for (TracedThread& thread : process.threads) {
     Thread& view = threads_.emplace_back();
     std::transform(thread.of.begin(), thread.of.end(), view.of.begin(),
-                   [](std::vector<Stretch>& set) { return merged(std::move(set)); });
+                   [](std::vector<TimeRange>& set) { return merged(std::move(set)); });
     view.active = merged(std::move(thread.active));
-    const Stretches& waits = view.of[HostKind::loader_wait];
+    const TimeRanges& waits = view.of[HostKind::loader_wait];
     loader_waits_.insert(loader_waits_.end(), waits.begin(), waits.end());
   }
   process.threads = {};
@@ -34,7 +34,7 @@ void HostView::choose_main(const std::vector<TracedThread>& threads) {
   main_ = static_cast<std::size_t>(most - threads.begin());
   loader_calls_ = most->of[HostKind::loader_wait];
   std::sort(loader_calls_.begin(), loader_calls_.end(),
-            [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
+            [](const TimeRange& a, const TimeRange& b) { return a.begin < b.begin; });
 }
 
 const Launch* HostView::launch_of(std::uint32_t correlation) const {

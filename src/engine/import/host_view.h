@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/import/stretches.h"
+#include "engine/import/time_ranges.h"
 #include "engine/import/traced_run.h"
 
 namespace loaderscope::traces {
@@ -13,28 +13,28 @@ namespace loaderscope::traces {
 class HostView {
  public:
   struct Thread {
-    PerHostKind<Stretches> of;
-    Stretches active;  // in a call or an operation, whichever
+    PerHostKind<TimeRanges> of;
+    TimeRanges active;  // in a call or an operation, whichever
   };
   explicit HostView(TracedProcess& process);  // takes its spans away
 
   const Launch* launch_of(std::uint32_t correlation) const;  // null: it is not known
   const Thread& thread(std::uint16_t number) const { return threads_.at(number); }
   const Thread& main() const { return threads_.at(main_); }
-  const Stretches& loader_waits() const { return loader_waits_; }  // of any thread
-  const Stretches& overhead() const { return overhead_; }
+  const TimeRanges& loader_waits() const { return loader_waits_; }  // of any thread
+  const TimeRanges& overhead() const { return overhead_; }
   bool has_loader() const { return !loader_waits_.empty(); }
   bool is_sampled() const { return is_sampled_; }
   // The begins of the waits of the thread that has most of them.
-  const std::vector<Stretch>& loader_calls() const { return loader_calls_; }
+  const std::vector<TimeRange>& loader_calls() const { return loader_calls_; }
 
  private:
   void choose_main(const std::vector<TracedThread>& threads);
 
   std::vector<Thread> threads_;
   std::deque<Launch> launches_;  // by correlation
-  Stretches loader_waits_, overhead_;
-  std::vector<Stretch> loader_calls_;
+  TimeRanges loader_waits_, overhead_;
+  std::vector<TimeRange> loader_calls_;
   std::size_t main_ = 0;
   bool is_sampled_ = false;
 };

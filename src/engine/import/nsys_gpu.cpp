@@ -24,7 +24,7 @@ void NsysReader::read_work(std::string_view table, const std::vector<std::string
                                        "deviceId", "streamId", "correlationId"};
   all.insert(all.end(), columns.begin(), columns.end());
   file_.for_each(table, all, [&](const SqliteRow& row) {
-    Stretch at;
+    TimeRange at;
     if (!take_times(row, at)) return;
     GpuWork work{at.begin, at.end};
     work.stream = static_cast<std::uint16_t>(row.integer(4));

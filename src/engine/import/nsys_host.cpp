@@ -3,7 +3,7 @@
 
 namespace loaderscope::traces {
 
-void NsysReader::add_host(std::int64_t global_tid, Stretch at, HostKind kind,
+void NsysReader::add_host(std::int64_t global_tid, TimeRange at, HostKind kind,
                           std::int64_t correlation) {
   const std::int64_t pid = process_of(global_tid);
   HostSpan span{at.begin, at.end};
@@ -17,7 +17,7 @@ void NsysReader::read_calls() {
   file_.for_each("CUPTI_ACTIVITY_KIND_RUNTIME",
                  {"start", "end", "globalTid", "correlationId", "nameId"},
                  [&](const SqliteRow& row) {
-                   Stretch at;
+                   TimeRange at;
                    if (!take_times(row, at)) return;
                    has_calls_ = true;
                    launchers_.insert(row.integer(2));
@@ -33,7 +33,7 @@ void NsysReader::read_ranges() {
       "NVTX_EVENTS", {"start", "end", "eventType", "globalTid", "text", "textId"},
       [&](const SqliteRow& row) {
         const std::int64_t type = row.integer(2);
-        Stretch at;
+        TimeRange at;
         if ((type != kPushPop && type != kStartEnd) || !row.has(1) || !take_times(row, at)) return;
         ++ranges_;
         Meaning meaning = Meaning::operation;
@@ -46,7 +46,7 @@ void NsysReader::read_ranges() {
       });
 }
 
-void NsysReader::take_range(std::int64_t global_tid, Stretch at, Meaning meaning) {
+void NsysReader::take_range(std::int64_t global_tid, TimeRange at, Meaning meaning) {
   switch (meaning) {
     case Meaning::step:
       keeper_.add(process(process_of(global_tid)), StepMark{at.begin, at.end});
@@ -68,7 +68,7 @@ void NsysReader::take_range(std::int64_t global_tid, Stretch at, Meaning meaning
 // Of threads that launch: the GPU waits for no others.
 void NsysReader::read_system_calls() {
   file_.for_each("OSRT_API", {"start", "end", "globalTid", "nameId"}, [&](const SqliteRow& row) {
-    Stretch at;
+    TimeRange at;
     const Meaning meaning = meaning_of(row.integer(3, -1));
     if (meaning != Meaning::file_read && meaning != Meaning::system_wait) return;
     if (!launchers_.contains(row.integer(2)) || !take_times(row, at)) return;
@@ -96,7 +96,7 @@ void NsysReader::read_scheduling() {
 void NsysReader::read_overhead() {
   for (const std::string_view table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"}) {
     file_.for_each(table, {"start", "end", "globalTid"}, [&](const SqliteRow& row) {
-      Stretch at;
+      TimeRange at;
       if (!take_times(row, at)) return;
       const auto found = processes_.find(process_of(row.integer(2)));
       if (found != processes_.end()) keeper_.add_overhead(run_.processes[found->second], at);

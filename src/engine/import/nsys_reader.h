@@ -65,16 +65,16 @@ class NsysReader {
     return global_tid - global_tid % kThreads;
   }
   Meaning meaning_of_range(std::string_view name) const;
-  void take_range(std::int64_t global_tid, Stretch at, Meaning meaning);
+  void take_range(std::int64_t global_tid, TimeRange at, Meaning meaning);
   EnumNames enum_names(std::string_view table) const;
   TracedProcess& process(std::int64_t global_pid);
   TracedGpu& gpu(std::int64_t global_pid, std::int64_t device);
-  bool take_times(const SqliteRow& row, Stretch& at);
+  bool take_times(const SqliteRow& row, TimeRange& at);
   Meaning meaning_of(std::int64_t string) const {
     const auto found = strings_.find(string);
     return found == strings_.end() ? Meaning::none : found->second;
   }
-  void add_host(std::int64_t global_tid, Stretch at, HostKind kind, std::int64_t correlation = 0);
+  void add_host(std::int64_t global_tid, TimeRange at, HostKind kind, std::int64_t correlation = 0);
 
   std::string path_;
   SqliteFile file_;

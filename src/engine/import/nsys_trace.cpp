@@ -26,7 +26,7 @@ void NsysReader::read() {
 }
 
 // The times of a row whose first columns they are; false where they make no sense.
-bool NsysReader::take_times(const SqliteRow& row, Stretch& at) {
+bool NsysReader::take_times(const SqliteRow& row, TimeRange& at) {
   constexpr std::int64_t kFarthest = std::int64_t{1} << 59;
   at = {row.integer(0, -1), row.integer(1, -1)};
   const bool makes_sense = at.begin >= 0 && at.end >= at.begin && at.end < kFarthest;

@@ -70,14 +70,14 @@ class Matcher {
   }
 
   // Ranks of one process have one loader, which is no other rank's.
-  void book(std::size_t rank, std::size_t late, Stretch at) {
+  void book(std::size_t rank, std::size_t late, TimeRange at) {
     RankWait& wait = waits_.ranks[rank];
     wait.for_any += at.length();
     const RankView& view = views_[late];
     if (view.host == views_[rank].host) return;
-    Stretches idle = {at};
+    TimeRanges idle = {at};
     for (std::size_t k = 0; k < kGpuKinds; ++k) take(idle, view.gpu->of(static_cast<GpuKind>(k)));
-    const Stretches waited = common(std::move(idle), view.host->loader_waits());
+    const TimeRanges waited = common(std::move(idle), view.host->loader_waits());
     if (waited.empty()) return;
     ++waits_.ranks[late].came_last;
     wait.for_loader.insert(wait.for_loader.end(), waited.begin(), waited.end());

@@ -19,7 +19,7 @@ struct RankWait {
   // It stood in a collective that another rank had not begun ...
   Nanos for_any = 0;
   // ... because that one's GPU did nothing and its process waited for its DataLoader.
-  Stretches for_loader;
+  TimeRanges for_loader;
   std::int64_t came_last = 0;  // of the collectives in which one was waited for so
 };
 

@@ -22,9 +22,9 @@ std::vector<TracedStep> from_begin_to_begin(std::vector<StepMark> marks) {
 }
 
 // The last one goes on until the GPU has done what there is of it.
-std::vector<StepMark> marks_of(const std::vector<Stretch>& asks, Stretch extent) {
+std::vector<StepMark> marks_of(const std::vector<TimeRange>& asks, TimeRange extent) {
   std::vector<StepMark> marks;
-  for (const Stretch& ask : asks) marks.push_back({ask.begin, ask.end});
+  for (const TimeRange& ask : asks) marks.push_back({ask.begin, ask.end});
   if (!marks.empty()) marks.back().end = std::max(marks.back().end, extent.end);
   return marks;
 }
@@ -47,7 +47,7 @@ const TracedStep* TracedSteps::at(Nanos time) const {
                                                                                     : nullptr;
 }
 
-TracedSteps steps_of(std::vector<StepMark> marks, const HostView& host, Stretch extent) {
+TracedSteps steps_of(std::vector<StepMark> marks, const HostView& host, TimeRange extent) {
   TracedSteps steps;
   steps.list = from_begin_to_begin(std::move(marks));
   if (!steps.list.empty()) {

@@ -8,7 +8,7 @@
 namespace loaderscope::traces {
 
 struct TracedStep {
-  Stretch at;
+  TimeRange at;
   std::int64_t number = 0;  // as whoever marked it counts, else from 0
 };
 
@@ -23,6 +23,6 @@ struct TracedSteps {
 };
 
 // By marks, else by the asks for batches; without either the whole of `extent` is one.
-TracedSteps steps_of(std::vector<StepMark> marks, const HostView& host, Stretch extent);
+TracedSteps steps_of(std::vector<StepMark> marks, const HostView& host, TimeRange extent);
 
 }  // namespace loaderscope::traces

@@ -32,7 +32,7 @@ void RankReader::take(const TorchEvent& event) {
     return;
   }
   const Nanos begin = std::llround(1e3 * event.begin);
-  const Stretch at = {begin, begin + std::llround(1e3 * event.length)};
+  const TimeRange at = {begin, begin + std::llround(1e3 * event.length)};
   const std::string& category = event.category;
   if (category == "kernel") {
     take_gpu(event, is_collective(event.name) ? GpuKind::collective : GpuKind::kernel, at);
@@ -50,7 +50,7 @@ void RankReader::take(const TorchEvent& event) {
   }
 }
 
-void RankReader::take_gpu(const TorchEvent& event, GpuKind kind, Stretch at) {
+void RankReader::take_gpu(const TorchEvent& event, GpuKind kind, TimeRange at) {
   constexpr std::size_t kMaxGpus = 1024;
   if (gpus_.size() >= kMaxGpus && !gpus_.contains(event.device)) {
     ++unusable_;
@@ -65,7 +65,7 @@ void RankReader::take_gpu(const TorchEvent& event, GpuKind kind, Stretch at) {
   keeper_.add(gpus_[event.device], work);
 }
 
-void RankReader::take_host(const TorchEvent& event, HostKind kind, Stretch at) {
+void RankReader::take_host(const TorchEvent& event, HostKind kind, TimeRange at) {
   HostSpan span{at.begin, at.end};
   span.correlation = static_cast<std::uint32_t>(event.correlation);
   span.thread = threads_.of(event.thread);
@@ -73,7 +73,7 @@ void RankReader::take_host(const TorchEvent& event, HostKind kind, Stretch at) {
   keeper_.add(process_, span);
 }
 
-void RankReader::take_range(const TorchEvent& event, Stretch at) {
+void RankReader::take_range(const TorchEvent& event, TimeRange at) {
   if (const auto range = loader_range(event.name)) {
     has_loader_ = true;
     if (range->single) process_.workers = 0;

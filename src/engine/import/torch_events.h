@@ -31,9 +31,9 @@ class RankReader {
   std::int64_t events() const { return events_; }
 
  private:
-  void take_gpu(const TorchEvent& event, GpuKind kind, Stretch at);
-  void take_host(const TorchEvent& event, HostKind kind, Stretch at);
-  void take_range(const TorchEvent& event, Stretch at);
+  void take_gpu(const TorchEvent& event, GpuKind kind, TimeRange at);
+  void take_host(const TorchEvent& event, HostKind kind, TimeRange at);
+  void take_range(const TorchEvent& event, TimeRange at);
 
   SpanKeeper keeper_;
   std::string step_range_;

@@ -18,8 +18,7 @@ struct GapSummary {
 void add_gap(Metrics& metrics, GapKind kind, const GapSummary& summary, bool in_order) {
   const auto add = [&](GapFact fact, double value) {
     const GapFactRow& row = row_of(fact);
-    metrics.push_back(
-        {metric_name(kind, fact), std::string(row.unit), std::string(row.help), value});
+    metrics.push_back(make_metric(metric_name(kind, fact), std::string(row.help), value));
   };
   add(GapFact::seconds, summary.mean_s);
   if (!in_order) return;
@@ -63,46 +62,51 @@ double mean_s(const WalkedRun& of, Nanos WalkedRank::*part) {
 
 void add_samples(Metrics& metrics, const SampledShares& sampled) {
   const auto add = [&](const char* name, const char* help, std::int64_t samples) {
-    metrics.push_back({name, "1", help, static_cast<double>(samples)});
+    metrics.push_back(make_metric(name, help, static_cast<double>(samples)));
   };
   const auto of = [&](Stand stand) { return sampled.of.at(static_cast<std::size_t>(stand)); };
-  add("profile.samples", "of the training thread, without its imports", sampled.all);
-  add("profile.own", "of them in nothing of the DataLoader's", of(Stand::own));
-  add("profile.waiting", "of them in its next, for workers", of(Stand::waiting));
-  add("profile.making", "of them in its next, which makes the batch itself", of(Stand::making));
-  add("profile.pinning", "of them in its next, which pins", of(Stand::pinning));
-  add("profile.starting", "of them in its iter", of(Stand::starting));
+  add(metric::profile_samples, "of the training thread, without its imports", sampled.all);
+  add(metric::profile_own, "of them in nothing of the DataLoader's", of(Stand::own));
+  add(metric::profile_waiting, "of them in its next, for workers", of(Stand::waiting));
+  add(metric::profile_making, "of them in its next, which makes the batch itself",
+      of(Stand::making));
+  add(metric::profile_pinning, "of them in its next, which pins", of(Stand::pinning));
+  add(metric::profile_starting, "of them in its iter", of(Stand::starting));
 }
 
 void add_loader(Metrics& metrics, const WalkedRun& of) {
-  metrics.push_back({"loader.waits_s", "s",
-                     "that the trainer was in its DataLoader's next, whatever the GPU did, mean "
-                     "over ranks",
-                     mean_s(of, &WalkedRank::loader_waits)});
+  metrics.push_back(
+      make_metric(metric::loader_waits_s,
+                  "that the trainer was in its DataLoader's next, whatever the GPU did, mean "
+                  "over ranks",
+                  mean_s(of, &WalkedRank::loader_waits)));
   if (of.run.sampled) return add_samples(metrics, *of.run.sampled);
   std::int64_t calls = 0;
   for (const WalkedRank& rank : of.ranks) calls += rank.loader_calls;
-  metrics.push_back(
-      {"loader.batches", "1", "that were asked for, of all ranks", static_cast<double>(calls)});
+  metrics.push_back(make_metric(metric::loader_batches, "that were asked for, of all ranks",
+                                static_cast<double>(calls)));
 }
 
 void add_kernels(Metrics& metrics, const WalkedRun& of) {
-  metrics.push_back({"gpu.kernels_s", "s",
-                     "in which a kernel ran, mean over ranks; compute also counts what is copied "
-                     "within the GPU and set",
-                     mean_s(of, &WalkedRank::kernels)});
+  metrics.push_back(
+      make_metric(metric::gpu_kernels_s,
+                  "in which a kernel ran, mean over ranks; compute also counts what is copied "
+                  "within the GPU and set",
+                  mean_s(of, &WalkedRank::kernels)));
   if (const double only = mean_s(of, &WalkedRank::only_collective); only > 0)
-    metrics.push_back({"gpu.only_collective_s", "s",
-                       "of compute, in which nothing but collectives ran: they exchange data, or "
-                       "wait for another rank; mean over ranks",
-                       only});
+    metrics.push_back(
+        make_metric(metric::gpu_only_collective_s,
+                    "of compute, in which nothing but collectives ran: they exchange data, or "
+                    "wait for another rank; mean over ranks",
+                    only));
   if (!of.waits.are_told) return;
   double waited = 0;
   for (const RankWait& wait : of.waits.ranks) waited += seconds(wait.for_any);
-  metrics.push_back({"gpu.waits_for_ranks_s", "s",
-                     "in collectives that another rank had not begun, for whatever reason, over "
-                     "all of the trace, mean over ranks",
-                     waited / static_cast<double>(of.ranks.size())});
+  metrics.push_back(
+      make_metric(metric::gpu_waits_for_ranks_s,
+                  "in collectives that another rank had not begun, for whatever reason, over "
+                  "all of the trace, mean over ranks",
+                  waited / static_cast<double>(of.ranks.size())));
 }
 
 void add_copies(Metrics& metrics, const TracedRun& run) {
@@ -113,10 +117,10 @@ void add_copies(Metrics& metrics, const TracedRun& run) {
     copied += gpu.from_pageable.time + gpu.from_pinned.time;
   }
   if (copied == 0) return;
-  metrics.push_back(adds_up(
-      {"gpu.h2d_s", "s", "copies from the host to the GPUs, all together", seconds(copied)}));
+  metrics.push_back(make_metric(metric::gpu_h2d_s, "copies from the host to the GPUs, all together",
+                                seconds(copied)));
   metrics.push_back(
-      adds_up({"gpu.h2d_bytes", "bytes", "that were copied from the host to the GPUs", bytes}));
+      make_metric(metric::gpu_h2d_bytes, "that were copied from the host to the GPUs", bytes));
 }
 
 }  // namespace
@@ -124,9 +128,9 @@ void add_copies(Metrics& metrics, const TracedRun& run) {
 std::vector<Metric> metrics_of(const WalkedRun& walked) {
   Metrics metrics;
   add_gaps(metrics, walked);
-  metrics.push_back({"trace.steps_known", "1",
-                     "the trace tells steps apart; else all of it is one (0)",
-                     walked.ranks.front().steps.basis == StepBasis::none ? 0.0 : 1.0});
+  metrics.push_back(make_metric(metric::trace_steps_known,
+                                "the trace tells steps apart; else all of it is one (0)",
+                                walked.ranks.front().steps.basis == StepBasis::none ? 0.0 : 1.0));
   if (walked.run.has_loader) add_loader(metrics, walked);
   if (!walked.has_gpu() || walked.run.sampled) return metrics;
   add_kernels(metrics, walked);

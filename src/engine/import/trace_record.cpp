@@ -91,9 +91,9 @@ void forget_why(RankRecord& rank) {
   for (Exemplar& exemplar : rank.exemplars) exemplar.row.why = {};
 }
 
-Stretch extent_of(const TracedRun& run) {
-  Stretch all = {std::numeric_limits<Nanos>::max(), std::numeric_limits<Nanos>::min()};
-  const auto add = [&](Stretch at) {
+TimeRange extent_of(const TracedRun& run) {
+  TimeRange all = {std::numeric_limits<Nanos>::max(), std::numeric_limits<Nanos>::min()};
+  const auto add = [&](TimeRange at) {
     all = {std::min(all.begin, at.begin), std::max(all.end, at.end)};
   };
   for (const TracedProcess& process : run.processes)
@@ -111,13 +111,13 @@ std::vector<Place> places_of(TracedRun& run) {
 }
 
 void walk_ranks(WalkedRun& of) {
-  std::map<std::size_t, std::pair<HostView, Stretch>> hosts;
+  std::map<std::size_t, std::pair<HostView, TimeRange>> hosts;
   std::deque<GpuView> gpus;
   std::vector<RankView> views;
   for (const Place& place : of.places) {
     TracedProcess& process = of.run.processes[place.process];
     if (!hosts.contains(place.process)) {
-      const Stretch extent = process.extent();
+      const TimeRange extent = process.extent();
       hosts.emplace(place.process, std::pair(HostView(process), extent));
     }
     views.push_back({nullptr, &hosts.at(place.process).first, nullptr});
@@ -129,7 +129,7 @@ void walk_ranks(WalkedRun& of) {
   of.waits.ranks.resize(views.size());
   for (std::size_t r = 0; r < views.size(); ++r) {
     const TracedGpu* gpu = of.places[r].gpu;
-    const Stretch of_process = hosts.at(of.places[r].process).second;
+    const TimeRange of_process = hosts.at(of.places[r].process).second;
     of.ranks.push_back(walk(*views[r].host, of.run.processes[of.places[r].process].steps,
                             views[r].gpu, of.waits.ranks[r].for_loader,
                             gpu != nullptr ? gpu->extent.value_or(of_process) : of_process));
@@ -149,7 +149,7 @@ std::vector<RankRecord> folded(const WalkedRun& of, std::int64_t batch_size, Nan
 
 // What a trace tells of the settings; the others it does not have.
 void put_config(RunConfig& config, const WalkedRun& of, std::int64_t batch_size) {
-  config.engine.value = "trace";
+  config.engine.value = "import";
   config.trainer.device.value = of.has_gpu() ? "cuda" : "script";
   config.trainer.ranks.value = std::ssize(of.ranks);
   config.loader.batch_size.value = std::max<std::int64_t>(batch_size, 1);
@@ -176,7 +176,7 @@ RunRecord record_of(TracedRun run, std::int64_t batch_size) {
   WalkedRun walked;
   walked.run = std::move(run);
   walked.places = places_of(walked.run);
-  const Stretch all = extent_of(walked.run);
+  const TimeRange all = extent_of(walked.run);
   constexpr Nanos kMaxLength = Nanos{1} << 59;
   if (all.length() > kMaxLength)
     throw RunError(
@@ -190,7 +190,7 @@ RunRecord record_of(TracedRun run, std::int64_t batch_size) {
   put_config(record.config, walked, batch_size);
   record.metrics = metrics_of(walked);
   record.notes = notes_of(walked);
-  record.engine = "trace";
+  record.engine = "import";
   record.contention_known = false;
   record.machine.host = walked.run.host;
   record.machine.gpus = walked.run.gpus;

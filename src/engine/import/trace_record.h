@@ -1,4 +1,4 @@
-// A trace as a record of engine `trace`.
+// A trace as a record of engine `import`.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ Nanos noticeable_of(const TracedSteps& steps) {
 
 class Walker {
  public:
-  Walker(WalkedRank& rank, const HostView& host, const GpuView* gpu, const Stretches& another)
+  Walker(WalkedRank& rank, const HostView& host, const GpuView* gpu, const TimeRanges& another)
       : rank_(rank), host_(host), gpu_(gpu), another_ranks_loader_(another) {}
 
   void walk() {
@@ -25,8 +25,8 @@ class Walker {
       if (gpu_ != nullptr) {
         const GapReader reader(*gpu_, host_, rank_.noticeable);
         const GpuView::Busy busy = gpu_->busy(step.at);
-        for (const Stretch& gap : busy.gaps) count(walked, gap, reader.parts_of(gap));
-        for (const Stretch& gap : common(busy.collectives, another_ranks_loader_))
+        for (const TimeRange& gap : busy.gaps) count(walked, gap, reader.parts_of(gap));
+        for (const TimeRange& gap : common(busy.collectives, another_ranks_loader_))
           count(walked, gap, all_of(gap, GapKind::another_rank));
         rank_.kernels += busy.kernels;
         rank_.only_collective += busy.only_collective;
@@ -43,21 +43,21 @@ class Walker {
  private:
   // Without a GPU all that is no waiting is training.
   void add_waits_of_host(WalkedStep& walked) {
-    const Stretches& waits = host_.main().of[HostKind::loader_wait];
+    const TimeRanges& waits = host_.main().of[HostKind::loader_wait];
     for (auto at = first_behind(waits, walked.step.at.begin);
          at != waits.end() && at->begin < walked.step.at.end; ++at) {
-      const Stretch gap = intersect(*at, walked.step.at);
+      const TimeRange gap = intersect(*at, walked.step.at);
       count(walked, gap, all_of(gap, GapKind::loader));
     }
   }
 
-  static GapParts all_of(Stretch gap, GapKind kind) {
+  static GapParts all_of(TimeRange gap, GapKind kind) {
     GapParts parts;
     parts[kind] = gap.length();
     return parts;
   }
 
-  void count(WalkedStep& walked, Stretch gap, const GapParts& parts) {
+  void count(WalkedStep& walked, TimeRange gap, const GapParts& parts) {
     walked.parts += parts;
     for (std::size_t k = 0; k < kGapKinds; ++k) {
       const Nanos part = parts.of.at(k);
@@ -81,13 +81,13 @@ class Walker {
   WalkedRank& rank_;
   const HostView& host_;
   const GpuView* gpu_;
-  const Stretches& another_ranks_loader_;
+  const TimeRanges& another_ranks_loader_;
 };
 
 }  // namespace
 
 WalkedRank walk(const HostView& host, const std::vector<StepMark>& marks, const GpuView* gpu,
-                const Stretches& another_ranks_loader, Stretch extent) {
+                const TimeRanges& another_ranks_loader, TimeRange extent) {
   WalkedRank rank;
   rank.steps = steps_of(marks, host, extent);
   rank.noticeable = noticeable_of(rank.steps);

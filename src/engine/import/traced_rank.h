@@ -37,6 +37,6 @@ struct WalkedRank {
 
 // `gpu`: null where the trace has none. `extent`: of all that is known of the rank.
 WalkedRank walk(const HostView& host, const std::vector<StepMark>& marks, const GpuView* gpu,
-                const Stretches& another_ranks_loader, Stretch extent);
+                const TimeRanges& another_ranks_loader, TimeRange extent);
 
 }  // namespace loaderscope::traces

@@ -137,18 +137,18 @@ void SpanKeeper::count(Bytes bytes) {
 
 // Calls lie within operations, and both follow one another closely: what is between two of them by
 // less than anybody looks at is the same host's doing.
-void SpanKeeper::add_active(TracedThread& thread, Stretch at) {
+void SpanKeeper::add_active(TracedThread& thread, TimeRange at) {
   constexpr Nanos kJoined = 5 * kMicrosecond;
-  std::deque<Stretch>& active = thread.active;
+  std::deque<TimeRange>& active = thread.active;
   if (!active.empty() && at.begin >= active.back().begin &&
       at.begin <= active.back().end + kJoined) {
     active.back().end = std::max(active.back().end, at.end);
     return;
   }
   const auto behind = std::partition_point(active.begin(), active.end(),
-                                           [&](const Stretch& one) { return one.end < at.end; });
+                                           [&](const TimeRange& one) { return one.end < at.end; });
   if (behind != active.end() && behind->begin <= at.begin) return;
-  count(2 * sizeof(Stretch));
+  count(2 * sizeof(TimeRange));
   active.push_back(at);
 }
 
@@ -159,7 +159,7 @@ void SpanKeeper::add(TracedProcess& process, const HostSpan& span) {
     process.threads.resize(std::size_t{span.thread} + 1);
   }
   TracedThread& thread = process.threads[span.thread];
-  const Stretch at = {span.begin, span.end};
+  const TimeRange at = {span.begin, span.end};
   const bool is_call = span.kind == HostKind::call || span.kind == HostKind::synchronous;
   thread.calls += is_call;
   if (is_call && span.correlation != 0) {
@@ -168,7 +168,7 @@ void SpanKeeper::add(TracedProcess& process, const HostSpan& span) {
   }
   if (span.kind == HostKind::call || span.kind == HostKind::operation)
     return add_active(thread, at);
-  count(2 * sizeof(Stretch));
+  count(2 * sizeof(TimeRange));
   thread.of[span.kind].push_back(at);
 }
 
@@ -177,8 +177,8 @@ void SpanKeeper::add(TracedProcess& process, const StepMark& mark) {
   process.steps.push_back(mark);
 }
 
-void SpanKeeper::add_overhead(TracedProcess& process, Stretch at) {
-  count(2 * sizeof(Stretch));
+void SpanKeeper::add_overhead(TracedProcess& process, TimeRange at) {
+  count(2 * sizeof(TimeRange));
   process.overhead.push_back(at);
 }
 
@@ -228,7 +228,7 @@ namespace {
 
 // Calls `visit` with every pair of times of the process, to look at or to change.
 template <class Process, class Visit>
-void for_each_stretch(Process& process, const Visit& visit) {
+void for_each_range(Process& process, const Visit& visit) {
   for (auto& thread : process.threads) {
     for (auto& set : thread.of)
       for (auto& at : set) visit(at.begin, at.end);
@@ -239,20 +239,20 @@ void for_each_stretch(Process& process, const Visit& visit) {
 
 }  // namespace
 
-Stretch TracedProcess::extent() const {
-  Stretch all = {std::numeric_limits<Nanos>::max(), std::numeric_limits<Nanos>::min()};
-  for_each_stretch(*this, [&](const Nanos& begin, const Nanos& end) {
+TimeRange TracedProcess::extent() const {
+  TimeRange all = {std::numeric_limits<Nanos>::max(), std::numeric_limits<Nanos>::min()};
+  for_each_range(*this, [&](const Nanos& begin, const Nanos& end) {
     all = {std::min(all.begin, begin), std::max(all.end, end)};
   });
   return all;
 }
 
 void TracedProcess::shift(Nanos by) {
-  for_each_stretch(*this, [by](Nanos& begin, Nanos& end) {
+  for_each_range(*this, [by](Nanos& begin, Nanos& end) {
     begin += by;
     end += by;
   });
-  for (Stretch& at : overhead) at = {at.begin + by, at.end + by};
+  for (TimeRange& at : overhead) at = {at.begin + by, at.end + by};
   for (Launch& launch : launches) launch.begin += by;
 }
 

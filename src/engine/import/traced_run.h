@@ -13,17 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_range.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope::traces {
-
-struct Stretch {
-  Nanos begin = 0;
-  Nanos end = 0;
-
-  Nanos length() const { return end > begin ? end - begin : 0; }
-  bool operator==(const Stretch&) const = default;
-};
 
 enum class GpuKind : std::uint8_t {
   kernel,         // or a graph of them
@@ -101,8 +94,8 @@ struct StepMark {
 
 // In the order in which they came.
 struct TracedThread {
-  PerHostKind<std::vector<Stretch>> of;
-  std::deque<Stretch> active;  // in a call or an operation, whichever
+  PerHostKind<std::vector<TimeRange>> of;
+  std::deque<TimeRange> active;  // in a call or an operation, whichever
   std::int64_t calls = 0;
 };
 
@@ -119,13 +112,13 @@ struct TracedProcess {
   std::vector<TracedThread> threads;
   std::deque<Launch> launches;          // calls with a correlation
   std::vector<StepMark> steps;          // that somebody marked
-  std::vector<Stretch> overhead;        // of the tracing
+  std::vector<TimeRange> overhead;      // of the tracing
   std::optional<std::int64_t> workers;  // of its DataLoader; 0: it makes its batches itself
   bool is_sampled = false;              // then neither an ask nor a step is told
 
   bool is_empty() const { return threads.empty() && steps.empty(); }
-  Stretch extent() const;  // of what is known of it; not of an empty one
-  void shift(Nanos by);    // all times of it
+  TimeRange extent() const;  // of what is known of it; not of an empty one
+  void shift(Nanos by);      // all times of it
 };
 
 struct Copied {
@@ -145,7 +138,7 @@ struct TracedGpu {
   std::deque<Collective> collectives;                // likewise in `work`
   std::map<std::uint16_t, StreamUse> streams;
   Copied from_pageable, from_pinned;
-  std::optional<Stretch> extent;  // from the first begin to the last end
+  std::optional<TimeRange> extent;  // from the first begin to the last end
 
   void shift(Nanos by);
   bool copies_on_own_stream() const;  // most of what comes from the host
@@ -201,11 +194,11 @@ class SpanKeeper {
 
   void add(TracedProcess& process, const HostSpan& span);
   void add(TracedProcess& process, const StepMark& mark);
-  void add_overhead(TracedProcess& process, Stretch at);
+  void add_overhead(TracedProcess& process, TimeRange at);
   void add(TracedGpu& gpu, const GpuWork& work);
 
  private:
-  void add_active(TracedThread& thread, Stretch at);
+  void add_active(TracedThread& thread, TimeRange at);
   void count(Bytes bytes);
 
   std::string place_;

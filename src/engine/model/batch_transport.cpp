@@ -4,7 +4,7 @@
 
 namespace loaderscope::model {
 
-BatchTransport::BatchTransport(const Plan& plan, SimulatedMachine& world, Folder& folder,
+BatchTransport::BatchTransport(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder,
                                std::int32_t rank, std::function<void(ModelBatch&)> arrived)
     : plan_(plan),
       world_(world),

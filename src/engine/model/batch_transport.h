@@ -8,14 +8,14 @@
 #include "base/fifo.h"
 #include "engine/model/batch.h"
 #include "engine/model/simulated_machine.h"
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 
 namespace loaderscope::model {
 
 class BatchTransport {
  public:
   // `arrived` is told of every batch that the trainer may take, in the order of arrival.
-  BatchTransport(const Plan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
+  BatchTransport(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
                  std::function<void(ModelBatch&)> arrived);
 
   void finished(std::int32_t worker, ModelBatch& batch);
@@ -41,7 +41,7 @@ class BatchTransport {
   void begin_pinning();
   void deliver(ModelBatch& batch);
 
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   SimulatedMachine& world_;
   Folder& folder_;
   std::int32_t rank_;

@@ -4,7 +4,7 @@
 
 namespace loaderscope::model {
 
-ModelDevice::ModelDevice(const Plan& plan, SimulatedMachine& world, std::int32_t rank,
+ModelDevice::ModelDevice(const LoaderPlan& plan, SimulatedMachine& world, std::int32_t rank,
                          std::function<void(Nanos)> ready, std::function<void(StepEvents&)> done)
     : plan_(plan),
       world_(world),
@@ -64,7 +64,7 @@ void ModelDevice::begin_compute(Nanos at) {
     duration = plan_.compute_time(execution);
   }
   events.compute = {at, at + duration, 0, 0};
-  if (plan_.compute_threads <= 0 || plan_.cpu_exclusive || duration == 0) {
+  if (plan_.cores.compute_threads <= 0 || plan_.cores.exclusive || duration == 0) {
     computed(events);
     return;
   }

@@ -10,7 +10,7 @@
 #include "base/fifo.h"
 #include "device/device_timeline.h"
 #include "engine/model/simulated_machine.h"
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::model {
@@ -20,7 +20,7 @@ class ModelDevice {
   // `ready` is told when a step could begin to compute; it answers with `begin_compute`, at once or
   // later. `done` is told the events of every step whose compute is placed, in order, and may add
   // to them.
-  ModelDevice(const Plan& plan, SimulatedMachine& world, std::int32_t rank,
+  ModelDevice(const LoaderPlan& plan, SimulatedMachine& world, std::int32_t rank,
               std::function<void(Nanos)> ready, std::function<void(StepEvents&)> done);
 
   // A step's way, in this order. `copied`: the trainer's own thread has copied it.
@@ -54,7 +54,7 @@ class ModelDevice {
     bool begun = false;
   };
 
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   SimulatedMachine& world_;
   std::int32_t rank_;
   std::function<void(Nanos)> ready_;

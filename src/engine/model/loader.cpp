@@ -6,7 +6,7 @@
 
 namespace loaderscope::model {
 
-ModelLoader::ModelLoader(const Plan& plan, SimulatedMachine& world, Folder& folder,
+ModelLoader::ModelLoader(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder,
                          std::int32_t rank, std::function<void(ModelBatch&)> arrived,
                          std::function<void()> all_started)
     : plan_(plan),
@@ -14,10 +14,10 @@ ModelLoader::ModelLoader(const Plan& plan, SimulatedMachine& world, Folder& fold
       folder_(folder),
       rank_(rank),
       hand_over_(plan, world, folder, rank, std::move(arrived)),
-      all_up_(std::move(all_started)),
+      all_started_(std::move(all_started)),
       workers_(static_cast<std::size_t>(plan.workers)),
       resting_workers_(static_cast<std::size_t>(plan.workers + 63) / 64) {
-  if (const FittedCosts::Requests* requests = plan.requests())
+  if (const FittedCosts::Requests* requests = plan.storage.requests())
     requests_ = std::vector<RequestQueue>(workers_.size(), RequestQueue(*requests));
 }
 
@@ -29,7 +29,7 @@ void ModelLoader::begin_epoch(std::int64_t epoch) {
 
 void ModelLoader::fill_window() {
   epoch_dispatch_ = world_.now();
-  for (std::int64_t i = 0; i < plan_.window; ++i) dispatch_one();
+  for (std::int64_t i = 0; i < plan_.prefetch_depth; ++i) dispatch_one();
 }
 
 void ModelLoader::dispatch_one() {

@@ -12,7 +12,7 @@
 #include "engine/model/batch_transport.h"
 #include "engine/model/request_queue.h"
 #include "engine/model/simulated_machine.h"
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "record/recorder.h"
 
 namespace loaderscope::model {
@@ -21,7 +21,7 @@ class ModelLoader {
  public:
   // `arrived` is told of every batch that the trainer may take, in the order of arrival;
   // `all_started` when the last worker that was coming up has done so.
-  ModelLoader(const Plan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
+  ModelLoader(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
               std::function<void(ModelBatch&)> arrived, std::function<void()> all_started);
 
   // An epoch begins: brings up worker after worker (`start_worker`), then fills the window. A
@@ -106,7 +106,7 @@ class ModelLoader {
   bool begin_stage(std::int32_t worker, const StagePlan& stage, const Execution& execution);
   StageTime time_of(const StagePlan& stage, const Execution& execution) const;
   bool is_from_storage(const StagePlan& stage) const {
-    return stage.stage() == Stage::read && plan_.has_storage;
+    return stage.stage() == Stage::read && plan_.storage.serves_reads;
   }
   bool is_requested(const StagePlan& stage) const {
     return stage.stage() == Stage::read && !requests_.empty();
@@ -120,12 +120,12 @@ class ModelLoader {
   void collate(std::int32_t worker);
   void finish(std::int32_t worker);
 
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   SimulatedMachine& world_;
   Folder& folder_;
   std::int32_t rank_;
   BatchTransport hand_over_;
-  std::function<void()> all_up_;
+  std::function<void()> all_started_;
   std::vector<Worker> workers_;
   std::vector<RequestQueue> requests_;  // per worker, where reads are requests
   std::int32_t starting_ = 0;           // workers

@@ -9,7 +9,7 @@ void ModelLoader::begin_sample(std::int32_t index) {
   worker.stage = 0;
   if (worker.sample == worker.sample_end) return;
   worker.sample_id = plan_.sample_at(rank_, epoch_, position_of(worker));
-  worker.sample_bytes = plan_.stored_bytes(execution_of_sample(index));
+  worker.sample_bytes = plan_.storage.stored_bytes(execution_of_sample(index));
   add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
 }
 
@@ -64,7 +64,7 @@ bool ModelLoader::begin_stage(std::int32_t index, const StagePlan& stage,
   const StageTime time = time_of(stage, execution);
   if (plan_.makes_at_once) {
     const Nanos begin = worker.clock;
-    worker.clock += time.wall() + (is_from_storage(stage) ? plan_.storage_latency : 0);
+    worker.clock += time.wall() + (is_from_storage(stage) ? plan_.storage.latency : 0);
     check_time(worker.clock);
     record(index, {begin, worker.clock, time.cpu, 0});
     return false;
@@ -114,7 +114,7 @@ std::int64_t ModelLoader::samples_known(std::int32_t index) const {
   const Worker& worker = workers_[static_cast<std::size_t>(index)];
   std::int64_t known = worker.sample_end - worker.sample - 1;
   if (plan_.streamed) {
-    known = plan_.config.loader.batch_size * plan_.window;
+    known = plan_.config.loader.batch_size * plan_.prefetch_depth;
   } else if (plan_.sample_tasks) {
     known = has_samples() ? (plan_.config.loader.batch_size - 1) / plan_.workers : 0;
   } else if (!worker.tasks.empty()) {

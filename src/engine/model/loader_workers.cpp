@@ -23,7 +23,7 @@ void ModelLoader::start_worker(std::int32_t index, const Interval& parent) {
 void ModelLoader::come_up(std::int32_t index) {
   Worker& worker = worker_at(index);
   StageTime time = plan_.startup.time(plan_.start_of(rank_, index, epoch_));
-  if (epoch_ == 0) time.waits += plan_.comes_later(rank_);
+  if (epoch_ == 0) time.waits += plan_.start_delay(rank_);
   if (time.wall() == 0) {
     is_up(index);
     return;
@@ -35,7 +35,7 @@ void ModelLoader::come_up(std::int32_t index) {
 void ModelLoader::is_up(std::int32_t index) {
   rest(index);
   next_task(index);
-  if (--starting_ == 0) all_up_();
+  if (--starting_ == 0) all_started_();
 }
 
 void ModelLoader::rest(std::int32_t index) {

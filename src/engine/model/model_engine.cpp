@@ -9,7 +9,8 @@
 namespace loaderscope {
 namespace {
 
-RunRecord record_of(const RunConfig& config, const Plan& plan, model::Simulation& simulation) {
+RunRecord record_of(const RunConfig& config, const LoaderPlan& plan,
+                    model::Simulation& simulation) {
   RunRecord record;
   record.engine = "model";
   record.simulated = true;
@@ -23,8 +24,8 @@ RunRecord record_of(const RunConfig& config, const Plan& plan, model::Simulation
 
 }  // namespace
 
-RunRecord run_model(const RunConfig& config, const EngineContext& context) {
-  const Plan plan(config, context.costs, context.knockouts);
+RunRecord run_model(const RunConfig& config, const RunContext& context) {
+  const LoaderPlan plan(config, context.model.costs, context.knockouts);
   model::Simulation simulation(plan, context);
   try {
     simulation.run();

@@ -6,6 +6,6 @@
 
 namespace loaderscope {
 
-RunRecord run_model(const RunConfig& config, const EngineContext& context);
+RunRecord run_model(const RunConfig& config, const RunContext& context);
 
 }  // namespace loaderscope

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "engine/model/simulated_machine.h"
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 
 namespace loaderscope::model {
 
 struct RankGroup {
-  RankGroup(const Plan& plan, std::int32_t first, std::int32_t end);
+  RankGroup(const LoaderPlan& plan, std::int32_t first, std::int32_t end);
 
   SimulatedMachine world;
   std::int32_t first_rank, ranks;
@@ -27,6 +27,6 @@ struct RankGroup {
 };
 
 // As small as may be, in the order of the ranks.
-std::vector<RankGroup> groups_of_ranks(const Plan& plan);
+std::vector<RankGroup> groups_of_ranks(const LoaderPlan& plan);
 
 }  // namespace loaderscope::model

@@ -10,11 +10,12 @@ namespace {
 
 constexpr Nanos kEndOfTime = Nanos{1} << 62;  // 146 years
 
-std::vector<SharedServer> cores_of_hosts(const Plan& plan, std::size_t first, std::size_t end) {
+std::vector<SharedServer> cores_of_hosts(const LoaderPlan& plan, std::size_t first,
+                                         std::size_t end) {
   std::vector<SharedServer> hosts;
   for (std::size_t host = first; host < end; ++host)
-    hosts.emplace_back(plan.cores_of_host[host], plan.config.declared.core_scaling,
-                       plan.other_threads, plan.compute_threads);
+    hosts.emplace_back(plan.cores.per_host[host], plan.config.declared.core_scaling,
+                       plan.cores.other_threads, plan.cores.compute_threads);
   return hosts;
 }
 
@@ -27,11 +28,12 @@ void check_time(Nanos at) {
   }
 }
 
-SimulatedMachine::SimulatedMachine(const Plan& plan, std::size_t first_host, std::size_t end_host)
+SimulatedMachine::SimulatedMachine(const LoaderPlan& plan, std::size_t first_host,
+                                   std::size_t end_host)
     : plan_(plan),
       first_host_(first_host),
       cores_(cores_of_hosts(plan, first_host, end_host)),
-      storage_link_(plan.storage_streams, 1),
+      storage_link_(plan.storage.streams, 1),
       decode_hosts_(1, 1) {}
 
 void SimulatedMachine::wake_at(Nanos at, std::uint64_t who) {
@@ -43,12 +45,13 @@ void SimulatedMachine::wake_at(Nanos at, std::uint64_t who) {
 }
 
 void SimulatedMachine::begin(std::uint64_t who, const StageTime& time, ActiveWork& work) {
-  work = {now_, host_of(who), time.transfers, time.elsewhere, time.cpu, time.threads};
-  const bool alone = plan_.cpu_exclusive && !plan_.storage_shared && !plan_.decodes_elsewhere;
+  work = {now_, host_of(who), time.transfers, time.remote_cpu, time.cpu, time.threads};
+  const bool alone =
+      plan_.cores.exclusive && !plan_.storage.shared && !plan_.cores.decodes_remotely;
   if (alone) {
     // Nothing can slow it: its end is known.
     if (time.cpu > 0) work.cpu_begin = now_ + time.waits + time.transfers;
-    work.transfer_left = work.elsewhere_left = work.cpu_left = 0;
+    work.transfer_left = work.remote_cpu_left = work.cpu_left = 0;
     wake_at(now_ + time.wall(), who);
     return;
   }
@@ -66,12 +69,12 @@ void SimulatedMachine::begin_part(std::uint64_t who, ActiveWork& work) {
     storage_link_.add(now_, who, std::exchange(work.transfer_left, 0));
     return;
   }
-  if (work.elsewhere_left > 0) {
-    decode_hosts_.add(now_, who, std::exchange(work.elsewhere_left, 0));
+  if (work.remote_cpu_left > 0) {
+    decode_hosts_.add(now_, who, std::exchange(work.remote_cpu_left, 0));
     return;
   }
   work.cpu_begin = now_;
-  if (plan_.cpu_exclusive) {
+  if (plan_.cores.exclusive) {
     wake_at(now_ + std::exchange(work.cpu_left, 0), who);
     return;
   }
@@ -93,13 +96,13 @@ bool SimulatedMachine::goes_on(std::uint64_t who) {
 Interval SimulatedMachine::end(const ActiveWork& work) {
   if (work.cpu_begin == kNever) return {work.begin, now_, 0, 0};
   const Nanos wall = now_ - work.cpu_begin;
-  if (plan_.cpu_exclusive) return {work.begin, now_, wall, 0};
+  if (plan_.cores.exclusive) return {work.begin, now_, wall, 0};
   const Nanos queued = std::clamp<Nanos>(cores_.waited(work.host, now_) - work.waited, 0, wall);
   return {work.begin, now_, wall - queued, queued};
 }
 
 void SimulatedMachine::begin_read(std::uint64_t who, Read& read) {
-  const std::int64_t places = plan_.config.declared.storage_concurrency;
+  const std::int64_t places = plan_.storage.concurrency;
   if (places > 0 && reads_in_storage_ >= places) {
     read.phase = Read::Phase::waiting;
     waiting_reads_.push_back({who, &read});
@@ -111,11 +114,11 @@ void SimulatedMachine::begin_read(std::uint64_t who, Read& read) {
 void SimulatedMachine::enter_storage(std::uint64_t who, Read& read) {
   ++reads_in_storage_;
   read.phase = Read::Phase::latency;
-  wake_at(now_ + plan_.storage_latency + read.extra, who);
+  wake_at(now_ + plan_.storage.latency + read.extra, who);
 }
 
 bool SimulatedMachine::continue_read(std::uint64_t who, Read& read) {
-  const double bandwidth = plan_.config.declared.storage_bandwidth;
+  const double bandwidth = plan_.storage.bandwidth;
   if (read.phase == Read::Phase::latency && bandwidth > 0) {
     read.phase = Read::Phase::transfer;
     storage_link_.add(now_, who, transfer_time(read.bytes, bandwidth));

@@ -10,7 +10,7 @@
 #include "engine/model/actor_id.h"
 #include "engine/model/host_cores.h"
 #include "engine/model/shared_server.h"
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::model {
@@ -22,18 +22,18 @@ void check_time(Nanos at);
 struct ActiveWork {
   Nanos begin = 0;
   std::size_t host = 0;
-  Nanos transfer_left = 0, elsewhere_left = 0, cpu_left = 0;  // parts that have not begun
-  double threads = 1;                                         // of the part on cores
-  Nanos cpu_begin = kNever;                                   // of its last part, on a core
+  Nanos transfer_left = 0, remote_cpu_left = 0, cpu_left = 0;  // parts that have not begun
+  double threads = 1;                                          // of the part on cores
+  Nanos cpu_begin = kNever;                                    // of its last part, on a core
   Nanos waited = 0;  // reading of the cores' waiting time then
 
-  bool parts_left() const { return transfer_left + elsewhere_left + cpu_left > 0; }
+  bool parts_left() const { return transfer_left + remote_cpu_left + cpu_left > 0; }
 };
 
 class SimulatedMachine {
  public:
   // Of the hosts from `first_host` to the one before `end_host`.
-  SimulatedMachine(const Plan& plan, std::size_t first_host, std::size_t end_host);
+  SimulatedMachine(const LoaderPlan& plan, std::size_t first_host, std::size_t end_host);
 
   Nanos now() const { return now_; }
 
@@ -85,7 +85,7 @@ class SimulatedMachine {
   void enter_storage(std::uint64_t who, Read& read);
   void leave_storage();
 
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   std::size_t first_host_;
   Nanos now_ = 0;
   std::vector<Event> events_;  // a heap, the earliest in front

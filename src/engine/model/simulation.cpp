@@ -11,15 +11,15 @@ namespace {
 // somebody interrupts.
 constexpr std::int64_t kStepsOfRound = 16;
 
-FoldOptions fold_options(const Plan& plan, const EngineContext& context) {
+FoldOptions fold_options(const LoaderPlan& plan, const RunContext& context) {
   FoldOptions options = plan.fold_options(context.observer);
-  options.only_account = context.only_account;
+  options.only_account = context.model.only_account;
   return options;
 }
 
 }  // namespace
 
-Simulation::Simulation(const Plan& plan, const EngineContext& context)
+Simulation::Simulation(const LoaderPlan& plan, const RunContext& context)
     : plan_(plan),
       context_(context),
       groups_(groups_of_ranks(plan)),
@@ -194,7 +194,7 @@ void Simulation::watch_for_standstill(RankGroup& group, bool window_over) const 
                     "to a stage or "
                     "give --compute"
                   : "nothing in a step takes any time, so the window of " +
-                        spell_duration(plan_.config.measure.duration) +
+                        duration_to_text(plan_.config.measure.duration) +
                         " never ends; give --cost to a stage, give --compute, or give --steps");
 }
 

@@ -21,7 +21,7 @@ namespace loaderscope::model {
 
 class Simulation {
  public:
-  Simulation(const Plan& plan, const EngineContext& context);
+  Simulation(const LoaderPlan& plan, const RunContext& context);
 
   void run();
   bool interrupted() const { return interrupted_; }
@@ -62,8 +62,8 @@ class Simulation {
   Progress progress() const;
   void watch_for_standstill(RankGroup& group, bool window_over) const;
 
-  const Plan& plan_;
-  const EngineContext& context_;
+  const LoaderPlan& plan_;
+  const RunContext& context_;
   std::vector<RankGroup> groups_;  // in the order of their ranks
   Folder folder_;
   std::vector<Rank> ranks_;

@@ -5,7 +5,7 @@
 
 namespace loaderscope::model {
 
-ModelTrainer::ModelTrainer(const Plan& plan, SimulatedMachine& world, Folder& folder,
+ModelTrainer::ModelTrainer(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder,
                            std::int32_t rank, std::function<void(Nanos)> barrier,
                            std::function<void(StepEvents&)> done)
     : plan_(plan),
@@ -20,7 +20,7 @@ ModelTrainer::ModelTrainer(const Plan& plan, SimulatedMachine& world, Folder& fo
           [this] { workers_up(); }),
       device_(plan, world, rank, std::move(barrier),
               [this](StepEvents& events) { step_done(events); }),
-      early_(static_cast<std::size_t>(plan.window + 1)) {}
+      early_(static_cast<std::size_t>(plan.prefetch_depth + 1)) {}
 
 void ModelTrainer::start() {
   folder_.first_ask(rank_, world_.now());
@@ -179,7 +179,7 @@ void ModelTrainer::take(ModelBatch& batch) {
 
 void ModelTrainer::copy() {
   const Nanos duration = plan_.copy_time(plan_.execution_of_step(rank_, events_));
-  if (plan_.copy_keeps_trainer && duration > 0) {
+  if (plan_.link.copy_keeps_trainer && duration > 0) {
     doing_ = TrainerState::waiting_for_copy_queue;
     const Nanos free = device_.copy_queue_free();
     if (free <= world_.now()) {

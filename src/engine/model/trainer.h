@@ -18,7 +18,7 @@ class ModelTrainer {
  public:
   // `barrier` is told when this rank's next step could begin to compute; `done` the events of every
   // step.
-  ModelTrainer(const Plan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
+  ModelTrainer(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
                std::function<void(Nanos)> barrier, std::function<void(StepEvents&)> done);
 
   void start();
@@ -31,7 +31,7 @@ class ModelTrainer {
 
   // How full the queue of batches ready to be taken was; reading it begins a new period.
   QueueStats read_queue() {
-    return ready_.read("ready", std::max<std::int64_t>(plan_.window, 1), world_.now());
+    return ready_.read("ready", std::max<std::int64_t>(plan_.prefetch_depth, 1), world_.now());
   }
 
  private:
@@ -65,7 +65,7 @@ class ModelTrainer {
   void step_done(StepEvents& events);
   void wake_up_at(Nanos at);
 
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   SimulatedMachine& world_;
   Folder& folder_;
   std::int32_t rank_;

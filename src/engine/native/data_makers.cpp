@@ -33,7 +33,7 @@ class DataMaker : public SampleMaker {
   }
 
   void begin_stream(std::int32_t rank, std::int32_t worker, std::int64_t epoch) override {
-    const Plan& plan = *pipeline_.plan;
+    const LoaderPlan& plan = *pipeline_.plan;
     const auto seed = static_cast<std::uint64_t>(plan.config.measure.seed.value);
     if (!stream_) {
       stream_ = pipeline_.source->streams()->make_stream(

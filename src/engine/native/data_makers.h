@@ -14,7 +14,7 @@ namespace loaderscope::native {
 
 // What all workers of a job make samples from.
 struct DataPipeline {
-  const Plan* plan = nullptr;
+  const LoaderPlan* plan = nullptr;
   const Source* source = nullptr;
   SampleForm form = SampleForm::image;
   DecodeOptions decode;

@@ -5,11 +5,12 @@ namespace {
 
 class DeclaredMaker : public SampleMaker {
  public:
-  DeclaredMaker(const Plan& plan, const std::atomic<int>& stop) : plan_(plan), sleeper_(stop) {}
+  DeclaredMaker(const LoaderPlan& plan, const std::atomic<int>& stop)
+      : plan_(plan), sleeper_(stop) {}
 
   std::optional<Bytes> make(const SampleTask& task, SpanWriter& spans) override {
     Execution execution = task.execution;
-    execution.bytes = plan_.stored_bytes(execution);
+    execution.bytes = plan_.storage.stored_bytes(execution);
     for (const StagePlan& stage : plan_.sample_stages) {
       const auto kind = stage.uses_cpu() ? StageScope::Kind::runs : StageScope::Kind::waits;
       StageScope scope(spans, stage.stage(), kind, execution.bytes);
@@ -19,7 +20,7 @@ class DeclaredMaker : public SampleMaker {
   }
 
  private:
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   Sleeper sleeper_;
 };
 
@@ -34,7 +35,7 @@ void spend(const StagePlan& stage, const Execution& execution, Sleeper& sleeper)
   }
 }
 
-MakerFactory declared_makers(const Plan& plan) {
+MakerFactory declared_makers(const LoaderPlan& plan) {
   return
       [&plan](const std::atomic<int>& stop) { return std::make_unique<DeclaredMaker>(plan, stop); };
 }

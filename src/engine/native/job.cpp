@@ -41,7 +41,7 @@ void Job::bind_worker(std::int32_t rank, std::int32_t worker) const {
   const RankBinding& of_rank = binding[static_cast<std::size_t>(rank)];
   const CpuSet& cpus = worker < 0 ? of_rank.all : of_rank.workers[static_cast<std::size_t>(worker)];
   if (run_on(cpus)) return;
-  throw RunError("bind: the kernel refuses CPUs " + spell_cpu_list(cpus) +
+  throw RunError("bind: the kernel refuses CPUs " + cpu_list_to_text(cpus) +
                  ", which it allowed before; run again, or give --bind none");
 }
 

@@ -18,7 +18,7 @@ namespace loaderscope::native {
 
 class Job {
  public:
-  Job(const Plan& p, Recorder* r, MakerFactory makers, bool writes, SlotFiller fill,
+  Job(const LoaderPlan& p, Recorder* r, MakerFactory makers, bool writes, SlotFiller fill,
       std::atomic<int>& shared_stop)
       : plan(p),
         recorder(r),
@@ -27,7 +27,7 @@ class Job {
         fill_slot(std::move(fill)),
         stop(shared_stop) {}
 
-  const Plan& plan;
+  const LoaderPlan& plan;
   Recorder* recorder;  // null: nothing is measured
   MakerFactory make_maker;
   bool writes_samples;               // samples are written to host memory

@@ -19,18 +19,18 @@ struct AtEnd {
 };
 
 std::vector<std::unique_ptr<Device>> make_devices(const RunConfig& config,
-                                                  const EngineContext& context,
+                                                  const RunContext& context,
                                                   const std::atomic<int>& stop) {
-  if (context.make_devices) return context.make_devices(config, stop);
+  if (context.native.make_devices) return context.native.make_devices(config, stop);
   return device_row(config.trainer.device.value).make(config, stop);
 }
 
-std::unique_ptr<SharedMemory> shared_memory_for(const Plan& plan) {
+std::unique_ptr<SharedMemory> shared_memory_for(const LoaderPlan& plan) {
   if (plan.config.loader.executor != Executor::processes) return nullptr;
   return std::make_unique<SharedMemory>();
 }
 
-std::vector<RankBinding> binding_for(const Plan& plan) {
+std::vector<RankBinding> binding_for(const LoaderPlan& plan) {
   const Bind& bind = plan.config.loader.bind.value;
   if (bind.way == Bind::Way::none) return {};
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -40,7 +40,7 @@ std::vector<RankBinding> binding_for(const Plan& plan) {
 
 }  // namespace
 
-JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
+JobRunner::JobRunner(const LoaderPlan& plan, const RunContext& context, MakerFactory makers,
                      SampleErrors& errors, bool writes_samples, SlotFiller fill_slot,
                      SampleNames name_of_sample)
     : plan_(plan),
@@ -51,8 +51,8 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
       memory_(shared_ ? *shared_ : *std::pmr::get_default_resource()),
       stop_(place<std::atomic<int>>(memory_, 0)),
       recorder_(plan.fold_options(context.observer), log_entries(plan), memory_),
-      job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples,
-           std::move(fill_slot), *stop_),
+      job_(plan, context.native.time_stages ? &recorder_ : nullptr, std::move(makers),
+           writes_samples, std::move(fill_slot), *stop_),
       processes_([this] { return group_->processes(); }),
       progress_beat_(context) {
   job_.binding = binding_for(plan);
@@ -101,7 +101,7 @@ void JobRunner::run_window() {
   last_step_at_ = monotonic_now();
   progress_beat_.begin();
   processes_.run_begins();
-  show_window();
+  format_window();
   for (auto& rank : ranks_) {
     if (is_asked_to_stop()) break;  // to start thousands takes long
     rank->thread = job_.start([rank = rank.get()] {
@@ -161,7 +161,7 @@ void JobRunner::watch_for_silence() {
     workers +=
         (workers.empty() ? "" : "; ") + rank->trainer->loader().describe_workers(name_of_sample_);
   }
-  throw RunError(std::string(kNoBatchCame) + show_duration(allowed) + ": " + workers +
+  throw RunError(std::string(kNoBatchCame) + format_duration(allowed) + ": " + workers +
                  "; look at the storage behind it, or give a longer --timeout");
 }
 

@@ -25,7 +25,7 @@ namespace loaderscope::native {
 
 class JobRunner {
  public:
-  JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
+  JobRunner(const LoaderPlan& plan, const RunContext& context, MakerFactory makers,
             SampleErrors& errors, bool writes_samples, SlotFiller fill_slot = {},
             SampleNames name_of_sample = {});
   ~JobRunner();
@@ -71,14 +71,14 @@ class JobRunner {
   bool is_asked_to_stop() const;
   void run_window();
   void look();
-  void show_window();
+  void format_window();
   void fold_steps();
   bool may_fold(const Rank& rank, std::int64_t step) const;
   void fold(std::int32_t index, const StepEvents& events);
   // Its window is not its own.
   bool follows(const Rank& rank) const {
     return plan_.config.trainer.sync_ranks &&
-           (context_.part.window || &rank != ranks_.front().get());
+           (context_.native.local_ranks.window || &rank != ranks_.front().get());
   }
   SharedWindow window_to_follow() const;
   void publish_window();
@@ -90,8 +90,8 @@ class JobRunner {
   bool stop_all();  // asks all threads and worker processes to end, and waits a while
   bool trainers_ended() const;
 
-  const Plan& plan_;
-  const EngineContext& context_;
+  const LoaderPlan& plan_;
+  const RunContext& context_;
   SampleErrors& errors_;
   const SampleNames name_of_sample_;
   std::unique_ptr<SharedMemory> shared_;  // with worker processes

@@ -7,7 +7,7 @@
 namespace loaderscope::native {
 namespace {
 
-constexpr Nanos kPatience = 5 * kSecond;  // with threads that are to end
+constexpr Nanos kAnswerTimeout = 5 * kSecond;  // with threads that are to end
 
 }  // namespace
 
@@ -15,7 +15,7 @@ bool JobRunner::stop_all() {
   job_.stop.store(1);
   for (auto& device : devices_) device->cancel();
   for (auto& rank : ranks_) rank->trainer->loader().wake_trainer();
-  Nanos until = monotonic_now() + kPatience;
+  Nanos until = monotonic_now() + kAnswerTimeout;
   const auto in_time = [&until](const auto& have_ended) {
     while (!have_ended()) {
       if (monotonic_now() >= until) return false;
@@ -24,11 +24,11 @@ bool JobRunner::stop_all() {
     return true;
   };
   if (!in_time([this] { return trainers_ended(); })) return false;
-  for (auto& rank : ranks_) rank->trainer->loader().let_workers_end();
+  for (auto& rank : ranks_) rank->trainer->loader().stop_workers();
   const auto all_ended = [this] { return job_.alive() == 0 && group_->ended(); };
   if (in_time(all_ended)) return true;
   group_->kill();
-  until = monotonic_now() + kPatience;
+  until = monotonic_now() + kAnswerTimeout;
   return in_time(all_ended);
 }
 

@@ -12,13 +12,13 @@ constexpr std::int64_t kOwnThreads = 2;  // that fold, and that watch for stands
 }  // namespace
 
 // To tools, as soon as it is known that the next step is measured.
-void JobRunner::show_window() {
+void JobRunner::format_window() {
   const Rank& leader = *ranks_.front();
   if (leader.window_open || leader.window.measures(leader.folded)) shown_window_.begin();
 }
 
 void JobRunner::fold_steps() {
-  if (context_.part.window) asked_window_ = context_.part.window();
+  if (context_.native.local_ranks.window) asked_window_ = context_.native.local_ranks.window();
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     Rank& rank = *ranks_[i];
     while (!rank.steps.empty() && may_fold(rank, rank.steps.front().step)) {
@@ -26,19 +26,19 @@ void JobRunner::fold_steps() {
       rank.steps.pop_front();
     }
   }
-  if (context_.part.publish_window) publish_window();
+  if (context_.native.local_ranks.publish_window) publish_window();
 }
 
 // With a barrier all ranks have the window of the job's first one: it decides about a step before
 // the others.
 bool JobRunner::may_fold(const Rank& rank, std::int64_t step) const {
   if (!follows(rank)) return true;
-  const bool has_decided = !context_.part.window && ranks_.front()->done;
+  const bool has_decided = !context_.native.local_ranks.window && ranks_.front()->done;
   return has_decided || step < window_to_follow().folded;
 }
 
 SharedWindow JobRunner::window_to_follow() const {
-  if (context_.part.window) return asked_window_;
+  if (context_.native.local_ranks.window) return asked_window_;
   const Rank& leader = *ranks_.front();
   return {leader.folded, leader.window.first_measured(), leader.window.ended()};
 }
@@ -48,7 +48,7 @@ void JobRunner::publish_window() {
   const SharedWindow window{leader.folded, leader.window.first_measured(), leader.window.ended()};
   if (window.folded == told_window_.folded) return;
   told_window_ = window;
-  context_.part.publish_window(window);
+  context_.native.local_ranks.publish_window(window);
 }
 
 void JobRunner::fold(std::int32_t index, const StepEvents& events) {
@@ -69,7 +69,7 @@ void JobRunner::fold(std::int32_t index, const StepEvents& events) {
   recorder_.step(index, counted);
   ++rank.folded;
   if (!counted.warmup) samples_ += events.samples;
-  show_window();
+  format_window();
   const SharedWindow window = window_to_follow();
   if (follows ? window.ended && rank.folded == window.folded : rank.window.ended()) end_rank(rank);
 }
@@ -95,10 +95,10 @@ bool JobRunner::all_done() {
 }
 
 bool JobRunner::others_have_ended() const {
-  if (!context_.part.has_ended) return false;
+  if (!context_.native.local_ranks.has_ended) return false;
   std::int64_t steps = std::numeric_limits<std::int64_t>::max();
   for (const auto& rank : ranks_) steps = std::min(steps, rank->folded);
-  return context_.part.has_ended(steps);
+  return context_.native.local_ranks.has_ended(steps);
 }
 
 }  // namespace loaderscope::native

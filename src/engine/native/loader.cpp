@@ -25,13 +25,13 @@ Loader::Loader(Job& job, RankShare& share, WorkerGroup& group, Device& device)
       group_(group),
       outstanding_(static_cast<std::size_t>(plan_.workers)),
       ended_(static_cast<std::size_t>(plan_.workers)) {
-  share_.show_depths();
+  share_.format_depths();
   allocate(device);
   if (plan_.pin_thread) pin_thread_ = job_.start([this] { pin(); });
 }
 
 Loader::~Loader() {
-  let_workers_end();
+  stop_workers();
   group_.join(share_.rank);
   if (pin_thread_.joinable()) pin_thread_.join();
 }
@@ -51,8 +51,8 @@ void Loader::allocate(Device& device) {
   }
   if (plan_.pin_thread) {
     const MemoryRow& ordinary = memory_row(MemoryMode::pageable);
-    written_ =
-        shared != nullptr ? ordinary.adopt(shared, count, bytes) : ordinary.make(count, bytes);
+    written_ = shared != nullptr ? ordinary.wrap_existing(shared, count, bytes)
+                                 : ordinary.make(count, bytes);
   }
   for (std::size_t i = 0; i < count; ++i) {
     Batch& batch = *share_.batches[i];
@@ -66,7 +66,7 @@ void Loader::allocate(Device& device) {
 }
 
 Bytes Loader::locked_bytes() const { return locked_->locked_bytes(); }
-std::string Loader::memory_fallback() const { return locked_->fallback(); }
+std::string Loader::memory_fallback() const { return locked_->fallback_reason(); }
 
 void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
   epoch_ = epoch;
@@ -81,7 +81,7 @@ void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
     for (std::int32_t index = 0; index < plan_.workers; ++index) start_worker(index);
   }
   epoch_dispatch_ = monotonic_now();
-  for (std::int64_t i = 0; i < plan_.window; ++i) dispatch_one();
+  for (std::int64_t i = 0; i < plan_.prefetch_depth; ++i) dispatch_one();
 }
 
 void Loader::start_worker(std::int32_t index) {
@@ -147,7 +147,7 @@ void Loader::dispatch_one() {
   events.samples = static_cast<std::int32_t>(samples);
   events.delivered_bytes = plan_.delivered_bytes(samples);
 
-  ++under_way_;
+  ++in_flight_;
   batch->dispatches.fetch_add(1, std::memory_order_release);
   if (plan_.made_by_trainer) {
     inline_task_ = batch;
@@ -193,7 +193,7 @@ void Loader::spend_on_receiving(Batch& batch, const Execution& execution, Sleepe
 }
 
 void Loader::received(const Batch& batch) {
-  --under_way_;
+  --in_flight_;
   if (!plan_.sample_tasks) --outstanding_[static_cast<std::size_t>(batch.events.worker)];
 }
 
@@ -210,7 +210,7 @@ void Loader::release(Batch& batch) {
 
 void Loader::wake_trainer() { share_.ready->close(); }
 
-void Loader::let_workers_end() {
+void Loader::stop_workers() {
   share_.close();
   share_.to_pin->close();
 }

@@ -33,11 +33,11 @@ class Loader {
   // Received empty: the stream of its worker has ended, another is asked in its place.
   void on_empty_batch(Batch& batch);
   // With streams: none has anything under way, and so all have ended.
-  bool streams_ended() const { return plan_.streamed && under_way_ == 0; }
+  bool streams_ended() const { return plan_.streamed && in_flight_ == 0; }
   void release(Batch& batch);  // its memory may be written again
 
-  void wake_trainer();     // `receive` returns null from now on
-  void let_workers_end();  // after the trainer has ended
+  void wake_trainer();  // `receive` returns null from now on
+  void stop_workers();  // after the trainer has ended
   std::vector<QueueStats> read_stats();
   Bytes locked_bytes() const;
   std::string memory_fallback() const;
@@ -55,7 +55,7 @@ class Loader {
   void pin();
 
   Job& job_;
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   RankShare& share_;
   WorkerGroup& group_;
   std::unique_ptr<HostSlots> written_;  // by workers; null: they write into what is copied from
@@ -69,7 +69,7 @@ class Loader {
   // Of the trainer's thread.
   std::vector<std::int64_t> outstanding_;  // batches of each worker
   std::vector<bool> ended_;                // streams, in this epoch
-  std::int64_t under_way_ = 0;             // batches dispatched and not received
+  std::int64_t in_flight_ = 0;             // batches dispatched and not received
   std::int64_t epoch_ = 0;
   std::int64_t dispatched_ = 0, dispatched_of_epoch_ = 0;
   std::int32_t next_worker_ = 0;

@@ -13,74 +13,75 @@ namespace {
 constexpr Bytes kLogs = Bytes{64} << 20;  // of all threads
 constexpr std::size_t kMinEntries = 1 << 10, kMaxEntries = 1 << 15;
 
-std::string text_of(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
+std::string text_of(Bytes bytes) { return format_size(static_cast<double>(bytes)); }
 
-std::string for_each_rank(const Plan& plan) {
+std::string for_each_rank(const LoaderPlan& plan) {
   return plan.ranks > 1 ? " for each of " + std::to_string(plan.ranks) + " ranks" : "";
 }
 
-std::string batches_of(const Plan& plan) {
+std::string batches_of(const LoaderPlan& plan) {
   const std::int64_t batches = (plan.pin_thread ? 2 : 1) * plan.slots();
   return std::to_string(batches) + " batches of " +
          text_of(plan.delivered_bytes(plan.config.loader.batch_size)) + for_each_rank(plan);
 }
 
-std::string and_read_ahead(const Plan& plan, Bytes read_ahead) {
+std::string and_read_ahead(const LoaderPlan& plan, Bytes read_ahead) {
   if (read_ahead == 0) return "";
   return " and what " + std::to_string(plan.workers * plan.ranks) + " workers read ahead, " +
          text_of(read_ahead) + " each,";
 }
 
-[[noreturn]] void refuse(const Plan& plan, const std::string& what_takes, Bytes needed, Bytes free,
-                         const char* or_else = "") {
+[[noreturn]] void refuse(const LoaderPlan& plan, const std::string& what_takes, Bytes needed,
+                         Bytes free, const char* or_else = "") {
   throw RunError(
       "host memory: " + what_takes + " " + text_of(needed) + " and " + text_of(free) +
       " are free; give a smaller --batch-size, fewer " +
       (plan.ranks > 1 ? "--ranks or --num-workers" : "--num-workers") +
-      (plan.sample_tasks ? ", or a smaller --window" : ", or a smaller --prefetch-factor") +
+      (plan.sample_tasks ? ", or a smaller --prefetch-depth" : ", or a smaller --prefetch-factor") +
       or_else);
 }
 
 }  // namespace
 
-bool has_feeders(const Plan& plan) {
+bool has_feeders(const LoaderPlan& plan) {
   return !plan.made_by_trainer &&
          (plan.send.active() || plan.config.loader.executor == Executor::processes);
 }
 
-std::int64_t threads_with_log(const Plan& plan) {
+std::int64_t threads_with_log(const LoaderPlan& plan) {
   const std::int64_t of_worker = has_feeders(plan) ? 2 : 1;
   return plan.ranks * (plan.workers * of_worker + (plan.pin_thread ? 1 : 0));
 }
 
-std::size_t log_entries(const Plan& plan) {
+std::size_t log_entries(const LoaderPlan& plan) {
   const auto share =
       static_cast<std::size_t>(kLogs / threads_with_log(plan)) / sizeof(ThreadLog::Entry);
   return std::bit_floor(std::clamp(share, kMinEntries, kMaxEntries));
 }
 
-Bytes memory_needed(const Plan& plan, Bytes read_ahead) {
+Bytes memory_needed(const LoaderPlan& plan, Bytes read_ahead) {
   const Bytes batch = plan.delivered_bytes(plan.config.loader.batch_size);
-  const bool staged = plan.has_device && plan.copy_keeps_trainer;
+  const bool staged = plan.has_device && plan.link.copy_keeps_trainer;
   const std::int64_t batches = (plan.pin_thread ? 2 : 1) * plan.slots() + (staged ? 1 : 0);
   const Bytes of_rank =
       saturated_sum(saturated_product(batches, batch), saturated_product(plan.workers, read_ahead));
   return saturated_product(of_rank, plan.ranks);
 }
 
-Bytes account_needed(const Plan& plan) {
+Bytes account_needed(const LoaderPlan& plan) {
   constexpr Bytes kSample = sizeof(std::int64_t);
   constexpr Bytes kQueued = sizeof(Batch*) + sizeof(Finished);  // of a worker's two queues
   const Bytes batch =
       saturated_sum(sizeof(Batch), saturated_product(plan.config.loader.batch_size.value, kSample));
-  const Bytes queues = saturated_product(saturated_product(plan.workers, plan.window), kQueued);
+  const Bytes queues =
+      saturated_product(saturated_product(plan.workers, plan.prefetch_depth), kQueued);
   const Bytes of_rank = saturated_sum(saturated_product(plan.slots(), batch), queues);
   const auto log = static_cast<Bytes>(log_entries(plan) * sizeof(ThreadLog::Entry));
   return saturated_sum(saturated_product(of_rank, plan.ranks),
                        saturated_product(threads_with_log(plan), log));
 }
 
-void check_fit(const Plan& plan, std::optional<Bytes> free, Bytes read_ahead) {
+void check_fit(const LoaderPlan& plan, std::optional<Bytes> free, Bytes read_ahead) {
   const Bytes account = account_needed(plan);
   const Bytes needed = saturated_sum(memory_needed(plan, read_ahead), account);
   if (!free || needed <= *free) return;
@@ -90,7 +91,7 @@ void check_fit(const Plan& plan, std::optional<Bytes> free, Bytes read_ahead) {
          needed, *free, read_ahead > 0 ? ", or have them read less ahead" : "");
 }
 
-void check_account_fits(const Plan& plan, std::optional<Bytes> free) {
+void check_account_fits(const LoaderPlan& plan, std::optional<Bytes> free) {
   const Bytes needed = account_needed(plan);
   if (!free || needed <= *free) return;
   refuse(plan,

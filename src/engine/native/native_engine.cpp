@@ -33,7 +33,7 @@ struct Run {
   RunConfig config;
   std::unique_ptr<Source> data;  // null: every stage is declared
   std::optional<CacheProof> cache;
-  std::optional<Plan> plan;
+  std::optional<LoaderPlan> plan;
   FrameCounts frames;  // before the first fork, for all workers
   DataPipeline pipeline;
   std::optional<native::ReplayPool> replayed;  // with knock-outs
@@ -64,7 +64,7 @@ void cap_samples(Run& run) {
   samples = samples > 0 ? std::min(samples, run.data->size()) : run.data->size();
 }
 
-void open_data(Run& run, const EngineContext& context) {
+void open_data(Run& run, const RunContext& context) {
   const Nanos begin = monotonic_now();
   const source::RequestsOfOpening asked_before = source::requests_of_opening();
   SourceOptions options;
@@ -110,7 +110,7 @@ native::MakerFactory make_pipeline(Run& run) {
 }
 
 // Of the memory that the batches leave, half may be kept for what is replayed.
-void make_replay_pool(Run& run, const EngineContext& context, std::optional<Bytes> free) {
+void make_replay_pool(Run& run, const RunContext& context, std::optional<Bytes> free) {
   constexpr Bytes kMaxReplayed = Bytes{256} << 20;
   const Knockouts& out = context.knockouts;
   if (!out.has(Stage::read) && !out.has(Stage::decode) && !out.has(Stage::augment)) return;
@@ -138,46 +138,48 @@ native::SlotFiller make_slot_filler(const Run& run) {
 
 void add_replay_facts(const Run& run, RunRecord& record) {
   if (!run.replayed) return;
-  record.metrics.push_back({"memory.replayed_samples", "1",
-                            "samples made before the run and replayed in place of others",
-                            static_cast<double>(run.replayed->samples())});
   record.metrics.push_back(
-      adds_up_in_machine({"memory.replayed_bytes", "bytes", "host memory that they take",
-                          static_cast<double>(run.replayed->bytes())}));
+      make_metric(metric::memory_replayed_samples,
+                  "samples made before the run and replayed in place of others",
+                  static_cast<double>(run.replayed->samples())));
+  record.metrics.push_back(make_metric(metric::memory_replayed_bytes, "host memory that they take",
+                                       static_cast<double>(run.replayed->bytes())));
 }
 
 void add_cache_facts(const Run& run, RunRecord& record) {
   if (!run.cache) return;
   const CacheProof& cache = *run.cache;
-  record.metrics.push_back(
-      adds_up({"cache.checked_bytes", "bytes", "data whose state in the page cache was looked at",
-               static_cast<double>(cache.bytes_checked)}));
-  record.metrics.push_back(adds_up({"cache.resident_before_bytes", "bytes",
-                                    "of it in the page cache before --cache was applied",
-                                    static_cast<double>(cache.resident_before)}));
-  record.metrics.push_back(
-      adds_up({"cache.resident_bytes", "bytes", "of it in the page cache when the run began",
-               static_cast<double>(cache.resident_after)}));
-  record.metrics.push_back({"cache.proved", "1",
-                            "1 when the page cache is in the state that --cache asks for",
-                            cache.proved ? 1.0 : 0.0});
+  record.metrics.push_back(make_metric(metric::cache_checked_bytes,
+                                       "data whose state in the page cache was looked at",
+                                       static_cast<double>(cache.bytes_checked)));
+  record.metrics.push_back(make_metric(metric::cache_resident_before_bytes,
+                                       "of it in the page cache before --cache was applied",
+                                       static_cast<double>(cache.resident_before)));
+  record.metrics.push_back(make_metric(metric::cache_resident_bytes,
+                                       "of it in the page cache when the run began",
+                                       static_cast<double>(cache.resident_after)));
+  record.metrics.push_back(make_metric(
+      metric::cache_proved, "1 when the page cache is in the state that --cache asks for",
+      cache.proved ? 1.0 : 0.0));
   record.notes.push_back(cache.sentence);
 }
 
 void add_requests_of_opening(const source::RequestsOfOpening& opening, RunRecord& record) {
   if (opening.sent <= 0) return;
-  record.metrics.push_back({"requests.opening", "1",
-                            "requests to servers before the first batch: listings, headers, "
-                            "indexes",
-                            static_cast<double>(opening.sent)});
+  record.metrics.push_back(
+      make_metric(metric::requests_opening,
+                  "requests to servers before the first batch: listings, headers, "
+                  "indexes",
+                  static_cast<double>(opening.sent)));
   if (opening.alone <= 0) return;
-  record.metrics.push_back({"requests.opening_alone", "1",
-                            "of these, those that no other ran beside",
-                            static_cast<double>(opening.alone)});
-  record.metrics.push_back({"requests.opening_alone_least_s", "s",
-                            "of the shortest of the last of these, to its first byte, connecting "
-                            "left out",
-                            opening.alone_least_s});
+  record.metrics.push_back(make_metric(metric::requests_opening_alone,
+                                       "of these, those that no other ran beside",
+                                       static_cast<double>(opening.alone)));
+  record.metrics.push_back(
+      make_metric(metric::requests_opening_alone_least_s,
+                  "of the shortest of the last of these, to its first byte, connecting "
+                  "left out",
+                  opening.alone_least_s));
 }
 
 // A thread that hangs in the kernel cannot be ended: it keeps what it uses until the process ends.
@@ -215,11 +217,11 @@ RunRecord record_of(Run& run) {
     for (Metric& metric : run.data->metrics()) record.metrics.push_back(std::move(metric));
     // It asks for the sizes of files, which a storage that has fallen silent never tells.
     if (run.data->size() > 0 && runner.stopped()) {
-      record.metrics.push_back({"data.fingerprint", "1",
-                                "a number that other data is unlikely to have: by count, places "
-                                "and sizes of samples",
-                                static_cast<double>(source::fingerprint_of(*run.data)), false,
-                                MetricJoin::same});
+      record.metrics.push_back(
+          make_metric(metric::data_fingerprint,
+                      "a number that other data is unlikely to have: by count, places and sizes of "
+                      "samples",
+                      static_cast<double>(source::fingerprint_of(*run.data))));
     }
     for (Metric& metric : run.frames.metrics()) record.metrics.push_back(std::move(metric));
     add_requests_of_opening(run.requests_of_opening, record);
@@ -238,11 +240,11 @@ RunRecord record_of(Run& run) {
 
 }  // namespace
 
-RunRecord run_native(const RunConfig& config, const EngineContext& context) {
+RunRecord run_native(const RunConfig& config, const RunContext& context) {
   auto run = std::make_unique<Run>();
   run->config = config;
   if (config.has_data()) open_data(*run, context);
-  run->plan.emplace(run->config, nullptr, context.knockouts, context.part);
+  run->plan.emplace(run->config, nullptr, context.knockouts, context.native.local_ranks);
   native::MakerFactory makers = make_pipeline(*run);
   const std::optional<Bytes> free = free_memory("/");
   if (run->data) {

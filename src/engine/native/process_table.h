@@ -8,7 +8,7 @@
 #include <memory_resource>
 #include <vector>
 
-#include "engine/native/process_lock.h"
+#include "engine/native/process_mutex.h"
 #include "engine/native/worker_failure.h"
 #include "machine/process_counters.h"
 

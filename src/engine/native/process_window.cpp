@@ -41,13 +41,13 @@ void ProcessWindow::ends(std::int64_t loader_threads) {
 
 std::vector<Metric> ProcessWindow::metrics(const RankRecord& first) const {
   std::vector<Metric> metrics = process_metrics(begin_, end_, memory_);
-  metrics.push_back(adds_up_in_machine({"process.loader_threads", "1",
-                                        "of them, those of the loader and its trainers",
-                                        static_cast<double>(loader_threads_)}));
+  metrics.push_back(make_metric(metric::process_loader_threads,
+                                "of them, those of the loader and its trainers",
+                                static_cast<double>(loader_threads_)));
   const Nanos still = standstills_->within(first.window_begin, first.window_end);
-  metrics.push_back({"host.standstill_s", "s",
-                     "of the window, this whole process was stopped or the machine was",
-                     seconds(still)});
+  metrics.push_back(make_metric(metric::host_standstill_s,
+                                "of the window, this whole process was stopped or the machine was",
+                                seconds(still)));
   return metrics;
 }
 

@@ -64,7 +64,7 @@ class ProcessWorkers : public WorkerGroup {
 
 // A fork server does itself what otherwise the trainer does.
 void ProcessWorkers::before_fork(Start& start) {
-  const Plan& plan = job_.plan;
+  const LoaderPlan& plan = job_.plan;
   if (!plan.server_forks) return;
   start.by_parent.begin = monotonic_now();
   if (!plan.startup_parent.active()) return;

@@ -8,18 +8,18 @@ namespace loaderscope::native {
 RankShare::RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory)
     : plan(job.plan), rank(of_rank), has_feeders(native::has_feeders(plan)) {
   const auto slots = static_cast<std::size_t>(plan.slots());
-  const auto window = static_cast<std::size_t>(plan.window + 1);
+  const auto depth = static_cast<std::size_t>(plan.prefetch_depth + 1);
   const auto samples = static_cast<std::size_t>(plan.config.loader.batch_size.value);
   const auto add_log = [&](std::int32_t worker) {
     return job.recorder ? &job.recorder->add_thread(rank, worker) : nullptr;
   };
   for (std::size_t i = 0; i < slots; ++i) batches.push_back(place<Batch>(memory, samples, memory));
   for (std::int32_t index = 0; index < plan.workers; ++index) {
-    worker_queues.push_back(place<WorkerQueues>(memory, window, memory));
+    worker_queues.push_back(place<WorkerQueues>(memory, depth, memory));
     worker_queues.back()->log = add_log(index);
     if (has_feeders) worker_queues.back()->feeder_log = add_log(index);
   }
-  if (plan.sample_tasks) sample_tasks = place<SampleQueue>(memory, window, memory);
+  if (plan.sample_tasks) sample_tasks = place<SampleQueue>(memory, depth, memory);
   to_pin = place<BlockingQueue<Batch*>>(memory, slots, memory, &pin_depth);
   ready = place<BlockingQueue<Batch*>>(memory, slots, memory, &ready_depth);
   if (plan.pin_thread) pin_log = add_log(0);
@@ -30,7 +30,7 @@ RankShare::RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& 
   }
 }
 
-void RankShare::show_depths() {
+void RankShare::format_depths() {
   if (plan.pin_thread) pin_depth = nvtx::Counter(of_rank("queue to pin"));
   ready_depth = nvtx::Counter(of_rank("queue ready"));
 }

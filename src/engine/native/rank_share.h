@@ -43,9 +43,9 @@ using SampleNames = std::function<std::string(std::int64_t sample)>;
 struct RankShare {
   RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory);
 
-  void show_depths();  // to tools, from now on
-  void open();         // again, once all workers have ended
-  void close();        // workers and feeders end
+  void format_depths();  // to tools, from now on
+  void open();           // again, once all workers have ended
+  void close();          // workers and feeders end
   WorkerQueues& queues(std::int32_t worker) const {
     return *worker_queues[static_cast<std::size_t>(worker)];
   }
@@ -66,7 +66,7 @@ struct RankShare {
   std::string of_rank(
       const std::string& text) const;  // with the rank's number if there are several
 
-  const Plan& plan;
+  const LoaderPlan& plan;
   const std::int32_t rank;
   // A feeder stands between each worker and the trainer where sending is declared to cost
   // something, and always between processes.

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "base/sleep.h"
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "record/stage_scope.h"
 
 namespace loaderscope::native {
@@ -44,6 +44,6 @@ using MakerFactory = std::function<std::unique_ptr<SampleMaker>(const std::atomi
 void spend(const StagePlan& stage, const Execution& execution, Sleeper& sleeper);
 
 // Every stage is a declared cost. `plan` must outlive the makers.
-MakerFactory declared_makers(const Plan& plan);
+MakerFactory declared_makers(const LoaderPlan& plan);
 
 }  // namespace loaderscope::native

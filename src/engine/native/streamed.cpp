@@ -16,7 +16,8 @@ namespace {
 std::string note_of_ranks(const std::vector<std::int64_t>& samples) {
   std::string text;
   for (std::size_t rank = 0; rank < samples.size(); ++rank) {
-    text += fmt::format("{}rank {} had {}", rank == 0 ? "" : ", ", rank, show_count(samples[rank]));
+    text +=
+        fmt::format("{}rank {} had {}", rank == 0 ? "" : ", ", rank, format_count(samples[rank]));
   }
   return "the ranks' streams are unequal, of the samples of an epoch " + text +
          "; ranks that train together wait for each other, and hang where one has ended";
@@ -32,13 +33,13 @@ void check_shards(const RunConfig& config, const StreamSource& streams) {
                   plural(streams.shards(), "shard"), config.trainer.ranks.value));
 }
 
-void add_streamed_facts(const Plan& plan, const StreamSource& streams,
+void add_streamed_facts(const LoaderPlan& plan, const StreamSource& streams,
                         const std::vector<std::int64_t>& samples, RunRecord& record) {
   const std::int64_t shards = streams.shards();
   const std::int64_t of_rank = divide_up(shards, plan.ranks);
-  record.metrics.push_back({"data.shards", "1",
-                            "of the streamed data set of a rank: more workers read nothing",
-                            static_cast<double>(of_rank)});
+  record.metrics.push_back(make_metric(
+      metric::data_shards, "of the streamed data set of a rank: more workers read nothing",
+      static_cast<double>(of_rank)));
   if (plan.workers > of_rank) {
     record.notes.push_back(fmt::format(
         "the data has {}{}: of {} {}, the others have nothing to read", plural(shards, "shard"),
@@ -48,9 +49,9 @@ void add_streamed_facts(const Plan& plan, const StreamSource& streams,
   }
   const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
   if (*least == 0) return;
-  record.metrics.push_back(
-      {"data.epoch_samples", "1", "of all ranks in the first epoch, which has ended",
-       static_cast<double>(std::accumulate(samples.begin(), samples.end(), std::int64_t{0}))});
+  record.metrics.push_back(make_metric(
+      metric::data_epoch_samples, "of all ranks in the first epoch, which has ended",
+      static_cast<double>(std::accumulate(samples.begin(), samples.end(), std::int64_t{0}))));
   if (*least < *most) record.notes.push_back(note_of_ranks(samples));
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "loaderscope/run_record.h"
 #include "loaderscope/source.h"
 
@@ -14,7 +14,7 @@ namespace loaderscope::native {
 void check_shards(const RunConfig& config, const StreamSource& streams);
 
 // The samples are those of each rank in its first epoch; 0: that has not ended.
-void add_streamed_facts(const Plan& plan, const StreamSource& streams,
+void add_streamed_facts(const LoaderPlan& plan, const StreamSource& streams,
                         const std::vector<std::int64_t>& samples, RunRecord& record);
 
 }  // namespace loaderscope::native

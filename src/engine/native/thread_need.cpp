@@ -5,11 +5,11 @@
 
 namespace loaderscope::native {
 
-std::int64_t threads_needed(const Plan& plan) {
+std::int64_t threads_needed(const LoaderPlan& plan) {
   return threads_with_log(plan) + (plan.made_by_trainer ? 0 : plan.ranks);
 }
 
-void check_threads(const Plan& plan, const std::optional<ThreadLimit>& limit) {
+void check_threads(const LoaderPlan& plan, const std::optional<ThreadLimit>& limit) {
   const std::int64_t needed = threads_needed(plan);
   if (!limit || needed <= limit->threads) return;
   throw RunError(

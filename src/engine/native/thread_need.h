@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "machine/thread_limit.h"
 
 namespace loaderscope::native {
 
 // Of all ranks, worker processes among them.
-std::int64_t threads_needed(const Plan& plan);
+std::int64_t threads_needed(const LoaderPlan& plan);
 
 // Throws RunError when they are more than may run.
-void check_threads(const Plan& plan, const std::optional<ThreadLimit>& limit);
+void check_threads(const LoaderPlan& plan, const std::optional<ThreadLimit>& limit);
 
 }  // namespace loaderscope::native

@@ -159,10 +159,10 @@ bool Trainer::copy_and_launch(Batch& batch) {
   copy.host = batch.copied_from;
   copy.bytes = events.delivered_bytes;
   copy.duration = plan_.copy_time(plan_.execution_of_step(rank_, events));
-  copy.by_caller = plan_.copy_keeps_trainer;
+  copy.by_caller = plan_.link.copy_keeps_trainer;
   // The batches that the device has stay there.
   if (plan_.knockouts.has(Stage::h2d) && step_ >= plan_.in_flight)
-    copy = {.step = step_, .kept = copy.host != nullptr ? copy.bytes : 0};
+    copy = {.step = step_, .reused_bytes = copy.host != nullptr ? copy.bytes : 0};
   const Nanos taken = monotonic_now();
   if (!submit_copy(copy)) return false;
   Nanos told_until = taken;

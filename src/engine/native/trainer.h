@@ -40,7 +40,7 @@ class Trainer {
   static void add_launch(StepEvents& events, const Interval& launch);
 
   Job& job_;
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   const std::int32_t rank_;
   Device& device_;
   Loader loader_;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/native/process_lock.h"
+#include "engine/native/process_mutex.h"
 
 namespace loaderscope::native {
 

@@ -59,7 +59,7 @@ void Worker::come_up(const Start& start) {
 
 void Worker::make_now(Batch& batch) {
   if (!maker_) maker_ = job_.make_maker(job_.stop);
-  spans_.pause();
+  spans_.skip();
   turn_to(batch, 0, false);
   make_batch(batch);
 }
@@ -111,10 +111,10 @@ bool Worker::claim() {
 void Worker::turn_to(Batch& batch, Nanos rest_begin, bool rested) {
   const Nanos now = monotonic_now();
   const Nanos rest_end = std::clamp(batch.events.dispatched, std::min(rest_begin, now), now);
-  if (rested) spans_.rest(rest_begin, rest_end);
+  if (rested) spans_.record_idle(rest_begin, rest_end);
   if (batch_index_ != batch.events.batch) {
     batch_index_ = batch.events.batch;
-    begun_ = spans_.edge() > 0 ? spans_.edge() : now;
+    begun_ = spans_.last_end() > 0 ? spans_.last_end() : now;
     rested_ = 0;
     spans_.begin_batch(batch.events.batch);
   }
@@ -195,7 +195,7 @@ void Worker::finish(Batch& batch) {
   StepEvents& events = batch.events;
   events.worker = index_;
   events.begun = begun_;
-  events.finished = spans_.edge() > 0 ? spans_.edge() : monotonic_now();
+  events.finished = spans_.last_end() > 0 ? spans_.last_end() : monotonic_now();
   events.worker_idle = rested_ * kHandOverShare < events.finished - begun_ ? 0 : rested_;
   events.read_bytes = batch.read_bytes.load(std::memory_order_relaxed);
   events.work = batch.work();

@@ -33,7 +33,7 @@ class Worker {
   void finish(Batch& batch);
 
   const Job& job_;
-  const Plan& plan_;
+  const LoaderPlan& plan_;
   RankShare& share_;
   const std::int32_t index_;
   WorkerQueues& queues_;

@@ -128,7 +128,7 @@ std::vector<std::size_t> JobHosts::of_ranks(std::int64_t ranks) const {
   return hosts;
 }
 
-Nanos JobHosts::elsewhere(Nanos cpu, Bytes delivered) const {
+Nanos JobHosts::remote_cpu(Nanos cpu, Bytes delivered) const {
   const double computes = static_cast<double>(cpu) / decode_cores;
   const double sends =
       decode_rate > 0 ? static_cast<double>(delivered) * static_cast<double>(kSecond) / decode_rate

@@ -23,10 +23,10 @@ struct StageTime {
   Nanos waits = 0;
   Nanos transfers = 0;
   Nanos cpu = 0;
-  Nanos elsewhere = 0;  // before `cpu`: of the hosts that decode for all ranks, all of them
-  double threads = 1;   // that take cores during `cpu`: more than one in a library
+  Nanos remote_cpu = 0;  // on the hosts that decode for all ranks, before `cpu`
+  double threads = 1;    // that take cores during `cpu`: more than one in a library
 
-  Nanos wall() const { return waits + transfers + elsewhere + cpu; }
+  Nanos wall() const { return waits + transfers + remote_cpu + cpu; }
   bool operator==(const StageTime&) const = default;
   // Without the waits for threads of a library, which compute in place of them.
   StageTime with_library(const LibraryTime& library) const;

@@ -19,17 +19,18 @@ struct JobHosts {
   std::vector<Host> measured;  // empty: alike
   double decode_cores = 0;  // of all hosts without ranks, that decode for them; 0: there are none
   double decode_rate = 0;   // bytes per second that these send, as batches have them; 0: any
-  // Workers of a rank come up by up to so much later than those of another: ranks whose costs are
-  // all the same would else meet on the cores each time, as real ones do not.
-  Nanos apart = 0;
+  // The most by which workers of one rank start later than those of another. Ranks with equal costs
+  // that start together would compete for the cores in every step, as real ranks do not.
+  Nanos start_skew = 0;
 
   // The host of each of so many ranks, which stand host by host: as measured where those were as
   // many, else no host has two more than another.
   std::vector<std::size_t> of_ranks(std::int64_t ranks) const;
 
-  // Of `sample`, which is decoded in that CPU time, when it is alone there: work is divided, as
-  // there is always more of it under way than there are cores.
-  Nanos elsewhere(Nanos cpu, Bytes delivered) const;
+  // The time that decoding a sample takes these hosts, if it is the only one there. `cpu` is its
+  // time on one core. All cores share the work, because more samples are in flight than there are
+  // cores.
+  Nanos remote_cpu(Nanos cpu, Bytes delivered) const;
 };
 
 }  // namespace loaderscope

@@ -4,15 +4,16 @@
 #include <optional>
 #include <vector>
 
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {
 
 // With `locked`, what of it was page-locked for real; otherwise what the memory mode says.
-std::vector<Metric> memory_metrics(const Plan& plan, std::optional<Bytes> locked = std::nullopt);
+std::vector<Metric> memory_metrics(const LoaderPlan& plan,
+                                   std::optional<Bytes> locked = std::nullopt);
 
 // Of a run for real whose stages are all declared: nothing is written, so no slot takes memory.
-std::vector<Metric> unwritten_memory_metrics(const Plan& plan);
+std::vector<Metric> unwritten_memory_metrics(const LoaderPlan& plan);
 
 }  // namespace loaderscope

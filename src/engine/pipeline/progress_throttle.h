@@ -9,7 +9,7 @@ namespace loaderscope {
 class ProgressThrottle {
  public:
   // `context` outlives this. The first beat is due at once, or a while after `begin`.
-  explicit ProgressThrottle(const EngineContext& context) : context_(context) {}
+  explicit ProgressThrottle(const RunContext& context) : context_(context) {}
   void begin() { last_ = monotonic_now(); }
 
   // To be called often. `progress` gives a Progress, and is called where somebody wants to know.
@@ -24,7 +24,7 @@ class ProgressThrottle {
  private:
   static constexpr Nanos kEvery = 200 * kMillisecond;
 
-  const EngineContext& context_;
+  const RunContext& context_;
   Nanos last_ = 0;
 };
 

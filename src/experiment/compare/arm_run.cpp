@@ -23,17 +23,18 @@ void take_workers(const RunRecord& record, std::int64_t arm, Comparison& compari
   }
 }
 
-ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block) {
+SideRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block) {
   const Analysis analysis = analyse(record);
-  ArmRun run;
+  SideRun run;
   run.block = block;
   run.arm = arm;
   run.quantities = quantities_of(record, analysis);
   run.counts = counts_of(record);
   run.details = record.details;
   const double window = seconds(analysis.account.window);
-  const double others = loaderscope::value_of(record.metrics, "host.other_cpu_s").value_or(0) +
-                        loaderscope::value_of(record.metrics, "host.steal_s").value_or(0);
+  const double others =
+      loaderscope::value_of(record.metrics, metric::host_other_cpu_s).value_or(0) +
+      loaderscope::value_of(record.metrics, metric::host_steal_s).value_or(0);
   run.other_cores = window > 0 ? others / window : 0;
   return run;
 }
@@ -69,7 +70,7 @@ void take_spread(const RunRecord& a, const RunRecord& b, const std::optional<Kno
   if (of_steps > spread.rate) {
     comparison.notes.push_back(fmt::format(
         "the steps within a run differ more than runs of the same code: by {} of the rate",
-        show_percent(of_steps)));
+        format_percent(of_steps)));
     spread.rate = of_steps;
   }
   comparison.known = spread;
@@ -96,7 +97,7 @@ Comparison of_results(const RunRecord& a, const RunRecord& b,
   comparison.planned_pairs = 1;
   comparison.runs = {arm_run_of(a, 0, 0), arm_run_of(b, 1, 0)};
   const bool alike = draws_alike(a, b);
-  for (ArmRun& run : comparison.runs)
+  for (SideRun& run : comparison.runs)
     std::erase_if(run.counts,
                   [&](const auto& count) { return !alike || !follows_from_draws(count.first); });
   return comparison;

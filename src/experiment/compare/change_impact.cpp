@@ -89,7 +89,7 @@ std::vector<ChangedFile> read_changes(std::string_view name_status) {
   return changes;
 }
 
-std::string out_of_reach(const std::vector<ChangedFile>& changes, const FileTrace& touched) {
+std::string why_unaffected(const std::vector<ChangedFile>& changes, const FileTrace& touched) {
   if (changes.empty()) return "A and B are the same files";
   const bool knows = !touched.files.empty() && !touched.started_programs;
   if (!knows || std::any_of(changes.begin(), changes.end(),

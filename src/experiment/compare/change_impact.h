@@ -9,7 +9,7 @@
 namespace loaderscope::compare {
 
 // What one run of the loader has read and loaded below its work tree, as
-// loaderscope_guest/touched.py tells it.
+// loaderscope_guest/file_trace.py tells it.
 struct FileTrace {
   std::set<std::string> files;    // as git names them
   bool started_programs = false;  // which may read anything
@@ -24,6 +24,6 @@ std::vector<ChangedFile> read_changes(std::string_view name_status);  // of git 
 
 // "README.md, which the loader does not read": why nothing that changed can reach it. "": something
 // may, or it cannot be known.
-std::string out_of_reach(const std::vector<ChangedFile>& changes, const FileTrace& touched);
+std::string why_unaffected(const std::vector<ChangedFile>& changes, const FileTrace& touched);
 
 }  // namespace loaderscope::compare

@@ -37,7 +37,7 @@ std::string interruption(const RunRecord& a, const RunRecord& b) {
 // What changes nothing that is measured.
 bool is_beside(const Field& field) {
   constexpr std::array<std::string_view, 7> kBeside = {
-      "require", "prove", "gpu-price", "hook-cost", "timeout", "demand", "stall-after"};
+      "require", "prove", "gpu-price", "hook-cost", "timeout", "demand", "hang-after"};
   return field.is_about(about::kSaved) ||
          std::find(kBeside.begin(), kBeside.end(), field.name) != kBeside.end();
 }
@@ -99,12 +99,12 @@ std::string cpu(const RunRecord& a, const RunRecord& b) {
 }
 
 std::string cores(const RunRecord& a, const RunRecord& b) {
-  return unlike("what may be used", show_cores(a.machine.cores), show_cores(b.machine.cores));
+  return unlike("what may be used", format_cores(a.machine.cores), format_cores(b.machine.cores));
 }
 
 std::string memory(const RunRecord& a, const RunRecord& b) {
-  return unlike("the memory", show_size(static_cast<double>(a.machine.memory_bytes)),
-                show_size(static_cast<double>(b.machine.memory_bytes)));
+  return unlike("the memory", format_size(static_cast<double>(a.machine.memory_bytes)),
+                format_size(static_cast<double>(b.machine.memory_bytes)));
 }
 
 std::string kernel(const RunRecord& a, const RunRecord& b) {
@@ -138,8 +138,8 @@ std::string tool(const RunRecord& a, const RunRecord& b) {
 }
 
 std::optional<double> cached_share(const RunRecord& record) {
-  const auto resident = value_of(record.metrics, "cache.resident_bytes");
-  const auto checked = value_of(record.metrics, "cache.checked_bytes");
+  const auto resident = value_of(record.metrics, metric::cache_resident_bytes);
+  const auto checked = value_of(record.metrics, metric::cache_checked_bytes);
   if (!resident || !checked || *checked <= 0) return std::nullopt;
   return *resident / *checked;
 }
@@ -148,21 +148,21 @@ std::string page_cache(const RunRecord& a, const RunRecord& b) {
   constexpr double kAlike = 0.05;
   const std::optional<double> there = cached_share(a), here = cached_share(b);
   if (!there || !here || std::abs(*there - *here) <= kAlike) return "";
-  return unlike("the share of the data in the page cache", show_percent(*there),
-                show_percent(*here));
+  return unlike("the share of the data in the page cache", format_percent(*there),
+                format_percent(*here));
 }
 
 std::string samples(const RunRecord& a, const RunRecord& b) {
-  const auto there = value_of(a.metrics, "data.epoch_samples");
-  const auto here = value_of(b.metrics, "data.epoch_samples");
+  const auto there = value_of(a.metrics, metric::data_epoch_samples);
+  const auto here = value_of(b.metrics, metric::data_epoch_samples);
   if (!there || !here) return "";
   return unlike("the number of samples", fmt::format("{:.0f}", *there),
                 fmt::format("{:.0f}", *here));
 }
 
 std::string contents(const RunRecord& a, const RunRecord& b) {
-  const auto there = value_of(a.metrics, "data.fingerprint");
-  const auto here = value_of(b.metrics, "data.fingerprint");
+  const auto there = value_of(a.metrics, metric::data_fingerprint);
+  const auto here = value_of(b.metrics, metric::data_fingerprint);
   if (!there || !here || *there == *here) return "";
   return "the data has other samples, in other places or of other sizes, in A than in B";
 }

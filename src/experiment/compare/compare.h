@@ -19,7 +19,7 @@
 namespace loaderscope::compare {
 
 // What is kept of one run.
-struct ArmRun {
+struct SideRun {
   std::int64_t block = 0;  // of A B B A: the four draw the same samples
   std::int64_t arm = 0;    // 0: A, 1: B
   Quantities quantities;
@@ -99,7 +99,7 @@ struct Comparison {
   bool is_of_results = false;                 // one run of each, made apart
   std::vector<std::string> changed_settings;  // of those: "num-workers 0 -> 2"
   std::optional<KnownNoise> known;            // what those are judged by
-  std::vector<ArmRun> runs;                   // in the order in which they were made
+  std::vector<SideRun> runs;                  // in the order in which they were made
   std::vector<Accepted> accepted;             // slowdowns that fail nothing
   std::string today;                          // "2026-11-23": what was accepted until when
   std::optional<Anchor> anchor;
@@ -176,7 +176,7 @@ std::int64_t workers_of(const RunRecord& record);
 void take_workers(const RunRecord& record, std::int64_t arm, Comparison& comparison);  // A first
 
 // What is kept of a run.
-ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block);
+SideRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block);
 
 // Of two results that were measured apart. `known` is how far runs of one arm differ; nothing:
 // kAssumedSpread. Their settings may differ. Throws RunError where they cannot be compared.

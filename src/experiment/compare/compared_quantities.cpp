@@ -18,7 +18,7 @@ constexpr double kWorthComparing = 0.01;  // of the time of all stages, or of th
 constexpr double kDisturbance = 0.25;     // of all cores, more than in the median run
 
 bool in_all(const Runs& runs, std::string_view name, bool above_0) {
-  return !runs.empty() && std::all_of(runs.begin(), runs.end(), [&](const ArmRun* run) {
+  return !runs.empty() && std::all_of(runs.begin(), runs.end(), [&](const SideRun* run) {
     const std::optional<double> value = value_of(run->quantities, name);
     return value && (!above_0 || *value > 0);
   });
@@ -29,7 +29,7 @@ ComparedQuantity ask(const Runs& runs, Difference difference, std::string_view q
   ComparedQuantity question{std::move(difference)};
   std::vector<BlockValue> values;
   const bool ratio = question.difference.scale == Scale::ratio;
-  for (const ArmRun* run : runs) {
+  for (const SideRun* run : runs) {
     const double value = value_of(run->quantities, quantity).value_or(0);
     values.push_back({run->block, run->arm == 1, ratio ? std::log(value) : value});
   }
@@ -93,11 +93,11 @@ void ask_of_waits(std::vector<ComparedQuantity>& questions, const Runs& runs) {
 
 Runs quiet_runs(const Comparison& comparison) {
   std::vector<double> others;
-  for (const ArmRun& run : comparison.runs) others.push_back(run.other_cores);
+  for (const SideRun& run : comparison.runs) others.push_back(run.other_cores);
   const double most = median_of(others) + kDisturbance * comparison.cores;
   Runs all, left;
   std::array<std::int64_t, 2> of_arms{}, left_of_arms{};
-  for (const ArmRun& run : comparison.runs) {
+  for (const SideRun& run : comparison.runs) {
     const auto arm = static_cast<std::size_t>(run.arm);
     all.push_back(&run);
     ++of_arms.at(arm);
@@ -112,7 +112,7 @@ Runs quiet_runs(const Comparison& comparison) {
 
 double mean_of(const Runs& runs, std::int64_t arm, std::string_view name) {
   double sum = 0, count = 0;
-  for (const ArmRun* run : runs) {
+  for (const SideRun* run : runs) {
     if (run->arm != arm) continue;
     sum += value_of(run->quantities, name).value_or(0);
     ++count;

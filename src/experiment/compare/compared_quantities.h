@@ -10,7 +10,7 @@
 
 namespace loaderscope::compare {
 
-using Runs = std::vector<const ArmRun*>;
+using Runs = std::vector<const SideRun*>;
 
 // Those that nothing disturbed: by what else ran and never by what was measured, and only where
 // most of both arms are left.

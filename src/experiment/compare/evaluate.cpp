@@ -75,7 +75,7 @@ std::optional<Matters> whether_it_matters(const Comparison& comparison, const Ru
   const Options& options = comparison.options;
   const auto is_of = [&](std::int64_t arm) {
     return std::any_of(runs.begin(), runs.end(),
-                       [&](const ArmRun* run) { return run->arm == arm; });
+                       [&](const SideRun* run) { return run->arm == arm; });
   };
   const bool has_both = is_of(0) && is_of(1);
   Matters matters{options.rate_needed, options.workers, options.workers};
@@ -164,7 +164,7 @@ ComparisonResult judge(const Comparison& comparison) {
   ComparisonResult judgement;
   const Runs runs = quiet_runs(comparison);
   const auto of_a =
-      std::count_if(runs.begin(), runs.end(), [](const ArmRun* r) { return r->arm == 0; });
+      std::count_if(runs.begin(), runs.end(), [](const SideRun* r) { return r->arm == 0; });
   judgement.pairs = std::min<std::int64_t>(of_a, std::ssize(runs) - of_a);
   judgement.disturbed = std::ssize(comparison.runs) - std::ssize(runs);
   std::vector<ComparedQuantity> questions;

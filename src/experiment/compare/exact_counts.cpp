@@ -22,8 +22,8 @@ Repeats repeats(const Comparison& comparison, std::string_view name) {
   bool compared = false;
   std::set<std::int64_t> more, less;  // blocks, by what B has
   const auto& runs = comparison.runs;
-  for (const ArmRun& one : runs) {
-    for (const ArmRun& other : runs) {
+  for (const SideRun& one : runs) {
+    for (const SideRun& other : runs) {
       if (&one == &other || one.block != other.block) continue;
       const auto x = value_of(one.counts, name), y = value_of(other.counts, name);
       if (one.arm == other.arm && x != y) return Repeats::never;
@@ -43,7 +43,7 @@ Repeats repeats(const Comparison& comparison, std::string_view name) {
 
 double mean_count(const Comparison& comparison, std::int64_t arm, std::string_view name) {
   double sum = 0, runs = 0;
-  for (const ArmRun& run : comparison.runs) {
+  for (const SideRun& run : comparison.runs) {
     if (run.arm != arm) continue;
     sum += value_of(run.counts, name).value_or(0);
     ++runs;
@@ -54,7 +54,7 @@ double mean_count(const Comparison& comparison, std::int64_t arm, std::string_vi
 // Of any run, in the order in which runs tell them.
 std::vector<std::string> names_of_counts(const Comparison& comparison) {
   std::vector<std::string> names;
-  for (const ArmRun& run : comparison.runs) {
+  for (const SideRun& run : comparison.runs) {
     for (const auto& [name, count] : run.counts) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }

@@ -10,7 +10,7 @@ namespace loaderscope::compare {
 namespace {
 
 // Of the stages that make batches: "augment RandomErasing".
-std::set<std::string> names_in(const ArmRun& run) {
+std::set<std::string> names_in(const SideRun& run) {
   std::set<std::string> names;
   for (const Detail& detail : run.details) {
     const std::optional<Stage> stage = loaderscope::value_of<Stage>(detail.about);
@@ -31,7 +31,7 @@ std::string without_line(const std::string& name) {
 
 using Times = std::map<std::string, std::array<double, 2>>;  // seconds per sample, of each arm
 
-void add_times(Times& times, const ArmRun& run, std::string_view stage, double runs_of_arm) {
+void add_times(Times& times, const SideRun& run, std::string_view stage, double runs_of_arm) {
   const double whole =
       value_of(run.quantities, std::string(stage) + std::string(kWall)).value_or(0);
   for (const Detail& detail : run.details) {
@@ -46,7 +46,7 @@ void add_times(Times& times, const ArmRun& run, std::string_view stage, double r
 std::vector<std::string> names_only_in(const Comparison& comparison, std::int64_t arm) {
   std::optional<std::set<std::string>> all;
   std::set<std::string> others;
-  for (const ArmRun& run : comparison.runs) {
+  for (const SideRun& run : comparison.runs) {
     const std::set<std::string> names = names_in(run);
     if (run.arm != arm) {
       others.insert(names.begin(), names.end());
@@ -66,9 +66,9 @@ std::vector<std::string> names_only_in(const Comparison& comparison, std::int64_
 std::vector<NameChange> name_changes(const Comparison& comparison, std::string_view blamed) {
   if (blamed.starts_with(kWaitFor)) blamed.remove_prefix(kWaitFor.size());
   std::array<double, 2> runs{};
-  for (const ArmRun& run : comparison.runs) ++runs.at(static_cast<std::size_t>(run.arm));
+  for (const SideRun& run : comparison.runs) ++runs.at(static_cast<std::size_t>(run.arm));
   Times times;
-  for (const ArmRun& run : comparison.runs)
+  for (const SideRun& run : comparison.runs)
     add_times(times, run, blamed, runs.at(static_cast<std::size_t>(run.arm)));
   std::vector<NameChange> changes;
   for (const auto& [name, of_arm] : times) changes.push_back({name, of_arm[0], of_arm[1]});

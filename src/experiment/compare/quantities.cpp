@@ -21,13 +21,13 @@ std::optional<double> busy(const RunRecord&, const Analysis& analysis) {
 }
 
 std::optional<double> cpu(const RunRecord& record, const Analysis& analysis) {
-  const std::optional<double> all = value_of(record.metrics, "process.cpu_s");
+  const std::optional<double> all = value_of(record.metrics, metric::process_cpu_s);
   return all ? std::optional(per_sample(*all, analysis)) : std::nullopt;
 }
 
 std::optional<double> worker_memory(const RunRecord& record, const Analysis&) {
-  const std::optional<double> bytes = value_of(record.metrics, "memory.worker_private_bytes");
-  return bytes ? bytes : value_of(record.metrics, "memory.resident_bytes");
+  const std::optional<double> bytes = value_of(record.metrics, metric::memory_worker_private_bytes);
+  return bytes ? bytes : value_of(record.metrics, metric::memory_resident_bytes);
 }
 
 std::optional<double> first_batch(const RunRecord&, const Analysis& analysis) {

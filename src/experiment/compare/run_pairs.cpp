@@ -33,13 +33,13 @@ constexpr std::array<TwoArms, kPairsOfBlock> kOrder = {{{0, 1}, {1, 0}}};
 std::string too_short(const Options& options, Nanos needed, Nanos run) {
   const auto of_all = [&](Nanos part, Nanos unit) {
     const double all = static_cast<double>(part) / options.share;
-    return spell_duration(std::llround(all / static_cast<double>(unit)) * unit);
+    return duration_to_text(std::llround(all / static_cast<double>(unit)) * unit);
   };
   const std::string part =
-      options.share < 1 ? ": " + spell_duration(options.budget) + " of it are" : "";
+      options.share < 1 ? ": " + duration_to_text(options.budget) + " of it are" : "";
   return fmt::format(
       "--budget {}: is too short{} for {} pairs of runs of {} each; give --budget {}",
-      of_all(options.budget, kMillisecond), part, kMinPairs, show_duration(run),
+      of_all(options.budget, kMillisecond), part, kMinPairs, format_duration(run),
       of_all(needed + kSecond, kSecond));
 }
 
@@ -198,7 +198,7 @@ class PairRunner {
   bool take(std::int64_t arm, std::int64_t block, const RunRecord& record, Nanos took) {
     if (record.interrupted || context_.stopped()) return stop();
     refuse_nothing(arm, record);
-    ArmRun run = arm_run_of(record, arm, block);
+    SideRun run = arm_run_of(record, arm, block);
     run.took = took;
     comparison_.runs.push_back(std::move(run));
     return true;

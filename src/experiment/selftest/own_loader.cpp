@@ -55,7 +55,7 @@ Delay delay_of(Stage stage, const RunConfig& settings, Nanos per_step, std::int6
                const MachineLimits& limits) {
   const Nanos extra = is_per_sample(stage) ? per_step / batch : per_step;
   const RunConfig delayed =
-      with(settings, fmt::format("inject = {}=+{}\n", name_of(stage), spell_duration(extra)));
+      with(settings, fmt::format("inject = {}=+{}\n", name_of(stage), duration_to_text(extra)));
   const Nanos all = is_per_sample(stage) ? extra * batch : extra;
   return {stage, resolved(delayed, limits), all};
 }

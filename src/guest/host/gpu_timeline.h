@@ -6,6 +6,7 @@
 #include <deque>
 #include <optional>
 
+#include "base/time_range.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::guest {
@@ -33,17 +34,14 @@ class GpuTimeline {
   Bytes copied_bytes() const { return copied_bytes_; }
 
  private:
-  struct Stretch {
-    Nanos begin, end;
-  };
-  using Stretches = std::deque<Stretch>;
+  using TimeRanges = std::deque<TimeRange>;
 
-  void add(Stretches& stretches, Nanos begin, Nanos end);
+  void add(TimeRanges& ranges, Nanos begin, Nanos end);
   // Takes what lies before `end` out of `from`; the rest of what reaches beyond stays.
-  static Stretches cut(Stretches& from, Nanos begin, Nanos end);
-  static Nanos covered(const Stretches& by_begin);
+  static TimeRanges cut(TimeRanges& from, Nanos begin, Nanos end);
+  static Nanos covered(const TimeRanges& by_begin);
 
-  Stretches kernels_, copies_;  // by their begin
+  TimeRanges kernels_, copies_;  // by their begin
   Nanos taken_until_ = 0, known_until_ = 0, copied_ = 0;
   Bytes copied_bytes_ = 0;
   std::int64_t late_ = 0;

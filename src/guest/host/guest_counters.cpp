@@ -139,9 +139,8 @@ std::vector<Metric> GuestCounters::metrics(const CounterScale& scale) const {
   for (const CounterRow& row : counter_rows()) {
     const auto value = value_of(row, sums, scale);
     if (!value) continue;
-    Metric metric{std::string(row.name), row.unit, row.text, *value};
-    metric.is_exact = row.metric == CounterMetric::per_sample;
-    metrics.push_back(row.metric == CounterMetric::total ? adds_up(metric) : metric);
+    metrics.push_back(make_metric(std::string(row.name), row.text, *value));
+    metrics.back().is_exact = row.metric == CounterMetric::per_sample;
   }
   return metrics;
 }

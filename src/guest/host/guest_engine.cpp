@@ -5,7 +5,7 @@
 
 namespace loaderscope {
 
-RunRecord run_guest(const RunConfig& config, const EngineContext& context) {
+RunRecord run_guest(const RunConfig& config, const RunContext& context) {
   if (config.program.command.given) {
     guest::refuse_python_without_site(config.program.command.value);
     return guest::Job(config, context, config.program.command.value).run();

@@ -5,6 +5,6 @@
 
 namespace loaderscope {
 
-RunRecord run_guest(const RunConfig& config, const EngineContext& context);
+RunRecord run_guest(const RunConfig& config, const RunContext& context);
 
 }  // namespace loaderscope

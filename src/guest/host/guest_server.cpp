@@ -35,10 +35,10 @@ bool introduce(Hello& member, const std::string& message) {
 
 // It speaks at once.
 Hello first_words_on(int line) {
-  constexpr int kPatience = 10;  // ms
+  constexpr int kAnswerTimeout = 10;  // ms
   GuestProcess member(line);
   pollfd words = {line, POLLIN, 0};
-  ::poll(&words, 1, kPatience);
+  ::poll(&words, 1, kAnswerTimeout);
   Hello who;
   const auto message = member.listen();
   if (!message || !introduce(who, *message)) return Hello();

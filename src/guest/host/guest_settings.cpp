@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "engine/pipeline/plan.h"
+#include "engine/pipeline/loader_plan.h"
 #include "guest/host/guest_files.h"
 #include "loaderscope/device.h"
 #include "loaderscope/engine.h"
 #include "machine/binding.h"
+#include "record/config_facts.h"
 #include "settings/engine_table.h"
-#include "settings/resolve_guest.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope::guest {
@@ -67,7 +67,7 @@ json overrides(const RunConfig& c) {
 }
 
 // Of the steps one after the other, from the first again behind the last.
-json compute_times(const Plan& plan) {
+json compute_times(const LoaderPlan& plan) {
   constexpr std::int64_t kDraws = 1000;
   const auto& injections = plan.config.declared.inject.value;
   const bool constant =
@@ -84,7 +84,7 @@ json compute_times(const Plan& plan) {
 }
 
 json trainer(const RunConfig& c) {
-  const Plan plan(c);
+  const LoaderPlan plan(c);
   const bool pageable = c.loader.memory.value == MemoryMode::pageable;
   const bool has_link = device_kind(c.trainer.device.value) == DeviceKind::simulated;
   return {{"loader", c.program.loader.value},

@@ -26,7 +26,7 @@ std::optional<hang::HangReport> HangWatch::look(Nanos now) {
   if (root == nullptr) return std::nullopt;
   root_ = standing_of(*root);
   request_ = ask_for_stacks(job_, *root);
-  next_look_ = now + StackRequest::kPatience;
+  next_look_ = now + StackRequest::kAnswerTimeout;
   return std::nullopt;
 }
 

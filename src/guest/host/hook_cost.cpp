@@ -24,15 +24,15 @@ bool is_large(const OwnCost& own) {
 // The share of time of our own code that runs whether stages are timed or not; "" if unknown.
 std::string about_all_else(RunRecord& record, const OwnCost& own) {
   const auto put = [&](const char* name, const char* text, double share) {
-    record.metrics.push_back({name, "1", text, std::round(1e5 * share) * 1e-5});
+    record.metrics.push_back(make_metric(name, text, std::round(1e5 * share) * 1e-5));
   };
   std::string words;
   if (const auto share = own.of_trainers()) {
-    put("hooks.trainer_share", "of the trainer's time that our own code takes", *share);
+    put(metric::hooks_trainer_share, "of the trainer's time that our own code takes", *share);
     words = fmt::format("our own code takes {:.1f} % of the trainer's time", 100 * *share);
   }
   if (const auto share = own.of_workers(); share && !words.empty()) {
-    put("hooks.worker_share", "of a worker's time that our own code takes", *share);
+    put(metric::hooks_worker_share, "of a worker's time that our own code takes", *share);
     words += fmt::format(" and {:.1f} % of a worker's", 100 * *share);
   }
   return words;
@@ -116,12 +116,12 @@ std::string HookCostSchedule::about_timing(RunRecord& record, const OwnCost& own
   const auto share = done_ ? done_->share() : std::nullopt;
   if (!share) {
     const std::string ended =
-        within_ ? "the job is too short, " + show_duration(kFirstAt) + " of steps are needed"
+        within_ ? "the job is too short, " + format_duration(kFirstAt) + " of steps are needed"
                 : "the program ended before";
     return "what timing the stages costs was not measured: " +
            (why_not_.empty() ? ended : why_not_);
   }
-  const std::string length = show_duration(done_->length());
+  const std::string length = format_duration(done_->length());
   if (!share->is_known() && is_large(own))
     return fmt::format("what timing the stages adds to that is lost in it (turns of {})", length);
   if (!share->is_known()) {
@@ -130,9 +130,9 @@ std::string HookCostSchedule::about_timing(RunRecord& record, const OwnCost& own
         "step rate; a longer window can tell",
         length, 100 * (share->high - share->low));
   }
-  record.metrics.push_back({"hooks.cost_share", "1",
-                            "of the step rate that timing the stages costs",
-                            std::round(1e4 * share->median) * 1e-4});
+  record.metrics.push_back(make_metric(metric::hooks_cost_share,
+                                       "of the step rate that timing the stages costs",
+                                       std::round(1e4 * share->median) * 1e-4));
   const std::string by_turns = fmt::format("on and off by turns for {}: {:.1f} to {:.1f} %", length,
                                            100 * share->low, 100 * share->high);
   return (share->low <= 0 ? fmt::format("timing the stages costs nothing that can be told ({} of "

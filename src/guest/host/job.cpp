@@ -31,14 +31,14 @@ Variables variables_for(const GuestFiles& files) {
   return {{"LOADERSCOPE_GUEST", files.folder()}, {"PYTHONPATH", own_path_list(files)}};
 }
 
-std::string why_no_hook_cost(const RunConfig& config, const EngineContext& context) {
+std::string why_no_hook_cost(const RunConfig& config, const RunContext& context) {
   if (context.guest.replay != nullptr) return "batches are replayed";
   return config.declared.inject.value.empty() ? "" : "delays are injected";
 }
 
 }  // namespace
 
-Job::Job(const RunConfig& config, const EngineContext& context,
+Job::Job(const RunConfig& config, const RunContext& context,
          const std::vector<std::string>& command)
     : config_(config),
       context_(context),
@@ -51,7 +51,7 @@ Job::Job(const RunConfig& config, const EngineContext& context,
       training_(config),
       messages_(config, training_, watch_),
       hooks_(why_no_hook_cost(config, context)),
-      hangs_({training_, host_.members(), messages_, watch_}, config.measure.stall_after),
+      hangs_({training_, host_.members(), messages_, watch_}, config.measure.hang_after),
       unseen_(config),
       progress_beat_(context) {
   for (const std::string& note : notes_on_binding(config)) messages_.note(note);
@@ -210,7 +210,7 @@ void Job::say_window_ended(bool ends) const {
   if (!config_.program.command.given) return;
   const std::string window = config_.measure.steps > 0
                                  ? fmt::format("--steps {}", config_.measure.steps.value)
-                                 : "--duration " + spell_duration(config_.measure.duration);
+                                 : "--duration " + duration_to_text(config_.measure.duration);
   output_.say(fmt::format(
       "{} is measured; the program {}", window,
       ends ? "is asked to end"

@@ -30,8 +30,7 @@ namespace loaderscope::guest {
 class Job {
  public:
   // `command` runs in the current folder. Both outlive the job.
-  Job(const RunConfig& config, const EngineContext& context,
-      const std::vector<std::string>& command);
+  Job(const RunConfig& config, const RunContext& context, const std::vector<std::string>& command);
 
   // Until the program has ended, which it is asked to when the window is over or the user wants to
   // stop. Processes that outlive it are left alone. Throws RunError when the program fails, or
@@ -70,7 +69,7 @@ class Job {
   RunRecord record();
 
   const RunConfig& config_;
-  const EngineContext& context_;
+  const RunContext& context_;
   const std::vector<std::string>& command_;
   GuestFiles files_;
   GuestServer host_;

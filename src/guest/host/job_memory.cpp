@@ -54,21 +54,21 @@ void JobMemory::look(const std::vector<JobProcess>& processes, bool is_last) {
 std::vector<Metric> JobMemory::metrics(double batches, double window_s) const {
   std::vector<Metric> metrics;
   if (!workers_.empty()) {
-    metrics.push_back({"memory.worker_private_bytes", "bytes",
-                       "what a worker does not share, the mean at the end of the window",
-                       private_of_workers_ / static_cast<double>(workers_.size())});
+    metrics.push_back(make_metric(metric::memory_worker_private_bytes,
+                                  "what a worker does not share, the mean at the end of the window",
+                                  private_of_workers_ / static_cast<double>(workers_.size())));
   }
   // A worker that ends gives back all that it has grown by.
   const auto slope = (restarted_ ? growth_of_trainers_ : growth_).bytes_per_second();
   if (!slope) return metrics;
-  metrics.push_back(
-      adds_up_in_machine({"memory.growth_bytes_per_s", "bytes/s",
-                          restarted_ ? "slope of the trainers' resident memory over the window"
-                                     : "slope of resident memory over the window",
-                          *slope}));
+  metrics.push_back(make_metric(metric::memory_growth_bytes_per_s,
+                                restarted_
+                                    ? "slope of the trainers' resident memory over the window"
+                                    : "slope of resident memory over the window",
+                                *slope));
   if (batches > 0) {
-    metrics.push_back({"memory.growth_bytes_per_batch", "bytes", "likewise per batch",
-                       *slope * window_s / batches});
+    metrics.push_back(make_metric(metric::memory_growth_bytes_per_batch, "likewise per batch",
+                                  *slope * window_s / batches));
   }
   return metrics;
 }

@@ -29,20 +29,21 @@ void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
   constexpr double kAllBut = 0.99;  // of the window
   const double share = all > 0 ? seconds(seen) / seconds(all) : 0;
   if (share >= kAllBut) record.config.trainer.device.value = "cuda";
-  record.metrics.push_back({"gpu.seen_share", "1",
-                            "of the window, in steps whose compute is the time in which kernels "
-                            "ran; in the others it is what the host saw",
-                            share});
+  record.metrics.push_back(
+      make_metric(metric::gpu_seen_share,
+                  "of the window, in steps whose compute is the time in which kernels "
+                  "ran; in the others it is what the host saw",
+                  share));
   record.notes.push_back(
       fmt::format("compute is the time in which kernels ran, by CUPTI, in {} of {} steps{}", of_gpu,
                   steps, of_gpu < steps ? "; in the others it is what the host saw" : ""));
   if (late > 0)
     record.notes.push_back(fmt::format("{} kernels or copies came too late to be counted", late));
-  record.metrics.push_back(adds_up(
-      {"gpu.h2d_s", "s", "copies from the host to the GPUs that were seen, before the window too",
-       seconds(copied)}));
+  record.metrics.push_back(make_metric(
+      metric::gpu_h2d_s, "copies from the host to the GPUs that were seen, before the window too",
+      seconds(copied)));
   record.metrics.push_back(
-      adds_up({"gpu.h2d_bytes", "bytes", "that these copies had", static_cast<double>(bytes)}));
+      make_metric(metric::gpu_h2d_bytes, "that these copies had", static_cast<double>(bytes)));
 }
 
 std::vector<Metric> held_by_processes(const RunRecord& record, const JobMemory& memory) {
@@ -72,23 +73,27 @@ void say_answers(RunRecord& record, const std::vector<LoaderHistory*>& histories
   }
   if (all.batches == 0 || all.descriptors == 0) return;
   const auto batches = static_cast<double>(all.batches);
-  record.metrics.push_back({"transport.descriptors", "1",
-                            "of memory that a batch is in: the trainer asks its worker for each",
-                            static_cast<double>(all.descriptors) / batches});
-  record.metrics.push_back({"transport.descriptors_s", "s", "that it waits for them, for a batch",
-                            seconds(all.waited) / batches});
-  record.metrics.push_back({"transport.busy_worker_s", "s",
-                            "of it, for a worker that has Python's lock and goes on making batches",
-                            seconds(all.kept) / batches});
+  record.metrics.push_back(
+      make_metric(metric::transport_descriptors,
+                  "of memory that a batch is in: the trainer asks its worker for each",
+                  static_cast<double>(all.descriptors) / batches));
+  record.metrics.push_back(make_metric(metric::transport_descriptors_s,
+                                       "that it waits for them, for a batch",
+                                       seconds(all.waited) / batches));
+  record.metrics.push_back(
+      make_metric(metric::transport_busy_worker_s,
+                  "of it, for a worker that has Python's lock and goes on making batches",
+                  seconds(all.kept) / batches));
 }
 
 void say_turns(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
   WorkerTurns all;
   for (const LoaderHistory* history : histories) all.merge(history->window().turns());
   if (all.batches() == 0) return;
-  record.metrics.push_back({"transport.turn_s", "s",
-                            "from when a worker is free and has its next task, until it begins it",
-                            seconds(all.time()) / static_cast<double>(all.batches())});
+  record.metrics.push_back(
+      make_metric(metric::transport_turn_s,
+                  "from when a worker is free and has its next task, until it begins it",
+                  seconds(all.time()) / static_cast<double>(all.batches())));
 }
 
 // A program's collectives are a part of what is seen as its compute.
@@ -108,35 +113,36 @@ void say_thrown_away(RunRecord& record, const LoaderHistory::SkippedPrefix& skip
     if (const Nanos part = skip.first[word.value]; part > 0)
       record.before_first_ask.emplace_back(word.name, part);
   record.before_first_ask.emplace_back("skip", skip.others);
-  record.metrics.push_back({"skip.batches", "1",
-                            "made and thrown away before the first that was trained with",
-                            static_cast<double>(skip.batches)});
-  record.metrics.push_back({"skip.s", "s", "that they took", seconds(skip.others)});
+  record.metrics.push_back(make_metric(
+      metric::skip_batches, "made and thrown away before the first that was trained with",
+      static_cast<double>(skip.batches)));
+  record.metrics.push_back(make_metric(metric::skip_s, "that they took", seconds(skip.others)));
 }
 
 // What it takes beside the making of batches.
 void say_loaders_work(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
   const std::int64_t shards = histories.empty() ? 0 : histories.front()->loader().shards;
   if (shards > 0)
-    record.metrics.push_back({"data.shards", "1",
-                              "of the streamed data set of a rank: more workers read nothing",
-                              static_cast<double>(shards)});
+    record.metrics.push_back(make_metric(
+        metric::data_shards, "of the streamed data set of a rank: more workers read nothing",
+        static_cast<double>(shards)));
   say_answers(record, histories);
   say_turns(record, histories);
   SendStats send_stats;
   for (const LoaderHistory* history : histories) send_stats.add(history->send_stats());
   move_to(record.metrics, send_stats.metrics());
   if (const double chosen = mean_of(histories, &LoaderHistory::chosen_in); chosen > 0)
-    record.metrics.push_back({"sampler.s", "s",
-                              "of the trainer's thread in the sampler, to choose the samples of a "
-                              "batch",
-                              chosen});
+    record.metrics.push_back(
+        make_metric(metric::sampler_s,
+                    "of the trainer's thread in the sampler, to choose the samples of a "
+                    "batch",
+                    chosen));
   if (const double wrapped = mean_of(histories, &LoaderHistory::wrapped_in); wrapped > 0)
     record.metrics.push_back(
-        {"wrapper.s", "s",
-         "of the trainer's thread in what gives the loader's batches on, for a "
-         "batch",
-         wrapped});
+        make_metric(metric::wrapper_s,
+                    "of the trainer's thread in what gives the loader's batches on, for a "
+                    "batch",
+                    wrapped));
 }
 
 double samples_of_batch(const RunRecord& record) {

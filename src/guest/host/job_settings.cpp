@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "guest/host/job_record.h"
-#include "settings/resolve_guest.h"
+#include "record/config_facts.h"
 
 namespace loaderscope::guest {
 

@@ -11,9 +11,9 @@ using Trainer = TrainingProcesses::Trainer;
 
 constexpr std::size_t kMaxProcesses = 512;  // of one kind that are looked at
 
-const Doing* doing_of(const JobView& job, pid_t process) {
+const CurrentWork* current_work_of(const JobView& job, pid_t process) {
   for (const auto& member : job.members) {
-    if (member->pid == process && member->page() != nullptr) return &member->page()->doing;
+    if (member->pid == process && member->page() != nullptr) return &member->page()->current_work;
   }
   return nullptr;
 }
@@ -38,7 +38,7 @@ LoaderFacts loader_of(const Trainer& trainer) {
 }
 
 hang::ProcessFacts looked_at(const JobView& job, pid_t process, const StackRequest& answers) {
-  hang::ProcessFacts facts = hang::take_process_snapshot(process, doing_of(job, process));
+  hang::ProcessFacts facts = hang::take_process_snapshot(process, current_work_of(job, process));
   facts.waits_for_interpreter = job.processes.waits_for_interpreter(process);
   facts.threads = answers.answer_of(process);
   return facts;
@@ -82,7 +82,7 @@ void look_at_shared_memory(hang::HangFacts& facts) {
 
 std::map<pid_t, hang::Signs> signs_for(const JobView& job, const Trainer& trainer) {
   std::map<pid_t, hang::Signs> signs;
-  const auto add = [&](pid_t pid) { signs[pid] = hang::signs_of(pid, doing_of(job, pid)); };
+  const auto add = [&](pid_t pid) { signs[pid] = hang::signs_of(pid, current_work_of(job, pid)); };
   hang::RankFacts rank;
   rank.loader = loader_of(trainer);
   rank.awaited = trainer.process->movement().awaited();

@@ -98,7 +98,7 @@ void Job::watch_for_silence() {
       std::min(training_.longest_wait(), monotonic_now() - std::max(started_, resumed_at_));
   if (allowed == 0 || stopping_since_ != 0 || silent <= allowed) return;
   give_up(fmt::format("{}: no batch came for {}; {}, or give a longer --timeout", program(),
-                      show_duration(allowed),
+                      format_duration(allowed),
                       hang_.empty() ? "look at what the workers wait for" : hang_));
 }
 

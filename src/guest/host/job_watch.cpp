@@ -15,7 +15,7 @@ void Job::watch_for_a_hang() {
     messages_.note(hang_);
   }
   if (const auto stood = hangs_.goes_on())
-    output_.say(fmt::format("the loader goes on; no batch came for {}", show_duration(*stood)));
+    output_.say(fmt::format("the loader goes on; no batch came for {}", format_duration(*stood)));
 }
 
 void Job::watch_for_unequal_ranks() {

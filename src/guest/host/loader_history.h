@@ -17,7 +17,7 @@
 #include "guest/host/window_recorder.h"
 #include "guest/protocol/loader_facts.h"
 #include "guest/protocol/page.h"
-#include "settings/resolve_guest.h"
+#include "record/config_facts.h"
 
 namespace loaderscope::guest {
 

@@ -9,8 +9,8 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kPatience = 2 * kSecond;      // with facts of a batch that has been delivered
-constexpr Nanos kGpuPatience = 10 * kSecond;  // with kernels: a step may have none
+constexpr Nanos kAnswerTimeout = 2 * kSecond;  // with facts of a batch that has been delivered
+constexpr Nanos kGpuPatience = 10 * kSecond;   // with kernels: a step may have none
 // What ran is told every 100 ms: by then also what another thread of the program has launched.
 constexpr Nanos kGpuTells = 200 * kMillisecond;
 
@@ -161,7 +161,7 @@ void LoaderHistory::fold_steps(bool no_more) {
       continue;
     }
     Batch& batch = found->second;
-    const bool waited = monotonic_now() - batch.complete_since > kPatience;
+    const bool waited = monotonic_now() - batch.complete_since > kAnswerTimeout;
     if (!no_more && ((!all_known(batch) && !waited) || !gpu_known(batch))) return;
     remember_size(batch);
     put_gpu_view(batch);

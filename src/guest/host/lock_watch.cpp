@@ -50,12 +50,12 @@ std::vector<Metric> LockWatch::metrics() const {
   std::vector<Metric> metrics;
   const auto add = [&](const Looks& looks, const char* name, const char* help) {
     if (looks.all == 0) return;
-    metrics.push_back(
-        {name, "1", help, static_cast<double>(looks.waiting) / static_cast<double>(looks.all)});
+    metrics.push_back(make_metric(
+        name, help, static_cast<double>(looks.waiting) / static_cast<double>(looks.all)));
   };
-  add(workers_, "gil.worker_wait_share",
+  add(workers_, metric::gil_worker_wait_share,
       "of the time that workers wait for Python's interpreter lock, by looks from outside");
-  add(trainers_, "gil.trainer_wait_share", "likewise of the trainers' main threads");
+  add(trainers_, metric::gil_trainer_wait_share, "likewise of the trainers' main threads");
   return metrics;
 }
 

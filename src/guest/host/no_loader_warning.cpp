@@ -51,7 +51,7 @@ std::string NoLoaderWarning::sentence(const std::string& program, Nanos since, i
   }
   const std::string waits = what_waits(config_);
   return fmt::format("{}: running for {}, and {}; it goes on{}: wait, or end it with Ctrl-C; {}",
-                     program, show_duration(since - since % kSecond), cause(pythons, why),
+                     program, format_duration(since - since % kSecond), cause(pythons, why),
                      waits.empty() ? "" : ", and " + waits, next);
 }
 

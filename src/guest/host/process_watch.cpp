@@ -130,17 +130,18 @@ void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
   if (times_.empty()) return;
   WorkersTime spent = of_ended_;
   for (const auto& [thread, time] : times_) spent.add(time);
-  metrics.push_back({"workers.threads", "1", "threads of the worker that has most",
-                     static_cast<double>(most_threads_)});
+  metrics.push_back(make_metric(metric::workers_threads, "threads of the worker that has most",
+                                static_cast<double>(most_threads_)));
   if (worker_looks_ > 1) {
     metrics.push_back(
-        adds_up({"workers.cpu_s", "s", "CPU time of all threads of workers", spent.all_s}));
-    metrics.push_back(adds_up(
-        {"workers.beside_cpu_s", "s", "of it by threads that make no batch", spent.beside_s}));
+        make_metric(metric::workers_cpu_s, "CPU time of all threads of workers", spent.all_s));
+    metrics.push_back(make_metric(metric::workers_beside_cpu_s,
+                                  "of it by threads that make no batch", spent.beside_s));
   }
   for (const auto& [library, threads] : pools_) {
-    metrics.push_back({"workers." + library + "_threads", "1",
-                       "threads that it is set to use in a worker", static_cast<double>(threads)});
+    metrics.push_back(make_metric("workers." + library + "_threads",
+                                  "threads that it is set to use in a worker",
+                                  static_cast<double>(threads)));
   }
 }
 
@@ -148,22 +149,25 @@ std::vector<Metric> ProcessWatch::metrics() const {
   std::vector<Metric> metrics = locks_.metrics();
   add_threads(metrics);
   if (most_files_ > 0) {
-    metrics.push_back({"files.open", "1", "open files of the process nearest to its limit",
-                       static_cast<double>(open_files_)});
-    metrics.push_back(
-        {"files.limit", "1", "how many it may open (ulimit -n)", static_cast<double>(most_files_)});
+    metrics.push_back(make_metric(metric::files_open,
+                                  "open files of the process nearest to its limit",
+                                  static_cast<double>(open_files_)));
+    metrics.push_back(make_metric(metric::files_limit, "how many it may open (ulimit -n)",
+                                  static_cast<double>(most_files_)));
   }
   if (rank_nodes_ > 0) {
-    metrics.push_back({"numa.rank_nodes", "1", "NUMA nodes that a rank may run on, the most of any",
-                       static_cast<double>(rank_nodes_)});
+    metrics.push_back(make_metric(metric::numa_rank_nodes,
+                                  "NUMA nodes that a rank may run on, the most of any",
+                                  static_cast<double>(rank_nodes_)));
   }
   if (shared_most_ > 0) {
     // What a batch takes of it comes and goes between two looks.
     if (looks_ > 1)
-      metrics.push_back({"memory.shm_peak_bytes", "bytes",
-                         fmt::format("the most in use of /dev/shm at {} looks", looks_),
-                         shared_peak_});
-    metrics.push_back({"memory.shm_limit_bytes", "bytes", "size of /dev/shm", shared_most_});
+      metrics.push_back(make_metric(metric::memory_shm_peak_bytes,
+                                    fmt::format("the most in use of /dev/shm at {} looks", looks_),
+                                    shared_peak_));
+    metrics.push_back(
+        make_metric(metric::memory_shm_limit_bytes, "size of /dev/shm", shared_most_));
   }
   return metrics;
 }

@@ -16,7 +16,7 @@ bool is_in(std::int64_t value, std::int64_t least, std::int64_t most) {
   return value >= least && value <= most;
 }
 
-bool is_stretch(Nanos begin, Nanos end, Nanos latest) {
+bool is_range(Nanos begin, Nanos end, Nanos latest) {
   return begin >= 0 && begin <= end && end <= latest;
 }
 
@@ -27,7 +27,7 @@ bool is_possible(GuestEvent& fact, Nanos now) {
   const bool of_device =
       fact.kind == GuestEventKind::copied || fact.kind == GuestEventKind::computed;
   const Nanos end = fact.end == 0 ? fact.begin : fact.end;
-  if (!is_stretch(fact.begin, end, now + (of_device ? kFarAhead : kAhead)) ||
+  if (!is_range(fact.begin, end, now + (of_device ? kFarAhead : kAhead)) ||
       !is_in(fact.cpu, 0, now + kAhead) || !is_in(fact.queued, 0, now + kAhead))
     return false;
   if (!is_in(fact.iterator, -1, kMaxIterators - 1) || !is_in(fact.generation, 0, kMaxGenerations) ||
@@ -42,7 +42,7 @@ bool is_possible(ThreadLog::Entry& entry, Nanos now) {
   Span& span = entry.span;
   if (entry.kind != ThreadLog::Kind::span || static_cast<std::size_t>(span.stage) >= kStages)
     return false;
-  if (!is_stretch(span.begin, span.end, now + kAhead) || !is_in(span.cpu, 0, now + kAhead) ||
+  if (!is_range(span.begin, span.end, now + kAhead) || !is_in(span.cpu, 0, now + kAhead) ||
       !is_in(span.queued, 0, now + kAhead) || span.batch < -1 || span.sample < -1)
     return false;
   span.bytes = std::clamp<Bytes>(span.bytes, 0, kMaxBytes);
@@ -50,7 +50,7 @@ bool is_possible(ThreadLog::Entry& entry, Nanos now) {
 }
 
 bool is_possible(GpuRecord& record, Nanos now) {
-  if (!is_stretch(record.begin, record.end, now + kAhead)) return false;
+  if (!is_range(record.begin, record.end, now + kAhead)) return false;
   record.bytes = std::clamp<Bytes>(record.bytes, 0, kMaxBytes);
   return true;
 }

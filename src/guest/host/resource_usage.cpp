@@ -157,13 +157,14 @@ std::vector<Metric> ResourceUsage::metrics(Nanos window_end) {
   if (some_ended_) {
     std::erase_if(metrics, [](const Metric& m) { return m.name.ends_with("_switches"); });
   }
-  metrics.push_back(adds_up_in_machine(
-      {"memory.shm_bytes", "bytes",
-       "in /dev/shm at the end of the window, less what was there before the job",
-       static_cast<double>(shared_)}));
-  metrics.push_back({"memory.left_shm_bytes", "bytes",
-                     "in segments of /dev/shm that the job had mapped and did not remove",
-                     static_cast<double>(bytes_left_of(segments_))});
+  metrics.push_back(
+      make_metric(metric::memory_shm_bytes,
+                  "in /dev/shm at the end of the window, less what was there before the job",
+                  static_cast<double>(shared_)));
+  metrics.push_back(
+      make_metric(metric::memory_left_shm_bytes,
+                  "in segments of /dev/shm that the job had mapped and did not remove",
+                  static_cast<double>(bytes_left_of(segments_))));
   return metrics;
 }
 

@@ -29,16 +29,19 @@ std::vector<Metric> SendStats::metrics() const {
   if (batches <= 0 || sending_s_ <= 0) return {};
   const auto share = [&](double spent_s) { return std::clamp(spent_s / sending_s_, 0.0, 1.0); };
   std::vector<Metric> metrics = {
-      {"transport.pickled_share", "1",
-       "of the time that a worker takes to send a batch, to pickle it, all but its tensors",
-       share(pickled_.spent_s - shared_.spent_s)},
-      {"transport.pickled_bytes", "bytes", "of a batch, pickled", pickled_.bytes / batches}};
+      make_metric(
+          metric::transport_pickled_share,
+          "of the time that a worker takes to send a batch, to pickle it, all but its tensors",
+          share(pickled_.spent_s - shared_.spent_s)),
+      make_metric(metric::transport_pickled_bytes, "of a batch, pickled",
+                  pickled_.bytes / batches)};
   if (shared_.times > 0) {
-    metrics.push_back({"transport.copied_share", "1",
-                       "of that time, to copy tensors into shared memory that were not made there",
-                       share(shared_.spent_s)});
     metrics.push_back(
-        {"transport.copied_bytes", "bytes", "of a batch, copied so", shared_.bytes / batches});
+        make_metric(metric::transport_copied_share,
+                    "of that time, to copy tensors into shared memory that were not made there",
+                    share(shared_.spent_s)));
+    metrics.push_back(make_metric(metric::transport_copied_bytes, "of a batch, copied so",
+                                  shared_.bytes / batches));
   }
   return metrics;
 }

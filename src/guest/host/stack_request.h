@@ -20,7 +20,7 @@ class StackRequest {
   // closed what it would write to: it would end, or write into a file of its own.
   void ask(pid_t process, const StacksMessage& offer);
   // They write at once, unless they cannot.
-  static constexpr Nanos kPatience = kSecond / 4;
+  static constexpr Nanos kAnswerTimeout = kSecond / 4;
   // What it has written since; nothing where it has not answered.
   std::vector<hang::PythonThread> answer_of(pid_t process) const;
 

@@ -20,7 +20,7 @@ Nanos span_of(const std::vector<const LoaderHistory*>& loaders) {
 }
 
 // "Photos (train.py:12)"
-std::string spell_loader(const LoaderFacts& loader) {
+std::string loader_to_text(const LoaderFacts& loader) {
   const auto folder = loader.place.rfind('/');
   return fmt::format("{} ({})", loader.dataset,
                      folder == loader.place.npos ? loader.place : loader.place.substr(folder + 1));
@@ -51,7 +51,7 @@ void name_others(RunRecord& record, const LoaderHistory& measured,
   for (const LoaderHistory* one : used) {
     const auto waited = measured.waited_for_others().find(one->loader().number);
     if (waited == measured.waited_for_others().end()) continue;
-    details.push_back({std::string(name_of(Stage::launch)), spell_loader(one->loader()),
+    details.push_back({std::string(name_of(Stage::launch)), loader_to_text(one->loader()),
                        static_cast<double>(waited->second) / all});
   }
   std::stable_sort(details.begin(), details.end(),

@@ -96,7 +96,7 @@ void lsg_start_up(std::int64_t begin, std::int64_t end) {
 }
 
 void lsg_rest(std::int64_t begin, std::int64_t end) {
-  if (StageStack* stack = made_stack()) stack->writer().rest(begin, end);
+  if (StageStack* stack = made_stack()) stack->writer().record_idle(begin, end);
 }
 
 void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight) {

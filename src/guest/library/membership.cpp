@@ -19,7 +19,7 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr int kPatience = 5;  // ms for a host that has not yet taken in what was said
+constexpr int kAnswerTimeout = 5;  // ms for a host that has not yet taken in what was said
 constexpr std::size_t kMaxUnsent = std::size_t{4} << 20;  // bytes
 
 // The socket, or -errno: EAGAIN if too many processes wait to be taken in.
@@ -132,7 +132,7 @@ void Membership::send_unsent() {
 bool Membership::wait_for_room() {
   if (std::exchange(is_slow_, true)) return false;
   pollfd line = {socket_, POLLOUT, 0};
-  return ::poll(&line, 1, kPatience) > 0;
+  return ::poll(&line, 1, kAnswerTimeout) > 0;
 }
 
 void Membership::leave() {

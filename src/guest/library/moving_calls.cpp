@@ -174,7 +174,7 @@ Object* make_type() {
                       {kCompare, slot(compare)},
                       {kMembers, members},
                       {}};
-  TypeSpec spec = {"loaderscope_guest.moving",
+  TypeSpec spec = {"loaderscope_guest.device_copies",
                    static_cast<int>(Moving::header + Size{sizeof(Moving)}), 0,
                    kHasVersion | kIsMethod | (is_quick ? kHasVectorcall : 0), slots};
   return api().PyType_FromSpec(&spec);

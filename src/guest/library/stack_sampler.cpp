@@ -49,8 +49,9 @@ int sample(void*) {
   return has_failed ? -1 : 0;
 }
 
-bool is_in_opaque(const Doing& doing) {
-  return doing.stage.load(std::memory_order_relaxed) == static_cast<std::int64_t>(Stage::opaque);
+bool is_in_opaque(const CurrentWork& current_work) {
+  return current_work.stage.load(std::memory_order_relaxed) ==
+         static_cast<std::int64_t>(Stage::opaque);
 }
 
 // False: no more, as the interpreter ends.
@@ -64,14 +65,14 @@ bool ask() {
 
 // A maker that gives its lock to this thread waits until this thread has run. That takes as long as
 // this thread has just waited for a core, and what it does with the lock.
-void run(Nanos every, const Doing& doing) {
+void run(Nanos every, const CurrentWork& current_work) {
   for (Nanos period = every;;) {
     const Nanos due = monotonic_now() + period;
     std::this_thread::sleep_for(std::chrono::nanoseconds(period));
     const Nanos late = monotonic_now() - due, slept = period;
     period = every;
     if (!is_wanted) return;
-    if (!is_in_opaque(doing)) continue;
+    if (!is_in_opaque(current_work)) continue;
     unseen_time += slept;
     const Nanos cpu = thread_cpu_now();
     if (!ask()) return;
@@ -83,7 +84,7 @@ void run(Nanos every, const Doing& doing) {
 }  // namespace
 
 // Signals of the program are handled by threads of its own.
-void begin(std::int64_t every_ns, const Doing& doing) {
+void begin(std::int64_t every_ns, const CurrentWork& current_work) {
   if (is_wanted.exchange(true)) return;
   maker = pthread_self();
   sigset_t all, before;
@@ -91,10 +92,10 @@ void begin(std::int64_t every_ns, const Doing& doing) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::promise<void> prepared;
   std::future<void> is_prepared = prepared.get_future();
-  std::thread([every_ns, &doing, told = std::move(prepared)]() mutable {
+  std::thread([every_ns, &current_work, told = std::move(prepared)]() mutable {
     python::prepare_to_look();
     told.set_value();
-    run(every_ns, doing);
+    run(every_ns, current_work);
   }).detach();
   is_prepared.wait();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -132,7 +133,7 @@ Object* sample_lines(Object*, Object* const* given, Size count) {
   if (stack_sampler::listener == nullptr)
     stack_sampler::end();
   else if (rings != nullptr)
-    stack_sampler::begin(every_ns, rings->doing);
+    stack_sampler::begin(every_ns, rings->current_work);
   return new_reference(api()._Py_NoneStruct);
 }
 

@@ -11,7 +11,7 @@
 namespace loaderscope::guest::stack_sampler {
 
 // Until the process ends or forks, once per process. Requires Python's lock.
-void begin(std::int64_t every_ns, const Doing& doing);
+void begin(std::int64_t every_ns, const CurrentWork& current_work);
 // No sample is asked for any more: the interpreter ends.
 void end();
 void forget();  // in the child of a fork, which has no such thread

@@ -21,7 +21,8 @@ void StageStack::resume() {
 }
 
 void StageStack::say_stage() {
-  say(doing_.stage, stages_.empty() ? Doing::kNone : static_cast<std::int64_t>(stages_.back()));
+  say(current_work_.stage,
+      stages_.empty() ? CurrentWork::kNone : static_cast<std::int64_t>(stages_.back()));
 }
 
 // What is seen of others that this thread waits for is no `opaque`.
@@ -41,8 +42,8 @@ void StageStack::begin_work(std::int64_t batch, bool is_timed) {
   writer_.begin_sample(-1);
   in_sample_ = false;
   stages_.push_back(Stage::opaque);
-  say(doing_.sample, Doing::kNone);
-  say(doing_.batch, batch);
+  say(current_work_.sample, CurrentWork::kNone);
+  say(current_work_.batch, batch);
   say_stage();
 }
 
@@ -52,7 +53,7 @@ void StageStack::sample(std::int64_t sample) {
   writer_.end_sample();
   writer_.begin_sample(std::max<std::int64_t>(sample, -1));
   in_sample_ = sample != kBetweenSamples;
-  say(doing_.sample, sample);
+  say(current_work_.sample, sample);
   stages_.resize(1);
   depth_ = 0;
   resume();
@@ -81,7 +82,7 @@ StageStack::Call StageStack::begin_call(Stage stage) {
     enter(stage);
   else
     ++depth_;
-  const Nanos begun = is_span ? writer_.edge() : monotonic_now();
+  const Nanos begun = is_span ? writer_.last_end() : monotonic_now();
   const Call call = {stage, depth_, is_span, begun, read_inside_, named_inside_};
   if (stage == Stage::read) read_inside_ = 0;
   named_inside_ = 0;
@@ -99,7 +100,7 @@ Nanos StageStack::end_call(const Call& call, bool has_name) {
     --depth_;
     if (call.stage == Stage::read) read_inside_ += bytes;
   }
-  const Nanos duration = (call.is_span ? writer_.edge() : monotonic_now()) - call.begun;
+  const Nanos duration = (call.is_span ? writer_.last_end() : monotonic_now()) - call.begun;
   const Nanos own = duration - named_inside_;
   named_inside_ = call.named_around + (has_name ? duration : named_inside_);
   return own;
@@ -110,11 +111,11 @@ void StageStack::end_work(bool goes_on_elsewhere) {
   end_span();
   stages_.clear();
   depth_ = 0;
-  say(doing_.batch, Doing::kNone);
-  say(doing_.sample, Doing::kNone);
+  say(current_work_.batch, CurrentWork::kNone);
+  say(current_work_.sample, CurrentWork::kNone);
   say_stage();
   writer_.end_sample();
-  if (goes_on_elsewhere) writer_.pause();
+  if (goes_on_elsewhere) writer_.skip();
 }
 
 }  // namespace loaderscope::guest

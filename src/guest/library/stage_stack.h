@@ -12,8 +12,9 @@ namespace loaderscope::guest {
 
 class StageStack {
  public:
-  // `doing`: where it says what it is in. Both outlive it.
-  StageStack(ThreadLog& log, Doing& doing) : doing_(doing), writer_(&log) {}
+  // `current_work`: where it says what it is in. Both outlive it.
+  StageStack(ThreadLog& log, CurrentWork& current_work)
+      : current_work_(current_work), writer_(&log) {}
 
   // `is_timed`: calls are told as stages.
   void begin_work(std::int64_t batch, bool is_timed);
@@ -54,7 +55,7 @@ class StageStack {
   void end_span();
   void say_stage();
 
-  Doing& doing_;
+  CurrentWork& current_work_;
   SpanWriter writer_;
   std::vector<Stage> stages_;  // empty: the thread makes no batch
   std::size_t depth_ = 0;      // of stages and calls

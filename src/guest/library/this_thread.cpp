@@ -35,7 +35,7 @@ StageStack* made_stack() {
   if (rings == nullptr) return nullptr;
   if (!own_stack) {
     own_log = std::make_unique<ThreadLog>(rings->spans);
-    own_stack = std::make_unique<StageStack>(*own_log, rings->doing);
+    own_stack = std::make_unique<StageStack>(*own_log, rings->current_work);
   }
   return own_stack.get();
 }

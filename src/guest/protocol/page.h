@@ -97,7 +97,7 @@ inline std::int32_t iterator_of(const Span& span) {
 }
 
 // What a process makes at this moment: spans are told only once they have ended.
-struct Doing {
+struct CurrentWork {
   static constexpr std::int64_t kNone = -1;
 
   std::atomic<std::int64_t> batch{kNone};   // packed
@@ -116,7 +116,7 @@ struct alignas(64) Page {
   std::uint32_t version = kVersion;
   std::atomic<std::uint32_t> stop{0};    // kStop: end at the next batch
   std::atomic<std::uint32_t> timing{1};  // 0: stages are not to be timed
-  Doing doing;
+  CurrentWork current_work;
   std::atomic<std::int64_t> own{0};  // ns that our own code has taken in the process
 
   static std::size_t bytes() { return gpu_at() + SharedRing<GpuRecord>::bytes_for(kGpuRecords); }
@@ -136,7 +136,7 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
 // One side's view of what a page carries.
 struct PageRings {
   explicit PageRings(Page& page)
-      : doing(page.doing),
+      : current_work(page.current_work),
         facts(page.at(Page::facts_at()), Page::kFacts),
         spans(page.at(Page::spans_at()), Page::kSpans),
         gpu(page.at(Page::gpu_at()), Page::kGpuRecords) {}
@@ -144,7 +144,7 @@ struct PageRings {
   // Of the fuller one of those that are always read.
   double filled() const { return std::max(facts.filled(), spans.filled()); }
 
-  Doing& doing;
+  CurrentWork& current_work;
   SharedRing<GuestEvent> facts;
   ThreadLog::Ring spans;
   SharedRing<GpuRecord> gpu;

@@ -11,10 +11,10 @@ def _prepare() -> None:
         return
     try:
         os.close(os.open(f"{folder}/seen/{os.getpid()}", os.O_CREAT | os.O_WRONLY, 0o600))
-        from loaderscope_guest import measuring, touched
+        from loaderscope_guest import file_trace, install
 
-        touched.begin()
-        measuring.begin()
+        file_trace.begin()
+        install.begin()
     except Exception as error:  # measuring must never break the program that is measured
         sys.stderr.write(f"loaderscope: this Python is not measured: {error!r}\n")
 

@@ -69,7 +69,8 @@ std::optional<Trouble> Fetcher::trouble_of(const Fetch& fetch, CURLcode result) 
   if (result == CURLE_OPERATION_TIMEDOUT)
     return Trouble{
         Kind::timed_out,
-        fmt::format("the server is silent for {}", show_duration(options_.request_timeout)), true};
+        fmt::format("the server is silent for {}", format_duration(options_.request_timeout)),
+        true};
   if (result != CURLE_OK) return Trouble{Kind::unreadable, words_of(result), may_pass(result)};
   if (fetch.is_the_same()) return std::nullopt;
   if (answer.status / 100 != 2)

@@ -33,7 +33,7 @@ Fetcher::Fetcher(const AccessOptions& options, const ReadCounts& counts)
 }
 
 Fetcher::~Fetcher() {
-  for (Fetch* fetch : std::vector<Fetch*>(under_way_)) let_go(*fetch);
+  for (Fetch* fetch : std::vector<Fetch*>(in_flight_)) let_go(*fetch);
   ::curl_multi_cleanup(multi_);
 }
 
@@ -59,8 +59,8 @@ void Fetcher::begin_try(Fetch& fetch) {
   fetch.state_ = Fetch::State::under_way;
   fetch.heard_ = fetch.begun_ = monotonic_now();
   tally();
-  if (under_way_.empty()) busy_since_ = monotonic_now();
-  under_way_.push_back(&fetch);
+  if (in_flight_.empty()) busy_since_ = monotonic_now();
+  in_flight_.push_back(&fetch);
   fetch.came_ = &came_;
   try {
     set_up(fetch, fetch.where_ ? *fetch.where_ : locate(fetch.path_));
@@ -83,7 +83,7 @@ void Fetcher::tally() {
   const std::int64_t among = counts_.under_way(), then = std::exchange(among_, among);
   const Nanos latency = counts_.least_first_byte();
   Nanos time = 0;
-  for (const Fetch* fetch : under_way_)
+  for (const Fetch* fetch : in_flight_)
     time += std::max<Nanos>(0, now - std::max(before, fetch->begun_ + latency));
   counts_.count_among((then + among) / 2, time, std::exchange(came_, 0));
 }
@@ -97,7 +97,7 @@ void Fetcher::forget_what_came() {
 
 void Fetcher::let_go(Fetch& fetch) {
   tally();
-  if (std::erase(under_way_, &fetch) > 0 && under_way_.empty())
+  if (std::erase(in_flight_, &fetch) > 0 && in_flight_.empty())
     counts_.count_busy(monotonic_now() - busy_since_);
   if (std::exchange(fetch.asked_, std::nullopt)) counts_.count_ended();
   if (fetch.easy_) {
@@ -138,7 +138,7 @@ int Fetcher::milliseconds_to_wait() const {
 // While nobody looked, nobody listened.
 void Fetcher::end_silent(Nanos looked_before) {
   const Nanos now = monotonic_now(), away = now - looked_before;
-  for (Fetch* fetch : std::vector<Fetch*>(under_way_)) {
+  for (Fetch* fetch : std::vector<Fetch*>(in_flight_)) {
     if (away > kNobodyLooked) fetch->heard_ = std::min(now, fetch->heard_ + away);
     if (now - fetch->heard_ > options_.request_timeout) end_try(*fetch, CURLE_OPERATION_TIMEDOUT);
   }
@@ -168,7 +168,7 @@ void Fetcher::turn(int wait_ms) {
 }
 
 void Fetcher::look() {
-  if (!under_way_.empty() || !waiting_.empty()) turn(0);
+  if (!in_flight_.empty() || !waiting_.empty()) turn(0);
 }
 
 void Fetcher::wait_a_while(const Fetch& fetch) {

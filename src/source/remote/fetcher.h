@@ -120,7 +120,7 @@ class Fetcher {
   const ReadCounts& counts_;
   RetryPolicy patience_;
   CURLM* multi_;
-  std::vector<Fetch*> waiting_, under_way_;
+  std::vector<Fetch*> waiting_, in_flight_;
   Nanos busy_since_ = 0, looked_ = 0;
   // When it was last counted what came, of how many under way in all, and what has come since; when
   // this last waited for it.

@@ -113,16 +113,16 @@ RunConfig config_of(const Load& load) {
 }
 
 RunRecord run_loader(const Load& load) {
-  EngineContext context;
-  context.time_stages = load.time_stages;
+  RunContext context;
+  context.native.time_stages = load.time_stages;
   return run_native(config_of(load), context);
 }
 
 RunRecord run_short_stages(double seconds, bool time_stages) {
   constexpr double kBatchSeconds = 64 * 300e-6;
   const auto steps = static_cast<std::int64_t>(seconds * kThreads / kBatchSeconds);
-  EngineContext context;
-  context.time_stages = time_stages;
+  RunContext context;
+  context.native.time_stages = time_stages;
   return run_native(config_of_lines("device = null\ncost = read=100us:cpu\ncost = decode=100us\n"
                                     "cost = augment=100us\nnum-workers = 2\nwarmup = 6\nsteps = " +
                                     std::to_string(steps) + "\n"),

@@ -318,7 +318,7 @@ TEST(AccountProperties, TheCostOfASampleDoesNotDependOnTheLoader) {
     other.loader.in_order.value = !other.loader.in_order;
     other.loader.task.value =
         other.loader.task == TaskShape::batch ? TaskShape::sample : TaskShape::batch;
-    other.loader.window.value = 5;
+    other.loader.prefetch_depth.value = 5;
     other.loader.batch_size.value = 1;
     other.trainer.ranks.value = 1;
     other.loader.shuffle.value = !other.loader.shuffle;

@@ -102,7 +102,7 @@ class Generator {
     const bool sample_tasks = !limits_.batch_tasks && dice_.one_in(3);
     if (sample_tasks) set("task", "sample");
     if (sample_tasks && dice_.one_in(2)) {
-      set("window", std::to_string(dice_.between(1, 9)));
+      set("prefetch-depth", std::to_string(dice_.between(1, 9)));
     } else {
       set("prefetch-factor", std::to_string(dice_.between(1, 4)));
     }
@@ -277,7 +277,7 @@ RunConfig slowed_down(RunConfig config, std::int64_t factor) {
 }
 
 RunRecord run_pipeline(const RunConfig& config, EventObserver* observer) {
-  EngineContext context;
+  RunContext context;
   context.observer = observer;
   return run_model(config, context);
 }

@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 TEST(Compute, IsReadAndSpelled) {
   for (const char* text : {"12ms", "gemm:12ms", "lognormal:12ms:0.1", "gemm:lognormal:12ms:0.1",
                            "resnet50-h100", "gemm:cosmoflow-a100"}) {
-    EXPECT_EQ(spell_compute(parse_compute(text)), text);
+    EXPECT_EQ(compute_to_text(parse_compute(text)), text);
   }
   EXPECT_FALSE(parse_compute("12ms").gemm);
   EXPECT_TRUE(parse_compute("gemm:12ms").gemm);

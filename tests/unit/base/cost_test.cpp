@@ -174,12 +174,12 @@ TEST(Distribution, SpellingIsReadBackToTheSame) {
   const auto value = [](std::string_view text) {
     return static_cast<double>(parse_duration(text));
   };
-  const auto spell = [](double ns) { return spell_duration(std::llround(ns)); };
+  const auto spell = [](double ns) { return duration_to_text(std::llround(ns)); };
   for (const char* text :
        {"0", "12ms", "lognormal:8ms:0.5", "lognormal:8ms:p99=40ms", "exponential:1us",
         "uniform:4ms:12ms", "uniform:0:1ns", "uniform:3ns:10ns"}) {
     const Distribution first = parse_distribution(text, value);
-    const Distribution second = parse_distribution(spell_distribution(first, spell), value);
+    const Distribution second = parse_distribution(distribution_to_text(first, spell), value);
     EXPECT_EQ(first.shape, second.shape) << text;
     EXPECT_EQ(first.mean, second.mean) << text;
     EXPECT_EQ(first.spread, second.spread) << text;

@@ -147,13 +147,13 @@ TEST(Spelling, IsReadBackToTheSameValue) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 100'000; ++i) {
     const std::int64_t number = some_number(random);
-    ASSERT_EQ(parse_duration(spell_duration(number)), number) << spell_duration(number);
-    ASSERT_EQ(parse_size(spell_size(number)), number) << spell_size(number);
+    ASSERT_EQ(parse_duration(duration_to_text(number)), number) << duration_to_text(number);
+    ASSERT_EQ(parse_size(size_to_text(number)), number) << size_to_text(number);
   }
   for (std::int64_t number :
        {std::int64_t{0}, std::int64_t{1}, std::numeric_limits<std::int64_t>::max()}) {
-    EXPECT_EQ(parse_duration(spell_duration(number)), number);
-    EXPECT_EQ(parse_size(spell_size(number)), number);
+    EXPECT_EQ(parse_duration(duration_to_text(number)), number);
+    EXPECT_EQ(parse_size(size_to_text(number)), number);
   }
 }
 
@@ -162,41 +162,41 @@ TEST(Spelling, OfRealsIsReadBackToTheSameValue) {
   std::uniform_real_distribution<double> exponent(-40, 59);
   for (int i = 0; i < 20'000; ++i) {
     const double value = std::exp2(exponent(random));
-    ASSERT_EQ(parse_real(spell_real(value)), value) << spell_real(value);
-    ASSERT_EQ(parse_byte_rate(spell_byte_rate(value)), value) << spell_byte_rate(value);
-    ASSERT_EQ(parse_count_rate(spell_count_rate(value)), value) << spell_count_rate(value);
+    ASSERT_EQ(parse_real(real_to_text(value)), value) << real_to_text(value);
+    ASSERT_EQ(parse_byte_rate(byte_rate_to_text(value)), value) << byte_rate_to_text(value);
+    ASSERT_EQ(parse_count_rate(count_rate_to_text(value)), value) << count_rate_to_text(value);
   }
 }
 
 TEST(Spelling, IsShort) {
-  EXPECT_EQ(spell_duration(10 * kSecond), "10s");
-  EXPECT_EQ(spell_duration(12'000'000), "12ms");
-  EXPECT_EQ(spell_duration(8'500), "8.5us");
-  EXPECT_EQ(spell_duration(3600 * kSecond), "1h");
-  EXPECT_EQ(spell_size(110'000), "110KB");
-  EXPECT_EQ(spell_size(65536), "64KiB");
-  EXPECT_EQ(spell_duration(100'000), "100us");
-  EXPECT_EQ(spell_size(1), "1");
-  EXPECT_EQ(spell_byte_rate(25e9), "25GB/s");
-  EXPECT_EQ(spell_count_rate(1786), "1786/s");
-  EXPECT_EQ(spell_real(0.1), "0.1");
+  EXPECT_EQ(duration_to_text(10 * kSecond), "10s");
+  EXPECT_EQ(duration_to_text(12'000'000), "12ms");
+  EXPECT_EQ(duration_to_text(8'500), "8.5us");
+  EXPECT_EQ(duration_to_text(3600 * kSecond), "1h");
+  EXPECT_EQ(size_to_text(110'000), "110KB");
+  EXPECT_EQ(size_to_text(65536), "64KiB");
+  EXPECT_EQ(duration_to_text(100'000), "100us");
+  EXPECT_EQ(size_to_text(1), "1");
+  EXPECT_EQ(byte_rate_to_text(25e9), "25GB/s");
+  EXPECT_EQ(count_rate_to_text(1786), "1786/s");
+  EXPECT_EQ(real_to_text(0.1), "0.1");
 }
 
 TEST(Shown, HasAFittingUnit) {
-  EXPECT_EQ(show_duration(0), "0 ns");
-  EXPECT_EQ(show_duration(250), "250 ns");
-  EXPECT_EQ(show_duration(1'500), "1.500 us");
-  EXPECT_EQ(show_duration(64'000'000), "64.00 ms");
-  EXPECT_EQ(show_duration(999'999), "1.000 ms");
-  EXPECT_EQ(show_duration(90 * kSecond), "90.00 s");
-  EXPECT_EQ(show_duration(150 * kSecond), "2.500 min");
-  EXPECT_EQ(show_duration(3 * 3600 * kSecond), "3.000 h");
-  EXPECT_EQ(show_duration(-64'000'000), "-64.00 ms");
-  EXPECT_EQ(show_duration(std::numeric_limits<Nanos>::min()).front(), '-');
-  EXPECT_EQ(show_size(38'535'168), "38.5 MB");
-  EXPECT_EQ(show_size(512), "512 B");
-  EXPECT_EQ(show_size(999'600), "1.00 MB");
-  EXPECT_EQ(show_byte_rate(25e9), "25.0 GB/s");
+  EXPECT_EQ(format_duration(0), "0 ns");
+  EXPECT_EQ(format_duration(250), "250 ns");
+  EXPECT_EQ(format_duration(1'500), "1.500 us");
+  EXPECT_EQ(format_duration(64'000'000), "64.00 ms");
+  EXPECT_EQ(format_duration(999'999), "1.000 ms");
+  EXPECT_EQ(format_duration(90 * kSecond), "90.00 s");
+  EXPECT_EQ(format_duration(150 * kSecond), "2.500 min");
+  EXPECT_EQ(format_duration(3 * 3600 * kSecond), "3.000 h");
+  EXPECT_EQ(format_duration(-64'000'000), "-64.00 ms");
+  EXPECT_EQ(format_duration(std::numeric_limits<Nanos>::min()).front(), '-');
+  EXPECT_EQ(format_size(38'535'168), "38.5 MB");
+  EXPECT_EQ(format_size(512), "512 B");
+  EXPECT_EQ(format_size(999'600), "1.00 MB");
+  EXPECT_EQ(format_byte_rate(25e9), "25.0 GB/s");
 }
 
 TEST(Shown, IsOneOrSeveral) {

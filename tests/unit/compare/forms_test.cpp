@@ -83,7 +83,7 @@ TEST(ComparisonMarkdown, ShowsWordsOfAStrangerAsCode) {
   comparison.notes = {"@octocat: ` run [this](https://a.b)"};
   comparison.arms[0].what = "@all, #1";
   comparison.reproduce.clear();
-  for (ArmRun& run : comparison.runs) {
+  for (SideRun& run : comparison.runs) {
     for (Detail& detail : run.details) detail.text = "@octocat https://a.b";
   }
   const std::string text = form(comparison, "markdown");
@@ -130,7 +130,7 @@ TEST(ComparisonJunit, WhatDoesNotMatterIsNoFailure) {
 TEST(ComparisonAnnotations, NameTheFileAndAreAtMostTen) {
   Comparison comparison = slower_decode();
   comparison.file = "src/a,b.py";
-  for (ArmRun& run : comparison.runs) {
+  for (SideRun& run : comparison.runs) {
     for (const Stage stage : compared_stages()) {
       const std::string name(name_of(stage));
       if (value_of(run.quantities, name)) continue;

@@ -44,7 +44,7 @@ TEST(Gate, IsTheVerdictAndWhatIsAskedFor) {
 
 TEST(Gate, CountsFailOnlyWhereCodeIsCompared) {
   Comparison comparison = alike();
-  for (ArmRun& run : comparison.runs) run.counts[1].second = run.arm == 0 ? 1 : 2;
+  for (SideRun& run : comparison.runs) run.counts[1].second = run.arm == 0 ? 1 : 2;
   ASSERT_THAT(answer_to(comparison).worse.size(), 1U);
   EXPECT_EQ(answer_to(comparison).worse[0].name, "decodes");
   EXPECT_EQ(answer_to(comparison).worse[0].at_least, 1);
@@ -55,7 +55,7 @@ TEST(Gate, CountsFailOnlyWhereCodeIsCompared) {
 }
 
 Comparison with_more_memory(Comparison comparison) {
-  for (ArmRun& run : comparison.runs)
+  for (SideRun& run : comparison.runs)
     run.quantities.emplace_back("memory", run.arm == 0 ? 100e6 : 130e6);
   return comparison;
 }
@@ -115,7 +115,7 @@ TEST(Accepted, WhatIsPastItsDayFails) {
 
 TEST(Accepted, ATotalThatIsWorseThanItsStagesFails) {
   Comparison comparison = accepting("decode = 12% until 2030-01-01 by ana: wanted");
-  for (ArmRun& run : comparison.runs) {
+  for (SideRun& run : comparison.runs) {
     if (run.arm == 1) run.quantities[0].second *= 0.9;
   }
   EXPECT_EQ(answer_to(comparison).gate, Gate::fails);
@@ -131,7 +131,7 @@ TEST(Accepted, AnotherStageFails) {
 
 TEST(Accepted, TheWaitForAStageComesWithIt) {
   Comparison comparison = accepting("decode = 12% until 2030-01-01 by ana: wanted");
-  for (ArmRun& run : comparison.runs) {
+  for (SideRun& run : comparison.runs) {
     run.quantities.emplace_back("busy", 0.5);
     run.quantities.emplace_back("wait-for-decode", run.arm == 0 ? 0.4 : 0.45);
   }

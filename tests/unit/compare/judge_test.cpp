@@ -46,8 +46,8 @@ class Jobs {
  private:
   double varied(double spread) { return std::exp(spread * normal_(random_)); }
 
-  ArmRun run(std::int64_t block, std::int64_t arm, double process) {
-    ArmRun result;
+  SideRun run(std::int64_t block, std::int64_t arm, double process) {
+    SideRun result;
     result.block = block;
     result.arm = arm;
     double all = 0;
@@ -149,7 +149,7 @@ TEST(Judge, ARunDuringWhichOthersTookCoresIsLeftOut) {
 
 TEST(Judge, WhereOthersAlwaysRunAllRunsCount) {
   Comparison job = Jobs({}).next();
-  for (ArmRun& run : job.runs) run.other_cores = 1;
+  for (SideRun& run : job.runs) run.other_cores = 1;
   EXPECT_EQ(judge(job).disturbed, 0);
 }
 
@@ -164,7 +164,7 @@ TEST(Judge, ARunWithoutItsPairCountsForNothing) {
 
 Comparison with_counts(double a, double b) {
   Comparison job = Jobs({.spread = 0.3}).next();
-  for (ArmRun& run : job.runs) {
+  for (SideRun& run : job.runs) {
     run.counts.emplace_back("decodes", run.arm == 0 ? a : b);
     run.counts.emplace_back("bytes-read", 100.0 + static_cast<double>(run.block));
   }
@@ -196,16 +196,16 @@ TEST(Judge, ACountThatNoRunRepeatsIsNotExact) {
 // In one block both runs of B flicker, and no other run does.
 TEST(Judge, ACountThatFlickersInFewRunsRaisesNoAlarm) {
   Comparison job = with_counts(1, 1);
-  for (ArmRun& run : job.runs) {
+  for (SideRun& run : job.runs) {
     if (run.block == 2 && run.arm == 1) run.counts[0].second = 2;
   }
   EXPECT_NE(judge(job).verdict, Outcome::worse);
   EXPECT_EQ(judge(job).uncounted, std::vector<std::string>{"decodes"});
-  for (ArmRun& run : job.runs) {
+  for (SideRun& run : job.runs) {
     if (run.block <= 3 && run.arm == 1) run.counts[0].second = 2;
   }
   EXPECT_EQ(judge(job).verdict, Outcome::worse);  // four blocks agree
-  for (ArmRun& run : job.runs) {
+  for (SideRun& run : job.runs) {
     if (run.block == 4 && run.arm == 0) run.counts[0].second = 2;
   }
   EXPECT_EQ(judge(job).uncounted, std::vector<std::string>{"decodes"});  // and one does not
@@ -219,7 +219,7 @@ TEST(JudgedJobs, FlickeringCountsRaiseNoAlarms) {
     comparison.runs.resize(12);
     comparison.planned_pairs = 6;
     const double chance = std::uniform_real_distribution<double>(0, 0.5)(random);
-    for (ArmRun& run : comparison.runs) {
+    for (SideRun& run : comparison.runs) {
       run.counts.resize(1);
       run.counts[0].second = std::bernoulli_distribution(chance)(random) ? 1 : 2;
     }
@@ -232,7 +232,7 @@ TEST(JudgedJobs, FlickeringCountsRaiseNoAlarms) {
 
 TEST(Judge, NamesWhatIsNew) {
   Comparison job = Jobs({.decode = 1.2}).next();
-  for (ArmRun& run : job.runs) {
+  for (SideRun& run : job.runs) {
     run.details.push_back({"augment", "RandomCrop", 0.5});
     run.details.push_back({"host.other_cpu_s", run.arm == 1 ? "cc1plus" : "ld", 0.5});
     if (run.arm == 1) run.details.push_back({"augment", "RandomErasing", 0.5});
@@ -243,7 +243,7 @@ TEST(Judge, NamesWhatIsNew) {
 
 TEST(Judge, NamesTheFunctionThatChanged) {
   Comparison job = Jobs({.decode = 1.2}).next();
-  for (ArmRun& run : job.runs) {
+  for (SideRun& run : job.runs) {
     const double grown = run.arm == 1 ? 0.25 : 0.1;  // of what is a fifth longer
     run.details.push_back(
         {"decode", run.arm == 1 ? "tile (photos.py:41)" : "tile (photos.py:31)", grown});
@@ -257,7 +257,7 @@ TEST(Judge, NamesTheFunctionThatChanged) {
 
 TEST(Judge, LinesThatMoveAreNotNew) {
   Comparison job = Jobs({.decode = 1.2}).next();
-  for (ArmRun& run : job.runs)
+  for (SideRun& run : job.runs)
     run.details.push_back({"opaque", run.arm == 1 ? "f (a.py:2)" : "f (a.py:1)", 1});
   EXPECT_TRUE(judge(job).new_names.empty());
 }

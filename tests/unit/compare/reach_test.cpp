@@ -8,7 +8,7 @@ namespace {
 const FileTrace kLoader = parse_file_trace("train.py\nlib/data.py\nconfig.yaml\n");
 
 std::string reach_of(char how, const std::string& path, const FileTrace& touched = kLoader) {
-  return out_of_reach({{how, path}}, touched);
+  return why_unaffected({{how, path}}, touched);
 }
 
 TEST(Reach, ReadsWhatWasTouched) {
@@ -29,13 +29,14 @@ TEST(Reach, ReadsWhatGitSays) {
 
 TEST(Reach, DocumentationIsOutOfIt) {
   EXPECT_EQ(reach_of('M', "README.md"), "the loader reads nothing of what changed (README.md)");
-  EXPECT_EQ(out_of_reach({{'A', "docs/a.rst"}, {'D', "LICENSE"}, {'A', ".github/x.yml"}}, kLoader),
-            "the loader reads nothing of what changed (docs/a.rst and 2 files more)");
+  EXPECT_EQ(
+      why_unaffected({{'A', "docs/a.rst"}, {'D', "LICENSE"}, {'A', ".github/x.yml"}}, kLoader),
+      "the loader reads nothing of what changed (docs/a.rst and 2 files more)");
   EXPECT_NE(reach_of('M', "eval.py"), "");
 }
 
 TEST(Reach, WithoutAChangeItIsTheSame) {
-  EXPECT_EQ(out_of_reach({}, {}), "A and B are the same files");
+  EXPECT_EQ(why_unaffected({}, {}), "A and B are the same files");
 }
 
 TEST(Reach, WhatTheLoaderReadsOrMayReadIsWithin) {

@@ -6,8 +6,8 @@
 namespace loaderscope::compare::test {
 
 // Of what a sample takes in decode and augment; `noise` differs from run to run.
-inline ArmRun arm_run(std::int64_t block, std::int64_t arm, double decode, double noise) {
-  ArmRun run;
+inline SideRun arm_run(std::int64_t block, std::int64_t arm, double decode, double noise) {
+  SideRun run;
   run.block = block;
   run.arm = arm;
   const double augment = 1e-3, all = decode + augment;

@@ -209,7 +209,7 @@ TEST(Info, LooksIntoShards) {
     EXPECT_THAT(info.first_damaged[0].path, HasSubstr("0.tar"));
     EXPECT_THAT(info.first_damaged[0].cause, HasSubstr("cut off"));
   }
-  EXPECT_THROW(inspect_dataset("tar:" + shards + "?window=2", {}), UsageError);
+  EXPECT_THROW(inspect_dataset("tar:" + shards + "?length=2", {}), UsageError);
   EXPECT_THROW(inspect_dataset("synthetic:", {}), UsageError);
 }
 
@@ -247,7 +247,7 @@ TEST(Info, LooksIntoArrays) {
   InfoContext context;
   context.make_decoder = [] { return std::make_unique<RefusingDecoder>(); };
   EXPECT_EQ(inspect_dataset(path, context).samples, 3) << "arrays are read, not decoded";
-  EXPECT_EQ(inspect_dataset(path + "?window=2", {}).layout, "2 x (2) of <f4");
+  EXPECT_EQ(inspect_dataset(path + "?length=2", {}).layout, "2 x (2) of <f4");
 }
 
 // In order, through a buffer of some, and wholly shuffled.

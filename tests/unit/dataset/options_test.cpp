@@ -17,7 +17,7 @@ TEST(Options, ReadSizes) {
   const SizeDistribution spread = parse_size_distribution("lognormal:640x480:0.3");
   EXPECT_EQ(spread.width, 640);
   EXPECT_EQ(spread.sigma, 0.3);
-  EXPECT_EQ(spell_size_distribution(spread), "lognormal:640x480:0.3");
+  EXPECT_EQ(size_distribution_to_text(spread), "lognormal:640x480:0.3");
   for (const char* wrong :
        {"", "500", "x", "500x", "0x5", "-5x5", "5x5x5", "70000x5", "60000x60000", "lognormal:5x5",
         "lognormal:5x5:", "lognormal:5x5:9", "normal:5x5:1"}) {

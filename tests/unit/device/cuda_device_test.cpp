@@ -298,7 +298,7 @@ TEST_F(CudaDeviceTest, WhatStaysOnTheGpuIsNormalisedAllTheSame) {
   const std::vector<DeviceTimes> copied = run(*device, 2, 0, kCompute);
   CopyJob job;
   job.step = 2;
-  job.kept = std::ssize(host_);
+  job.reused_bytes = std::ssize(host_);
   ASSERT_TRUE(device->submit_copy(job));
   device->submit_compute(2, kCompute);
   ASSERT_TRUE(device->wait_computed(2));

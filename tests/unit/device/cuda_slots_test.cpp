@@ -39,7 +39,7 @@ TEST_F(CudaSlotsTest, OfEveryModeAreUsable) {
     SCOPED_TRACE(word.name);
     const auto slots = make(word.value, 3, 5000);
     expect_usable(*slots, 3, 5000);
-    EXPECT_EQ(slots->fallback(), "");
+    EXPECT_EQ(slots->fallback_reason(), "");
     EXPECT_EQ(slots->locked_bytes(), word.value == MemoryMode::pageable ? 0 : 3 * 8192);
   }
   EXPECT_EQ(runtime_->calls("allocate_write_combined"), 1);
@@ -59,9 +59,10 @@ TEST_F(CudaSlotsTest, ThatCannotBeLockedAreOrdinaryAndSayWhy) {
     const auto slots = make(mode, 3, 5000);
     expect_usable(*slots, 3, 5000);
     EXPECT_EQ(slots->locked_bytes(), 0);
-    EXPECT_THAT(slots->fallback(), HasSubstr("memory = " + std::string(name_of(mode)) + ": "));
-    EXPECT_THAT(slots->fallback(), HasSubstr("cannot be page-locked"));
-    EXPECT_THAT(slots->fallback(), HasSubstr("cudaErrorMemoryAllocation"));
+    EXPECT_THAT(slots->fallback_reason(),
+                HasSubstr("memory = " + std::string(name_of(mode)) + ": "));
+    EXPECT_THAT(slots->fallback_reason(), HasSubstr("cannot be page-locked"));
+    EXPECT_THAT(slots->fallback_reason(), HasSubstr("cudaErrorMemoryAllocation"));
   }
 }
 
@@ -75,12 +76,12 @@ TEST_F(CudaSlotsTest, SharedMemoryIsRegisteredWhereItLies) {
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(slots->slot(i), memory.data() + i * 8192);
     EXPECT_EQ(slots->locked_bytes(), locks ? 3 * 8192 : 0);
     EXPECT_EQ(runtime_->calls("register_host") - before, locks ? 1 : 0);
-    EXPECT_EQ(slots->fallback(), "");
+    EXPECT_EQ(slots->fallback_reason(), "");
   }
   EXPECT_EQ(runtime_->calls("unregister_host"), 2);
   runtime_->fail("register_host", 1, "cudaErrorMemoryAllocation");
   const auto slots = wrap_cuda_slots(gang_, 0, MemoryMode::pinned_slots, memory.data(), 3, 5000);
-  EXPECT_THAT(slots->fallback(), HasSubstr("memory = pinned-slots: "));
+  EXPECT_THAT(slots->fallback_reason(), HasSubstr("memory = pinned-slots: "));
 }
 
 TEST_F(CudaSlotsTest, ARangeIsRegisteredInChunksOfWholeSlots) {

@@ -235,7 +235,7 @@ TEST_F(SimDeviceTest, HowLateOtherProcessesWordCameIsTold) {
   EXPECT_EQ(times[2].compute.begin, times[3].compute.begin);
   const DeviceFacts facts = devices[0]->facts();
   ASSERT_EQ(facts.metrics.size(), 1U);
-  EXPECT_EQ(facts.metrics[0].name, "meeting.late_word_s");
+  EXPECT_EQ(facts.metrics[0].name, "rendezvous.notification_delay_s");
   EXPECT_GE(facts.metrics[0].value, 0.018);  // twice 9 ms at least
   EXPECT_TRUE(devices[1]->facts().metrics.empty());
 }

@@ -52,8 +52,8 @@ TEST(Axes, SpanAGridWithoutWhatHasNoMeaning) {
   const std::vector<Changes> cases =
       grid(parse_axes({"workers=0,2", "prefetch=1,4"}), scenario("cost = decode=1ms"));
   ASSERT_EQ(cases.size(), 3U);
-  EXPECT_EQ(spell_changes(cases[0]), "num-workers=0");
-  EXPECT_EQ(spell_changes(cases[2]), "num-workers=2 prefetch-factor=4");
+  EXPECT_EQ(changes_to_text(cases[0]), "num-workers=0");
+  EXPECT_EQ(changes_to_text(cases[2]), "num-workers=2 prefetch-factor=4");
 }
 
 TEST(Axes, OfTooManyCasesAreRefusedBeforeTheyAreMade) {
@@ -80,8 +80,8 @@ TEST(Axes, OneAtATimeBeginsWithTheBaseCaseAndDoesNotRepeatIt) {
       one_at_a_time(parse_axes({"workers=1,2", "batch=8,16"}), scenario("workers = 2\nbatch = 8"));
   ASSERT_EQ(cases.size(), 3U);
   EXPECT_TRUE(cases[0].empty());
-  EXPECT_EQ(spell_changes(cases[1]), "num-workers=1");
-  EXPECT_EQ(spell_changes(cases[2]), "batch-size=16");
+  EXPECT_EQ(changes_to_text(cases[1]), "num-workers=1");
+  EXPECT_EQ(changes_to_text(cases[2]), "batch-size=16");
 }
 
 TEST(Axes, ACaseThatCannotBeIsSkippedWithItsReason) {

@@ -101,7 +101,7 @@ TEST(DrawnTunes, AreWithinThreePercentOfTheBestInLessTimeThanTheGrid) {
     if (share < 0.97 || std::getenv("LOADERSCOPE_DRAWS") != nullptr) {
       std::printf("%lld: %.3f of the best, %s, %.0f s, %s\n%s\n", static_cast<long long>(seed),
                   share, found.proven ? "proven" : "not proven", seconds(found.experiment.spent),
-                  spell_changes(found.experiment.cases[*found.recommended].changes).c_str(),
+                  changes_to_text(found.experiment.cases[*found.recommended].changes).c_str(),
                   lines.c_str());
     }
   }

@@ -88,7 +88,7 @@ TEST_P(TunedWorkload, IsWithinThreePercentOfTheBestInFifteenPercentOfTheTimeAndS
   const Case& other = second.experiment.cases[*second.recommended];
   EXPECT_EQ(one.config.loader.num_workers.value, other.config.loader.num_workers.value);
   if (!workload.is_steady) return;
-  EXPECT_EQ(spell_changes(one.changes), spell_changes(other.changes));
+  EXPECT_EQ(changes_to_text(one.changes), changes_to_text(other.changes));
 }
 
 INSTANTIATE_TEST_SUITE_P(Workloads, TunedWorkload, testing::Range(std::size_t{0}, std::size_t{7}),
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Workloads, TunedWorkload, testing::Range(std::size_t{0}
 TEST(Tune, RecommendsTheCheapestThatIsAsGoodAsTheBest) {
   const Tune found = tuned(scenario("cost = decode=8ms\nbatch = 64\ncompute = 64ms\ncores = 16"));
   ASSERT_TRUE(found.recommended);
-  EXPECT_EQ(spell_changes(found.experiment.cases[*found.recommended].changes),
+  EXPECT_EQ(changes_to_text(found.experiment.cases[*found.recommended].changes),
             "num-workers=8 prefetch-factor=1 memory=pageable");
   EXPECT_TRUE(found.proven);
   EXPECT_EQ(found.limit, "compute");
@@ -113,7 +113,7 @@ TEST(Tune, ProvesTheOnlyCaseThatThereIs) {
   const Tune found = tuned(
       scenario(
           "cost = decode=8ms\nbatch = 4\ncompute = 12ms\ncores = 8\ntask = sample\nworkers = 4"),
-      {"window=8"});
+      {"prefetch-depth=8"});
   EXPECT_TRUE(found.proven);
   EXPECT_FALSE(found.grid_spent);
   EXPECT_EQ(found.experiment.cases[0].runs.size(), 2U);
@@ -212,7 +212,7 @@ TEST(Tune, EndsTheAxisWhereMeasurementsLevelThoughTheModelExpectsMore) {
       growing(), hopeful);
   EXPECT_FALSE(found.beyond);
   for (const Case& one : found.experiment.cases)
-    EXPECT_LE(one.config.loader.num_workers, 8) << spell_changes(one.changes);
+    EXPECT_LE(one.config.loader.num_workers, 8) << changes_to_text(one.changes);
 }
 
 TEST(Tune, MeasuresThePresentSettings) {
@@ -290,7 +290,7 @@ TEST(Tune, DoesNotRunWhatWouldNotFit) {
     const Case& one = found.experiment.cases[i];
     const bool fits = one.config.loader.num_workers <= 4 && price_of(one.config).slots <= Bytes{300}
                                                                                               << 20;
-    EXPECT_EQ(found.candidates[i].refused.empty(), fits) << spell_changes(one.changes);
+    EXPECT_EQ(found.candidates[i].refused.empty(), fits) << changes_to_text(one.changes);
     EXPECT_TRUE(fits || one.runs.empty());
   }
 }
@@ -302,7 +302,7 @@ TEST(Tune, FindsThatMoreWorkersAreSlowerWhereTheModelDoesNotKnow) {
     RunConfig slowed = config;
     const double crowd = config.loader.num_workers > 4 ? 0.7 : 1;
     for (Cost& cost : slowed.declared.cost.value)
-      cost = parse_cost("decode=" + spell_duration(std::llround(8e6 / crowd)));
+      cost = parse_cost("decode=" + duration_to_text(std::llround(8e6 / crowd)));
     return model(slowed);
   };
   const FitForecaster declared = [](const RunRecord& record) {

@@ -25,7 +25,7 @@ TEST(CheapBatches, AreMadeWithoutWorkersBeforeMoreArePrefetched) {
       with_workers("cost = decode=10us\ncost = transport=400us\ncost = transport.recv=1400us\n");
   const std::vector<Finding> findings = find_directions(record, with_waits_for_depth(record));
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(spell_changes(findings.front().changes), "num-workers=0");
+  EXPECT_EQ(changes_to_text(findings.front().changes), "num-workers=0");
   EXPECT_GT(findings.front().waited, 0.5);
 }
 

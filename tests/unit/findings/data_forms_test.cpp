@@ -45,7 +45,7 @@ TEST(DataForms, FilesThatArePackedAlreadyAreNotToBePacked) {
 }
 
 std::string advice_for_reads(std::string_view source) {
-  return look(read_on_cpu, reading(source, COMPUTE "workers = 2\ncost = read=10ms:cpu"))
+  return look(cpu_bound_reads, reading(source, COMPUTE "workers = 2\ncost = read=10ms:cpu"))
       .value()
       .pytorch;
 }
@@ -63,7 +63,7 @@ TEST(DataForms, ReadsThatNeedACpuAreOfWhatIsRead) {
 TEST(DataForms, StreamsHaveNoOtherAccess) {
   RunRecord streamed = reading("tar", COMPUTE "workers = 2\ncost = read=10ms:cpu");
   streamed.metrics.push_back({"data.shards", "1", "", 2});
-  EXPECT_EQ(look(read_on_cpu, streamed).value().pytorch, "store smaller images");
+  EXPECT_EQ(look(cpu_bound_reads, streamed).value().pytorch, "store smaller images");
 }
 
 TEST(DataForms, OfCompressedShardsItIsSaidHowTheyAre) {
@@ -174,9 +174,9 @@ TEST(DataForms, OnlyProcessesAreToldOfMessages) {
   RunRecord record = reading("npy", COMPUTE "workers = 4\ncost = read=1ms:cpu");
   Analysis analysis = analyse(record);
   analysis.account.stall[Cause::transport] = analysis.account.window / 10;
-  EXPECT_FALSE(serialisation_tax(FindingInput(record, analysis)));
+  EXPECT_FALSE(slow_transport(FindingInput(record, analysis)));
   record.config.loader.executor.value = Executor::processes;
-  EXPECT_TRUE(serialisation_tax(FindingInput(record, analysis)));
+  EXPECT_TRUE(slow_transport(FindingInput(record, analysis)));
 }
 
 // What makes batches is one list: unpacking is of reading, and opaque work is work.

@@ -35,7 +35,7 @@ const Finding* find(const Analysis& analysis, std::string_view id) {
 std::string ids_of(const Analysis& analysis) {
   std::string text;
   for (const Finding& f : analysis.findings)
-    text += std::string(f.id) + " " + spell_changes(f.changes) + "; ";
+    text += std::string(f.id) + " " + changes_to_text(f.changes) + "; ";
   return text;
 }
 
@@ -78,7 +78,7 @@ TEST(Directions, DoNotContradictEachOther) {
       run("batch = 8\nsteps = 60\ncompute = 1ms\nworkers = 2\nexecutor = processes\n"
           "cost = decode=500us\ncost = transport=4ms\ncost = transport.recv=2ms"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
-  const Finding* tax = find(analysis, "serialisation-tax");
+  const Finding* tax = find(analysis, "slow-transport");
   ASSERT_NE(tax, nullptr) << ids_of(analysis);
   EXPECT_EQ(tax->changes, (Changes{{"num-workers", "0"}}));
   EXPECT_EQ(find(analysis, "too-few-workers"), nullptr) << ids_of(analysis);
@@ -226,7 +226,7 @@ TEST(Directions, LeaveOutWhatOnlyAModelCanWeigh) {
       without_verdict(run("batch = 8\nsteps = 60\ncompute = 1ms\nworkers = 2\nmemory = pin-thread\n"
                           "cost = pin=20ms"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
-  EXPECT_EQ(find(analysis, "pinning-costs-more"), nullptr);
+  EXPECT_EQ(find(analysis, "pinning-not-worth-it"), nullptr);
   EXPECT_NE(find(analysis, "pin-thread-limit"), nullptr) << ids_of(analysis);
 }
 
@@ -278,7 +278,7 @@ TEST(Findings, AdviseNoMoreWorkersThanTheMemoryHolds) {
   const Analysis analysis = analysed(record);
   const Finding* more = find(analysis, "too-few-workers");
   ASSERT_NE(more, nullptr);
-  EXPECT_EQ(spell_changes(more->changes), "num-workers=4");
+  EXPECT_EQ(changes_to_text(more->changes), "num-workers=4");
   EXPECT_THAT(more->evidence,
               HasSubstr("; 3 more workers take 3.00 GB of the 3.50 GB of memory that are free"));
 }
@@ -343,7 +343,7 @@ TEST(Findings, NameTheStragglers) {
   RunRecord record = run(COMPUTE
                          "ranks = 2\nsync-ranks = true\nworkers = 1\ncost = read=1ms\n"
                          "cost = launch=1ms\ninject = launch=+40ms@rank=1");
-  record.metrics.push_back({"meeting.late_word_s", "s", "", 1000});
+  record.metrics.push_back({"rendezvous.notification_delay_s", "s", "", 1000});
   const Analysis late = analysed(record);
   ASSERT_NE(find(late, "straggler-rank"), nullptr) << ids_of(late);
   EXPECT_THAT(find(late, "straggler-rank")->pytorch,

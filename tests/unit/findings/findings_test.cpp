@@ -48,7 +48,7 @@ const Finding* find(const std::vector<Finding>& findings, std::string_view id) {
 std::string ids_of(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
-    text += std::string(f.id) + " " + spell_changes(f.changes) + "; ";
+    text += std::string(f.id) + " " + changes_to_text(f.changes) + "; ";
   return text;
 }
 
@@ -139,9 +139,9 @@ const OfFinding kCases[] = {
      COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms"},
     {"copy-not-overlapped", COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms",
      COMPUTE "workers = 4\nlink = 1/0.5\ncopy = stream\ncost = decode=1ms"},
-    {"pinning-costs-more", COMPUTE "workers = 4\nmemory = pin-thread\ncost = pin=20ms",
+    {"pinning-not-worth-it", COMPUTE "workers = 4\nmemory = pin-thread\ncost = pin=20ms",
      COMPUTE "workers = 4\nmemory = pin-thread\ncost = pin=1ms"},
-    {"serialisation-tax", COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=20ms",
+    {"slow-transport", COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=20ms",
      COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=1ms"},
     {"trainer-takes-batches",
      COMPUTE "workers = 4\nexecutor = processes\nmemory = pageable\nin-flight = 1\n"
@@ -169,7 +169,7 @@ const OfFinding kCases[] = {
      }},
     {"decompression", COMPUTE "workers = 2\ncost = read=1ms\ncost = read.decompress=8ms",
      COMPUTE "workers = 2\ncost = read=9ms", false},
-    {"frames-in-vain", COMPUTE "workers = 16\ncost = decode=40ms",
+    {"frames-discarded", COMPUTE "workers = 16\ncost = decode=40ms",
      COMPUTE "workers = 16\ncost = decode=40ms", true,
      [](RunRecord& record) {
        add_metric(record, "video.decoded_per_used", 12);
@@ -196,7 +196,7 @@ const OfFinding kCases[] = {
      }},
     {"first-epoch-startup", COMPUTE "workers = 4\ncost = startup=20s\ncost = decode=1ms",
      COMPUTE "workers = 4\ncost = startup=100ms\ncost = decode=1ms", false},
-    {"much-pickled", COMPUTE "workers = 4\ncost = decode=1ms",
+    {"large-pickled-data-set", COMPUTE "workers = 4\ncost = decode=1ms",
      COMPUTE "workers = 4\ncost = decode=1ms", false, with("startup.pickled_bytes", 2e8)},
     {"indices-mapping", COMPUTE "workers = 1\ncost = read=4ms",
      COMPUTE "workers = 1\ncost = read=4ms", false,
@@ -255,11 +255,11 @@ const OfFinding kCases[] = {
        add_metric(record, "link.gts", 32);
        add_metric(record, "link.max_gts", 32);
      }},
-    {"clocks-held-down", COMPUTE "workers = 4\ncost = decode=1ms",
+    {"gpu-clocks-throttled", COMPUTE "workers = 4\ncost = decode=1ms",
      COMPUTE "workers = 4\ncost = decode=1ms", false,
      [](RunRecord& record) {
-       add_metric(record, "gpu.held_share", 0.4);
-       add_metric(record, "gpu.held_by_heat_share", 0.4);
+       add_metric(record, "gpu.throttled_share", 0.4);
+       add_metric(record, "gpu.throttled_by_heat_share", 0.4);
        add_metric(record, "gpu.clock_mhz", 1200);
        add_metric(record, "gpu.most_clock_mhz", 1980);
      }},
@@ -268,9 +268,9 @@ const OfFinding kCases[] = {
      [](RunRecord& record) { record.ranks[1].reservoir = record.ranks[0].reservoir; }},
     {"same-order-every-epoch", kPlain, kPlain, false, with("data.repeated_orders", 2)},
     {"workers-see-same-data", kPlain, kPlain, false, with("data.alike_streams", 3)},
-    {"workers-draw-alike", kPlain, kPlain, false, with("data.alike_seeds", 3)},
-    {"epochs-draw-alike", kPlain, kPlain, false, with("data.repeated_seeds", 2)},
-    {"workers-keep-old-state", kPlain, kPlain, false, with("data.stale_settings", 1)},
+    {"workers-share-random-numbers", kPlain, kPlain, false, with("data.alike_seeds", 3)},
+    {"epochs-repeat-random-numbers", kPlain, kPlain, false, with("data.repeated_seeds", 2)},
+    {"workers-have-stale-state", kPlain, kPlain, false, with("data.stale_settings", 1)},
     {"padding-waste", kPlain, kPlain, false, with("collate.padding_share", 0.4)},
     {"interpreter-lock", kPlain, kPlain, false, with("gil.worker_wait_share", 0.3)},
     {"open-files-near-limit", kPlain, kPlain, false,
@@ -281,7 +281,7 @@ const OfFinding kCases[] = {
     {"storage-concurrency",
      COMPUTE "workers = 4\nstored-bytes = 8MB\nstorage-latency = 20ms\nstorage-concurrency = 2",
      COMPUTE "workers = 4\nstored-bytes = 8MB\nstorage-latency = 20ms\nstorage-concurrency = 32"},
-    {"read-on-cpu", COMPUTE "workers = 16\ncost = read=40ms:cpu",
+    {"cpu-bound-reads", COMPUTE "workers = 16\ncost = read=40ms:cpu",
      COMPUTE "workers = 16\ncost = read=40ms:sleep"},
     {"opened-per-sample", COMPUTE "workers = 16\ncost = read=40ms:cpu",
      COMPUTE "workers = 16\ncost = read=40ms:cpu", true,
@@ -312,7 +312,7 @@ const OfFinding kCases[] = {
     {"short-last-batches",
      COMPUTE "samples = 20\nworkers = 4\npersistent-workers = true\ncost = decode=1ms",
      COMPUTE "samples = 24\nworkers = 4\npersistent-workers = true\ncost = decode=1ms", false},
-    {"small-batches", COMPUTE "workers = 4\ncost = decode=1ms\ncost = launch=30ms:sleep",
+    {"per-batch-overhead", COMPUTE "workers = 4\ncost = decode=1ms\ncost = launch=30ms:sleep",
      COMPUTE "workers = 1\ncost = decode=4ms\ncost = launch=1ms:sleep", false},
     {"collate-bound", COMPUTE "workers = 16\ncost = decode=1ms\ncost = collate=400ms",
      COMPUTE "workers = 16\ncost = decode=1ms\ncost = collate=4ms"},
@@ -430,7 +430,7 @@ std::string advice_for_pieces(double pieces, double asked_s, double busy_worker_
   add_metric(record, "transport.descriptors_s", asked_s);
   add_metric(record, "transport.busy_worker_s", busy_worker_s);
   const Analysis analysis = analyse(record);
-  const std::optional<Candidate> seen = serialisation_tax(FindingInput(record, analysis));
+  const std::optional<Candidate> seen = slow_transport(FindingInput(record, analysis));
   return seen ? seen->evidence + "; " + seen->pytorch : "";
 }
 
@@ -457,7 +457,7 @@ std::string advice_for_sending(double pickled, double copied, double pickled_byt
   add_metric(record, "transport.copied_share", copied);
   add_metric(record, "transport.copied_bytes", 12'000'000);
   const Analysis analysis = analyse(record);
-  const std::optional<Candidate> seen = serialisation_tax(FindingInput(record, analysis));
+  const std::optional<Candidate> seen = slow_transport(FindingInput(record, analysis));
   return seen ? seen->evidence + "; " + seen->pytorch : "";
 }
 
@@ -501,7 +501,7 @@ TEST(Findings, NamesPersistentWorkersTogetherWithTheFirstWorkersOfShortEpochs) {
     record.engine = "torch";
     const Analysis analysis = analyse(record);
     const std::optional<Candidate> seen = no_workers(FindingInput(record, analysis));
-    return seen ? spell_changes(seen->direction) + "; " + seen->pytorch : "";
+    return seen ? changes_to_text(seen->direction) + "; " + seen->pytorch : "";
   };
   const std::string brief = advice_with("320"), endless = advice_with("1000000");
   EXPECT_NE(brief.find("num-workers=2 persistent-workers=true; "), brief.npos) << brief;
@@ -596,7 +596,7 @@ TEST(Findings, FullCoresAreMendedByWhoTakesThem) {
 TEST(Findings, OfLittleTimeNoOtherBatchSizeIsAdvised) {
   EXPECT_FALSE(has(findings_of(run(COMPUTE "workers = 4\ncost = decode=100us\nin-flight = 1\n"
                                            "cost = launch=300us:sleep")),
-                   "small-batches"));
+                   "per-batch-overhead"));
 }
 
 TEST(Findings, StatesThatAreSentAreNotTakenForBatches) {
@@ -608,7 +608,7 @@ TEST(Findings, StatesThatAreSentAreNotTakenForBatches) {
   add_metric(record, "state.bytes", 7.3e6);
   add_metric(record, "state.worker_share", 1.0);
   const std::vector<Finding> findings = findings_of(record);
-  const Finding* tax = find(findings, "serialisation-tax");
+  const Finding* tax = find(findings, "slow-transport");
   ASSERT_NE(tax, nullptr) << ids_of(findings);
   EXPECT_NE(tax->evidence.find("7.30 MB of a batch are the loader's state"), std::string::npos)
       << tax->evidence;
@@ -618,7 +618,7 @@ TEST(Findings, StatesThatAreSentAreNotTakenForBatches) {
 TEST(Findings, NameNoShareOfNothing) {
   const std::vector<Finding> findings =
       findings_of(run(COMPUTE "workers = 4\ncost = decode=1ms\ncost = launch=30ms:sleep"));
-  const Finding* small = find(findings, "small-batches");
+  const Finding* small = find(findings, "per-batch-overhead");
   ASSERT_NE(small, nullptr) << ids_of(findings);
   EXPECT_EQ(small->evidence.find("0.0 %"), std::string::npos) << small->evidence;
 }
@@ -663,7 +663,7 @@ TEST(Findings, BatchesThatAreDearerToHandOverThanToMakeWantNoWorkers) {
       findings_of(run(COMPUTE "workers = 4\nexecutor = processes\ncost = decode=1ms\n"
                               "cost = transport=1ms\ncost = transport.recv=20ms"));
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings.front().id, "serialisation-tax");
+  EXPECT_EQ(findings.front().id, "slow-transport");
   EXPECT_EQ(findings.front().changes, (Changes{{"num-workers", "0"}}));
   EXPECT_GT(findings.front().busy_after, 0.9);
 }
@@ -704,7 +704,7 @@ TEST(Findings, MoreWorkersAreTriedWhateverTheWhyIs) {
   const std::vector<Finding> findings = findings_of(record);
   const Finding* more = find(findings, "too-few-workers");
   ASSERT_NE(more, nullptr) << ids_of(findings);
-  EXPECT_EQ(spell_changes(more->changes), "num-workers=8");
+  EXPECT_EQ(changes_to_text(more->changes), "num-workers=8");
 }
 
 // Alone neither gives anything: copies are hidden behind a compute only where a step more may be
@@ -714,7 +714,7 @@ TEST(Findings, NameBothSettingsThatOnlyHelpTogether) {
       findings_of(run(COMPUTE "workers = 4\nin-flight = 1\ncost = h2d=8ms\ncost = decode=1ms"));
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings.front().id, "copy-not-overlapped") << ids_of(findings);
-  EXPECT_EQ(spell_changes(findings.front().changes), "copy=stream in-flight=2");
+  EXPECT_EQ(changes_to_text(findings.front().changes), "copy=stream in-flight=2");
   EXPECT_DOUBLE_EQ(findings.front().busy_after, 1);
 }
 
@@ -723,7 +723,7 @@ TEST(Findings, PageableCopiesAreHiddenByThreeSettingsTogether) {
       findings_of(run(COMPUTE "workers = 4\nin-flight = 1\nmemory = pageable\ncost = h2d=8ms\n"
                               "cost = decode=1ms"));
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(spell_changes(findings.front().changes), "memory=pin-thread copy=stream in-flight=2");
+  EXPECT_EQ(changes_to_text(findings.front().changes), "memory=pin-thread copy=stream in-flight=2");
 }
 
 TEST(Findings, PageableCopiesOfAGivenTimeCanStillBeHidden) {
@@ -731,7 +731,7 @@ TEST(Findings, PageableCopiesOfAGivenTimeCanStillBeHidden) {
       findings_of(run(COMPUTE "workers = 4\nmemory = pageable\ncost = h2d=6ms"));
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings.front().id, "pageable-copies");
-  EXPECT_EQ(spell_changes(findings.front().changes), "memory=pin-thread copy=stream");
+  EXPECT_EQ(changes_to_text(findings.front().changes), "memory=pin-thread copy=stream");
   EXPECT_DOUBLE_EQ(findings.front().busy_after, 1);
 }
 
@@ -892,7 +892,7 @@ TEST(Findings, WrongDataStandsFirstAndPredictsNothing) {
     return record;
   }());
   ASSERT_GE(findings.size(), 2U);
-  EXPECT_EQ(findings.front().id, "workers-draw-alike");
+  EXPECT_EQ(findings.front().id, "workers-share-random-numbers");
   EXPECT_TRUE(findings.front().wrong_data);
   EXPECT_EQ(findings.front().regained_s, 0);
   EXPECT_NE(findings.front().evidence.find("random numbers: numpy"), std::string::npos);
@@ -921,12 +921,12 @@ TEST(Findings, SamplesWithoutNumbersDoNotMakeRanksAlike) {
 TEST(Findings, SayWhatIsKeptAndWhatRanDry) {
   const auto stale =
       findings_with({{"data.stale_settings", 1}}, {{"data.stale_settings", "dataset.difficulty"}});
-  ASSERT_NE(find(stale, "workers-keep-old-state"), nullptr);
-  EXPECT_NE(find(stale, "workers-keep-old-state")->evidence.find("dataset.difficulty"),
+  ASSERT_NE(find(stale, "workers-have-stale-state"), nullptr);
+  EXPECT_NE(find(stale, "workers-have-stale-state")->evidence.find("dataset.difficulty"),
             std::string::npos);
   const auto dry = findings_with({{"data.exhausted_streams", 2}});
-  ASSERT_NE(find(dry, "workers-keep-old-state"), nullptr);
-  EXPECT_NE(find(dry, "workers-keep-old-state")->evidence.find("2 epochs"), std::string::npos);
+  ASSERT_NE(find(dry, "workers-have-stale-state"), nullptr);
+  EXPECT_NE(find(dry, "workers-have-stale-state")->evidence.find("2 epochs"), std::string::npos);
 }
 
 TEST(Findings, OfLimitsAreSilentFarFromThem) {

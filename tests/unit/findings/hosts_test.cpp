@@ -242,12 +242,12 @@ TEST(HostFindings, AHostThatHearsLateFromTheOthersIsToldSo) {
       "ranks=4 sync-ranks=true workers=1 batch=1 cost=read=1ms cost=launch=2ms "
       "inject=launch=+14ms@rank=2 inject=launch=+14ms@rank=3 compute=4ms warmup=2 steps=60");
   EXPECT_THAT(evidence_of(record, "straggler-host"), HasSubstr("it waits chiefly for launch ("));
-  EXPECT_NE(evidence_of(record, "slow-trainer") + evidence_of(record, "small-batches"), "");
-  record.hosts[1].metrics.push_back({"meeting.late_word_s", "s", "", 0.9});
+  EXPECT_NE(evidence_of(record, "slow-trainer") + evidence_of(record, "per-batch-overhead"), "");
+  record.hosts[1].metrics.push_back({"rendezvous.notification_delay_s", "s", "", 0.9});
   EXPECT_THAT(evidence_of(record, "straggler-host"),
               HasSubstr("it waits chiefly for word that the others are ready (75.0 %)"));
   EXPECT_EQ(evidence_of(record, "slow-trainer"), "");
-  EXPECT_EQ(evidence_of(record, "small-batches"), "");
+  EXPECT_EQ(evidence_of(record, "per-batch-overhead"), "");
   EXPECT_THAT(
       analyse(record).verdict.sentence,
       AllOf(HasSubstr("for word of other processes"),
@@ -261,7 +261,7 @@ TEST(HostFindings, LateWordThatIsHiddenIsNoLaunching) {
       "ranks=4 sync-ranks=true workers=1 batch=1 cost=decode=14ms:sleep cost=launch=9ms:sleep "
       "compute=4ms warmup=2 steps=60");
   EXPECT_THAT(analyse(record).verdict.sentence, HasSubstr("; launch 64.3 %, but hidden: "));
-  record.hosts[1].metrics.push_back({"meeting.late_word_s", "s", "", 0.5});
+  record.hosts[1].metrics.push_back({"rendezvous.notification_delay_s", "s", "", 0.5});
   EXPECT_THAT(
       analyse(record).verdict.sentence,
       AllOf(HasSubstr("; word of other processes 64.3 %, but hidden: "), Not(HasSubstr("launch"))));

@@ -34,7 +34,7 @@ TEST(NamedCause, IsTheOneThatTheFixTakesAwayMostOf) {
   const Analysis analysis = analysis_of(record);
   const Finding* fix = fix_of(analysis);
   ASSERT_NE(fix, nullptr);
-  EXPECT_EQ(fix->removes, Cause::startup) << spell_changes(fix->changes);
+  EXPECT_EQ(fix->removes, Cause::startup) << changes_to_text(fix->changes);
   EXPECT_EQ(cause_line(analysis).find("Cause: workers-restarted: every epoch begins with new"), 0U)
       << cause_line(analysis);
   EXPECT_EQ(analysis.verdict.sentence.find("what can be changed is transport"), std::string::npos)
@@ -48,8 +48,8 @@ TEST(NamedCause, IsItsOwnIfHandingOverTakesMost) {
   const Analysis analysis = analysis_of(record);
   const Finding* fix = fix_of(analysis);
   ASSERT_NE(fix, nullptr);
-  EXPECT_EQ(fix->removes, Cause::transport) << spell_changes(fix->changes);
-  EXPECT_EQ(cause_line(analysis).find("Cause: serialisation-tax: "), 0U) << cause_line(analysis);
+  EXPECT_EQ(fix->removes, Cause::transport) << changes_to_text(fix->changes);
+  EXPECT_EQ(cause_line(analysis).find("Cause: slow-transport: "), 0U) << cause_line(analysis);
 }
 
 TEST(NamedCause, IsWhatThePredictionTakesAway) {

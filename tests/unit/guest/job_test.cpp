@@ -41,7 +41,7 @@ class JobTest : public testing::Test {
   }
 
   RunConfig config_;
-  EngineContext context_;
+  RunContext context_;
   std::string printed_;
 };
 
@@ -124,14 +124,14 @@ TEST_F(JobTest, ABatchThatDoesNotComeEndsIt) {
 }
 
 TEST_F(JobTest, ALoaderThatHangsIsToldWhileTheJobStands) {
-  config_.measure.stall_after.set(kSecond / 2);
+  config_.measure.hang_after.set(kSecond / 2);
   config_.measure.timeout.set(3 * kSecond);
   EXPECT_THAT(error_of("waits-for-ever", 3), HasSubstr("standing for 0 s: the trainer (process "));
   EXPECT_THAT(printed_, HasSubstr("loaderscope: standing for 0 s: the trainer (process "));
 }
 
 TEST_F(JobTest, AWorkerThatIsDeadIsWhatItHangsFor) {
-  config_.measure.stall_after.set(kSecond / 2);
+  config_.measure.hang_after.set(kSecond / 2);
   config_.measure.timeout.set(2 * kSecond);
   EXPECT_THAT(error_of("waits-for-the-dead"),
               AllOf(HasSubstr("which has ended; dead-worker: worker 0 (process "),

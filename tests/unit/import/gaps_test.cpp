@@ -165,7 +165,7 @@ TEST(TraceGaps, WhatIsCopiedWithinTheGpuIsItsWorkAndNoKernel) {
   EXPECT_DOUBLE_EQ(*value_of(record.metrics, "gpu.only_collective_s"), 0.005);
 }
 
-// A piece of work is kept in stretches of four seconds at most.
+// A piece of work is kept in ranges of four seconds at most.
 TEST(TraceGaps, WorkThatTakesLongIsWhole) {
   Told told;
   told.step(0, 30'000).gpu(GpuKind::kernel, 0, 10'000).gpu(GpuKind::kernel, 9'000, 20'000);

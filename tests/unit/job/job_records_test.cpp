@@ -72,7 +72,7 @@ TEST(JobRecords, OfAllThatHaveComeNothingIsSaid) {
   EXPECT_EQ(job.record.hosts.size(), 2u);
   EXPECT_FALSE(job.record.interrupted);
   EXPECT_THAT(job.record.notes, Not(Contains(HasSubstr("not in this answer"))));
-  EXPECT_EQ(value_of(job.record.metrics, "meeting.missing_processes"), std::nullopt);
+  EXPECT_EQ(value_of(job.record.metrics, "rendezvous.missing_processes"), std::nullopt);
 }
 
 TEST(JobRecords, RanksBehindOneThatIsMissingAreSaidToBeNumberedWithoutIt) {
@@ -105,7 +105,7 @@ TEST(JobRecords, AnInterruptThatLeavesOneOutIsInTheAnswer) {
   EXPECT_EQ(job.failure, "");
   EXPECT_TRUE(job.record.interrupted);
   EXPECT_THAT(job.record.notes, Contains(HasSubstr("process 1 on node1 is not in this answer")));
-  EXPECT_EQ(value_of(job.record.metrics, "meeting.missing_processes"), 1);
+  EXPECT_EQ(value_of(job.record.metrics, "rendezvous.missing_processes"), 1);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ std::string in_words(const Get& get) {
   std::string text;
   for (const Word<Enum>& word : Words<Enum>::table()) {
     const Nanos ns = get(word.value);
-    if (ns != 0) text += std::string(word.name) + " " + spell_duration(ns) + "  ";
+    if (ns != 0) text += std::string(word.name) + " " + duration_to_text(ns) + "  ";
   }
   return text;
 }

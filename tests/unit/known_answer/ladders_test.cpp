@@ -64,7 +64,7 @@ TEST_P(Ladder, TheModelPredictsTheNextStep) {
   const Changes step = difference(given, read_scenario_file(next).given);
   ASSERT_FALSE(step.empty()) << next << " says the same";
   const Prediction prediction = FittedModel(run_in_model(given).record).predict(step);
-  SCOPED_TRACE(spell_changes(step));
+  SCOPED_TRACE(changes_to_text(step));
   expect_rate(prediction.samples_per_s, next, kOfPrediction);
 }
 

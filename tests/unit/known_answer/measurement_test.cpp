@@ -27,7 +27,8 @@ const Case kWindow[] = {
     // Sample tasks and the trainer deliver batch by batch: 95 ms end with the tenth step after
     // 100.
     {"duration_of_sample_tasks",
-     "task=sample workers=3 batch=3 window=1 cost=decode=10ms compute=4ms warmup=3 duration=95ms",
+     "task=sample workers=3 batch=3 prefetch-depth=1 cost=decode=10ms compute=4ms warmup=3 "
+     "duration=95ms",
      {{.window = 100_ms,
        .compute = 40_ms,
        .stall = {{Cause::decode, 60_ms}},

@@ -63,7 +63,7 @@ Accounts accounts_of(const std::string& settings, std::int32_t processes,
   const RunConfig config = config_of(settings);
   FoldersOfProcesses folders(processes, static_cast<std::int32_t>(config.trainer.ranks / processes),
                              static_cast<std::int32_t>(config.loader.num_workers.value));
-  EngineContext context;
+  RunContext context;
   context.observer = &folders;
   Accounts accounts;
   accounts.together = run_model(config, context);

@@ -29,7 +29,7 @@ struct RankTimes {
   Times dispatched, finished, sent, delivered, ask, take, copied, launched, computed;
   std::vector<Nanos> worker_free;
   std::vector<Nanos> feeder_free;
-  Nanos all_up = 0;  // the workers of the epoch
+  Nanos all_started = 0;  // the workers of the epoch
 };
 
 class Recurrence {
@@ -37,7 +37,7 @@ class Recurrence {
   explicit Recurrence(const RunConfig& config)
       : c_(config),
         window_(config.loader.task == TaskShape::sample
-                    ? config.loader.window.value
+                    ? config.loader.prefetch_depth.value
                     : config.loader.prefetch_factor * config.loader.num_workers),
         samples_(config.data.samples > 0 ? (config.data.samples - 1) / config.trainer.ranks + 1
                                          : 0),
@@ -77,14 +77,14 @@ class Recurrence {
   void begin_epoch(RankTimes& t, std::int64_t k) {
     Nanos dispatched = t.ask[k];
     if (k == 0 || !c_.loader.persistent_workers) {
-      const Nanos begin = std::max(t.ask[k], t.all_up);
+      const Nanos begin = std::max(t.ask[k], t.all_started);
       const Nanos parent = cost(Stage::startup_parent);
       for (std::int64_t w = 0; w < c_.loader.num_workers; ++w) {
         Nanos up = begin + (w + 1) * parent + cost(Stage::startup);
         for (const Injection& injection : c_.declared.inject.value)
           up += injection.worker == w ? injection.extra : 0;
         t.worker_free[static_cast<std::size_t>(w)] = up;
-        t.all_up = std::max(t.all_up, up);
+        t.all_started = std::max(t.all_started, up);
       }
       const bool by_server = c_.loader.executor == Executor::processes &&
                              c_.loader.mp_context == StartMethod::forkserver;
@@ -172,7 +172,7 @@ class RandomSettings {
     if (by_sample) {
       // Who collates matters to the next batch, so nobody does.
       add("task=sample workers=", {"2", "3", "8"});
-      add("window=", {"1", "2", "5"});
+      add("prefetch-depth=", {"1", "2", "5"});
     } else {
       add("workers=", one_worker ? Words{"1"} : Words{"2", "3", "7"});
       add("prefetch=", {"1", "2", "4"});

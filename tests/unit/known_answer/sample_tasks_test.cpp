@@ -10,7 +10,8 @@ const Case kRounds[] = {
     // when this one is taken, at the moment it is finished: nobody rests. C = 5: 15 of 20 ms
     // idle.
     {"two_rounds",
-     "task=sample workers=4 batch=8 window=1 cost=decode=10ms compute=5ms warmup=2 steps=20",
+     "task=sample workers=4 batch=8 prefetch-depth=1 cost=decode=10ms compute=5ms warmup=2 "
+     "steps=20",
      {{.window = 400_ms,
        .compute = 100_ms,
        .stall = {{Cause::decode, 300_ms}},
@@ -19,7 +20,8 @@ const Case kRounds[] = {
     // A ninth: a third round, which worker 0 makes alone while the others rest. The account
     // follows worker 0, which does not. C = 10: 20 of 30 ms idle.
     {"a_round_for_one",
-     "task=sample workers=4 batch=9 window=1 cost=decode=10ms compute=10ms warmup=2 steps=20",
+     "task=sample workers=4 batch=9 prefetch-depth=1 cost=decode=10ms compute=10ms warmup=2 "
+     "steps=20",
      {{.window = 600_ms,
        .compute = 200_ms,
        .stall = {{Cause::decode, 400_ms}},
@@ -28,7 +30,8 @@ const Case kRounds[] = {
     // With a window of 2 the others go on with the next batch: 36 samples, four batches, in 9
     // rounds; they are finished after rounds 3, 5, 7 and 9. C = 10: 50 of 90 ms idle.
     {"no_round_for_one",
-     "task=sample workers=4 batch=9 window=2 cost=decode=10ms compute=10ms warmup=4 steps=20",
+     "task=sample workers=4 batch=9 prefetch-depth=2 cost=decode=10ms compute=10ms warmup=4 "
+     "steps=20",
      {{.window = 450_ms,
        .compute = 200_ms,
        .stall = {{Cause::decode, 250_ms}},
@@ -36,12 +39,14 @@ const Case kRounds[] = {
      "decode"},
     // As many samples as workers: a batch every 10 ms, which is C.
     {"exactly_enough",
-     "task=sample workers=4 batch=4 window=2 cost=decode=10ms compute=10ms warmup=4 steps=20",
+     "task=sample workers=4 batch=4 prefetch-depth=2 cost=decode=10ms compute=10ms warmup=4 "
+     "steps=20",
      {{.window = 200_ms, .compute = 200_ms}},
      "compute"},
     // Fewer samples than workers, a window of 2: two batches at a time, each by its own pair.
     {"two_batches_at_a_time",
-     "task=sample workers=4 batch=2 window=2 cost=decode=10ms compute=4ms warmup=4 steps=40",
+     "task=sample workers=4 batch=2 prefetch-depth=2 cost=decode=10ms compute=4ms warmup=4 "
+     "steps=40",
      {{.window = 200_ms,
        .compute = 160_ms,
        .stall = {{Cause::decode, 40_ms}},
@@ -49,7 +54,8 @@ const Case kRounds[] = {
      "decode"},
     // A worker for each sample and one batch at a time: half of them never work.
     {"one_batch_at_a_time",
-     "task=sample workers=4 batch=2 window=1 cost=decode=10ms compute=4ms warmup=4 steps=40",
+     "task=sample workers=4 batch=2 prefetch-depth=1 cost=decode=10ms compute=4ms warmup=4 "
+     "steps=40",
      {{.window = 400_ms,
        .compute = 160_ms,
        .stall = {{Cause::decode, 240_ms}},
@@ -62,7 +68,8 @@ const Case kOther[] = {
     // Two samples of 10 ms, two workers, 5 ms of sending, a window of 1: both rest for 5 of
     // 15 ms. C = 4: idle 6 in decode (depth 5, latency 1) and 5 in transport.
     {"depth_and_latency",
-     "task=sample workers=2 batch=2 window=1 cost=decode=10ms cost=transport=5ms:sleep compute=4ms "
+     "task=sample workers=2 batch=2 prefetch-depth=1 cost=decode=10ms cost=transport=5ms:sleep "
+     "compute=4ms "
      "warmup=2 steps=20",
      {{.window = 300_ms,
        .compute = 80_ms,
@@ -76,7 +83,8 @@ const Case kOther[] = {
     // [35, 39]. Worker 1: sample 4 of batch 3 [43, 48], collate [48, 52]. C = 4: computes
     // [28, 32], [39, 43]: idle [32, 39]: 3 decode, 4 collate; idle [43, 52]: 5 decode, 4 collate.
     {"collate",
-     "task=sample workers=2 batch=4 window=2 cost=decode=5ms cost=collate=4ms compute=4ms warmup=2 "
+     "task=sample workers=2 batch=4 prefetch-depth=2 cost=decode=5ms cost=collate=4ms compute=4ms "
+     "warmup=2 "
      "steps=20",
      {{.window = 240_ms,
        .compute = 80_ms,
@@ -88,7 +96,8 @@ const Case kOther[] = {
     // worker 0 makes batch 4j, worker 1 the next three and then rests until 4j is taken. Four
     // steps every 40 ms: 20 idle, for worker 0, with later batches at hand.
     {"slow_worker_in_order",
-     "task=sample workers=2 batch=1 window=4 cost=decode=10ms:sleep inject=decode=+30ms@worker=0 "
+     "task=sample workers=2 batch=1 prefetch-depth=4 cost=decode=10ms:sleep "
+     "inject=decode=+30ms@worker=0 "
      "compute=5ms warmup=4 steps=40",
      {{.window = 400_ms,
        .compute = 200_ms,
@@ -98,7 +107,7 @@ const Case kOther[] = {
      "decode"},
     // In any order worker 1 goes on: five steps every 40 ms.
     {"slow_worker_in_any_order",
-     "task=sample workers=2 batch=1 window=4 in-order=false cost=decode=10ms:sleep "
+     "task=sample workers=2 batch=1 prefetch-depth=4 in-order=false cost=decode=10ms:sleep "
      "inject=decode=+30ms@worker=0 compute=5ms warmup=5 steps=50",
      {{.window = 400_ms,
        .compute = 250_ms,
@@ -109,7 +118,7 @@ const Case kOther[] = {
     // Two workers share a core and a batch: 10 ms of work for each sample take 20. C = 4: of 16
     // idle ms half are waiting.
     {"shared_core",
-     "task=sample workers=2 batch=2 window=1 cores=1 cost=decode=10ms compute=4ms warmup=2 "
+     "task=sample workers=2 batch=2 prefetch-depth=1 cores=1 cost=decode=10ms compute=4ms warmup=2 "
      "steps=20",
      {{.window = 400_ms,
        .compute = 80_ms,
@@ -132,7 +141,7 @@ const Case kOther[] = {
     // Asked for at the take of the last one, all rounds are full but the last of the short batch:
     // 20 and 20 ms. C = 4: 16 idle, for the first step of each epoch with why = epoch.
     {"short_last_batch",
-     "task=sample workers=2 batch=4 window=1 samples=7 epochs=11 persistent-workers=true "
+     "task=sample workers=2 batch=4 prefetch-depth=1 samples=7 epochs=11 persistent-workers=true "
      "cost=decode=10ms compute=4ms warmup=2",
      {{.window = 400_ms,
        .compute = 80_ms,

@@ -23,7 +23,7 @@ namespace loaderscope::known_answer {
 
 struct FindingPromise {
   std::string id;
-  std::string changes;   // as spell_changes writes them; "": any
+  std::string changes;   // as changes_to_text writes them; "": any
   std::string leads_to;  // the name of a file; "": not said
 };
 

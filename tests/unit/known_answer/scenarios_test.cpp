@@ -34,7 +34,7 @@ void expect_fits_a_screen(const ScenarioRun& run) {
 std::string in_words(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
-    text += std::string(f.id) + " " + spell_changes(f.changes) + "; ";
+    text += std::string(f.id) + " " + changes_to_text(f.changes) + "; ";
   return text;
 }
 
@@ -51,7 +51,7 @@ TEST_P(InModel, KeepsItsPromises) {
   for (std::size_t i = 0; i < file.findings.size(); ++i) {
     EXPECT_EQ(found[i].id, file.findings[i].id) << in_words(found);
     if (file.findings[i].changes.empty()) continue;
-    EXPECT_EQ(spell_changes(found[i].changes), file.findings[i].changes);
+    EXPECT_EQ(changes_to_text(found[i].changes), file.findings[i].changes);
   }
 }
 

@@ -142,7 +142,7 @@ const Case kStorage[] = {
     // Sample tasks read in turn too: 4 samples of 1 MB at 100 MB/s are 40 ms for a batch whoever
     // reads. C = 10.
     {"sample_tasks",
-     "task=sample workers=4 window=2 batch=4 stored-bytes=1MB storage-bandwidth=100MB/s "
+     "task=sample workers=4 prefetch-depth=2 batch=4 stored-bytes=1MB storage-bandwidth=100MB/s "
      "compute=10ms warmup=4 steps=20",
      {{.window = 800_ms,
        .compute = 200_ms,

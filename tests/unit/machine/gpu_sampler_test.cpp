@@ -53,7 +53,7 @@ TEST(GpuSampler, SamplesTheDriversLibraryInItsUnits) {
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.most_clock_mhz"), 1980);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.received_bytes_per_s"), 5e9);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.sent_bytes_per_s"), 40e6);
-  EXPECT_EQ(value(metrics, "gpu.held_share"), -1);  // it only rests
+  EXPECT_EQ(value(metrics, "gpu.throttled_share"), -1);  // it only rests
   EXPECT_EQ(value(metrics, "link.width"), 16);
   EXPECT_EQ(value(metrics, "link.gts"), 16);
   EXPECT_EQ(value(metrics, "link.max_gts"), 32);
@@ -94,20 +94,21 @@ TEST(GpuSampler, EveryReasonForLowerClocksHasItsName) {
   };
   for (const Reason& reason : {Reason{"0x0", nullptr},
                                {"0x1", nullptr},  // idle
-                               {"0x4", "gpu.held_by_power_share"},
-                               {"0x80", "gpu.held_by_power_share"},
-                               {"0x88", "gpu.held_by_power_share"},
-                               {"0x20", "gpu.held_by_heat_share"},
-                               {"0x40", "gpu.held_by_heat_share"},
-                               {"0x48", "gpu.held_by_heat_share"},
-                               {"0x8", "gpu.held_by_hardware_share"},
+                               {"0x4", "gpu.throttled_by_power_share"},
+                               {"0x80", "gpu.throttled_by_power_share"},
+                               {"0x88", "gpu.throttled_by_power_share"},
+                               {"0x20", "gpu.throttled_by_heat_share"},
+                               {"0x40", "gpu.throttled_by_heat_share"},
+                               {"0x48", "gpu.throttled_by_heat_share"},
+                               {"0x8", "gpu.throttled_by_hardware_share"},
                                {"0x10", nullptr},  // in step with other GPUs
                                {"0x100", nullptr}}) {
     const Environment set("PRETEND_NVML_REASONS", reason.bits);
     GpuSample sample = sample_at(1, 0, 1);
     sample.details = GpuLoads(LOADERSCOPE_PRETEND_NVML).details(0);
     const std::vector<Metric> metrics = gpu_load_metrics({sample});
-    EXPECT_EQ(value(metrics, "gpu.held_share"), reason.metric == nullptr ? -1 : 1) << reason.bits;
+    EXPECT_EQ(value(metrics, "gpu.throttled_share"), reason.metric == nullptr ? -1 : 1)
+        << reason.bits;
     if (reason.metric == nullptr) continue;
     EXPECT_EQ(value(metrics, reason.metric), 1) << reason.bits;
   }

@@ -63,7 +63,7 @@ TEST(ModelEngine, SaysWhatItIs) {
 
 TEST(ModelEngine, KeepsWhatItHasWhenItIsStopped) {
   std::atomic<int> stop = 0;
-  EngineContext context;
+  RunContext context;
   context.stop_signal = &stop;
   std::int64_t calls = 0;
   context.on_progress = [&](const Progress& progress) {
@@ -90,7 +90,7 @@ TEST(ModelEngine, KeepsWhatItHasWhenItIsStopped) {
 
 TEST(ModelEngine, CanBeStoppedFromAThread) {
   std::atomic<int> stop = 0;
-  EngineContext context;
+  RunContext context;
   context.stop_signal = &stop;
   const RunConfig config = config_of(
       {{"num-workers", "4"}, {"cost", "decode=1ms"}, {"task", "sample"}, {"duration", "700h"}});
@@ -106,7 +106,7 @@ TEST(ModelEngine, CanBeStoppedFromAThread) {
 
 TEST(ModelEngine, StoppedAtOnceItHasAnEmptyRecord) {
   const std::atomic<int> stop = 2;
-  EngineContext context;
+  RunContext context;
   context.stop_signal = &stop;
   // Nothing is delivered within the events after which it looks.
   const RunConfig config = config_of({{"num-workers", "1"},

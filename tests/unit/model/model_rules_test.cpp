@@ -57,7 +57,7 @@ class Observed {
 
   std::int64_t window() const {
     return batch_tasks() ? config_.loader.prefetch_factor * config_.loader.num_workers
-                         : config_.loader.window.value;
+                         : config_.loader.prefetch_depth.value;
   }
 
   // The window is filled when an epoch begins; then every take dispatches one.

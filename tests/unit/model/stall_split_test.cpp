@@ -38,16 +38,16 @@ constexpr const char* kTooSlow = "workers = 1\ncost = decode=4ms\nsteps = 160\n"
 TEST(StallSplit, ConstantCostsAreAllMean) {
   const Analysis analysis = analysis_of(run(kTooSlow));
   ASSERT_TRUE(analysis.starved);
-  EXPECT_EQ(analysis.starved->mean, analysis.account.idle());
-  EXPECT_EQ(analysis.starved->variance, 0);
+  EXPECT_EQ(analysis.starved->from_capacity, analysis.account.idle());
+  EXPECT_EQ(analysis.starved->from_variation, 0);
 }
 
 TEST(StallSplit, ARareSlowSampleIsAllVariance) {
   const Analysis analysis = analysis_of(run(kRareSlowSample));
   ASSERT_TRUE(analysis.starved);
   EXPECT_EQ(analysis.account.idle(), 880 * kMillisecond);
-  EXPECT_EQ(analysis.starved->mean, 0);
-  EXPECT_EQ(analysis.starved->variance, 880 * kMillisecond);
+  EXPECT_EQ(analysis.starved->from_capacity, 0);
+  EXPECT_EQ(analysis.starved->from_variation, 880 * kMillisecond);
 }
 
 // The mean batch takes 10.3 ms where 10 are there: 0.3 of a step of 10.3 ms are for want of
@@ -57,10 +57,10 @@ TEST(StallSplit, ADistributionAboveItsCapacityIsBoth) {
       analysis_of(run("workers = 1\ncost = decode=exponential:1287500ns\nsteps = 1500\n"));
   ASSERT_TRUE(analysis.starved);
   const Account& account = analysis.account;
-  const double per_step = static_cast<double>(analysis.starved->mean) / 1500e6;
+  const double per_step = static_cast<double>(analysis.starved->from_capacity) / 1500e6;
   EXPECT_NEAR(per_step, 0.3, 0.001);  // ms
   EXPECT_EQ(analysis.starved->sum(), account.idle());
-  EXPECT_GT(analysis.starved->variance, 0);
+  EXPECT_GT(analysis.starved->from_variation, 0);
 }
 
 // What was measured has no declared costs: its rows and histograms are taken at their means.
@@ -78,9 +78,9 @@ TEST(StallSplit, OfMeasuredSamplesIsAsOfDeclaredOnes) {
   record.config.declared.cost = {};
   const StallSplit measured = *analysis_of(record).starved;
   const auto window = static_cast<double>(record.ranks[0].window());
-  EXPECT_NEAR(static_cast<double>(measured.mean) / window,
-              static_cast<double>(declared.mean) / window, 0.02);
-  EXPECT_GT(measured.variance, 0);
+  EXPECT_NEAR(static_cast<double>(measured.from_capacity) / window,
+              static_cast<double>(declared.from_capacity) / window, 0.02);
+  EXPECT_GT(measured.from_variation, 0);
 }
 
 TEST(StallSplit, IsNotSaidWithoutACompute) {
@@ -114,9 +114,10 @@ TEST(RequiredPrefetchDepth, OfSampleTasksIsAWindow) {
   const std::int64_t window = *analysis.depth->enough;
   const FittedModel model(record);
   const auto ready_with = [&](std::int64_t n) {
-    return model.predict_steps({{"window", std::to_string(n)}}, analysis.depth->steps).ready;
+    return model.predict_steps({{"prefetch-depth", std::to_string(n)}}, analysis.depth->steps)
+        .ready;
   };
-  EXPECT_EQ(analysis.depth->setting, "window");
+  EXPECT_EQ(analysis.depth->setting, "prefetch-depth");
   EXPECT_GE(ready_with(window), 0.999);
   ASSERT_GT(window, 1);
   EXPECT_LT(ready_with(window - 1), 0.999);

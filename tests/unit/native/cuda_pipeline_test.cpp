@@ -43,9 +43,9 @@ class CudaPipelineTest : public testing::Test {
   RunRecord run_on_pretender(std::string_view settings, std::atomic<int>* signal = nullptr) {
     RunConfig config = config_of(settings);
     config.trainer.device.value = "cuda";
-    EngineContext context;
+    RunContext context;
     context.stop_signal = signal;
-    context.make_devices = [this](const RunConfig& given, const std::atomic<int>& stop) {
+    context.native.make_devices = [this](const RunConfig& given, const std::atomic<int>& stop) {
       return cuda::make_devices(runtime_, given, stop);
     };
     return run_native(config, context);

@@ -36,7 +36,7 @@ struct Order : EventObserver {
 // Trainers begin one after the other while the first ones have steps already.
 TEST(NativeJob, AStepIsNeverFoldedBeforeItsRanksFirstAsk) {
   Order order;
-  EngineContext context;
+  RunContext context;
   context.observer = &order;
   // Longer steps than the folding of them: nothing is lost on few cores either.
   const RunRecord record =
@@ -49,7 +49,7 @@ TEST(NativeJob, AStepIsNeverFoldedBeforeItsRanksFirstAsk) {
 
 // However the trainers and the thread that takes come to run.
 TEST(NativeJob, ReportsBringAFirstAskWithOrBeforeItsSteps) {
-  const Plan plan(config_of("steps=1 compute=1us"));
+  const LoaderPlan plan(config_of("steps=1 compute=1us"));
   std::atomic<int> stop{0};
   Job job(plan, nullptr, {}, false, {}, stop);
   constexpr std::int32_t kRanks = 2000;

@@ -48,7 +48,7 @@ class Knockout : public testing::Test {
   // The augmentation makes the same of an image in every epoch, so that contents can be compared.
   static Result load(const Knockouts& knockouts, const std::string& settings = "device=null") {
     NotingDevices devices(kSampleBytes);
-    EngineContext context = devices.context();
+    RunContext context = devices.context();
     context.knockouts = knockouts;
     Result result;
     result.record = run("data=" + (*folder_ / "made") +
@@ -134,7 +134,7 @@ TEST_F(Knockout, InjectedDelaysGoWithTheirStage) {
 }
 
 TEST_F(Knockout, DeclaredStagesAreLeftOutToo) {
-  EngineContext context;
+  RunContext context;
   context.knockouts = {Stage::decode, Stage::collate, Stage::transport};
   const RunRecord record =
       run("workers=2 batch=2 steps=8 warmup=0 device=null cost=decode=30s cost=collate=30s "

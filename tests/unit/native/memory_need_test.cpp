@@ -17,7 +17,7 @@ constexpr const char* kBatches = "batch=10 delivered-bytes=1000 cost=decode=1ms 
 
 Bytes needed(const std::string& settings) {
   const RunConfig config = config_of(kBatches + settings);
-  return memory_needed(Plan(config));
+  return memory_needed(LoaderPlan(config));
 }
 
 TEST(Fit, CountsEverySlotOfEveryRank) {
@@ -25,7 +25,7 @@ TEST(Fit, CountsEverySlotOfEveryRank) {
   EXPECT_EQ(needed("workers=2 prefetch=2 in-flight=2"), 70'000);
   EXPECT_EQ(needed("workers=2 prefetch=2 in-flight=2 ranks=3"), 210'000);
   EXPECT_EQ(needed("workers=2 memory=pin-thread"), 140'000);
-  EXPECT_EQ(needed("workers=2 task=sample window=3"), 60'000);
+  EXPECT_EQ(needed("workers=2 task=sample prefetch-depth=3"), 60'000);
   EXPECT_EQ(needed("workers=0"), 30'000);
   EXPECT_EQ(needed("workers=2 memory=pageable link=20/10"), 80'000);  // and what it is copied to
   EXPECT_EQ(needed("workers=2 memory=pageable device=null"), 70'000);
@@ -33,7 +33,7 @@ TEST(Fit, CountsEverySlotOfEveryRank) {
 
 TEST(Fit, CountsWhatWorkersReadAhead) {
   const RunConfig config = config_of(std::string(kBatches) + "workers=2 ranks=3");
-  const Plan plan(config);
+  const LoaderPlan plan(config);
   EXPECT_EQ(memory_needed(plan, 1'000'000), 6'210'000);
   const Bytes all = 6'210'000 + account_needed(plan);
   EXPECT_NO_THROW(check_fit(plan, all, 1'000'000));
@@ -43,7 +43,7 @@ TEST(Fit, CountsWhatWorkersReadAhead) {
 TEST(Fit, WhatIsBeyondAllNumbersDoesNotFit) {
   constexpr Bytes kMax = std::numeric_limits<Bytes>::max();
   const RunConfig config = config_of(std::string(kBatches) + "workers=3 ranks=3");
-  const Plan plan(config);
+  const LoaderPlan plan(config);
   for (const Bytes read_ahead : {kMax, kMax / 3, kMax / 9 + 1, Bytes{9'000'000} << 40}) {
     EXPECT_EQ(memory_needed(plan, read_ahead), kMax);
     EXPECT_THROW(check_fit(plan, Bytes{1} << 60, read_ahead), RunError);
@@ -53,14 +53,14 @@ TEST(Fit, WhatIsBeyondAllNumbersDoesNotFit) {
 TEST(Fit, CountsTheNumbersOfTheSamplesOfEveryBatch) {
   const auto account = [](const std::string& settings) {
     const RunConfig config = config_of("cost=decode=1ms workers=1 " + settings);
-    return account_needed(Plan(config));
+    return account_needed(LoaderPlan(config));
   };
   EXPECT_GE(account("batch=1000 prefetch=1000") - account("batch=1 prefetch=1000"),
             1000 * 999 * Bytes{sizeof(std::int64_t)});
   EXPECT_GE(account("batch=1 prefetch=1000000"), 1'000'000 * Bytes{sizeof(Batch)});
   const RunConfig config = config_of("cost=decode=1ms workers=1 batch=4 prefetch=16777216");
   try {
-    check_account_fits(Plan(config), Bytes{4} << 30);
+    check_account_fits(LoaderPlan(config), Bytes{4} << 30);
     FAIL() << "it was not refused";
   } catch (const RunError& error) {
     EXPECT_THAT(error.what(),
@@ -73,7 +73,7 @@ TEST(Fit, CountsTheNumbersOfTheSamplesOfEveryBatch) {
 TEST(Fit, LogsOfManyThreadsAreShorter) {
   const auto entries = [](const std::string& settings) {
     const RunConfig config = config_of("cost=decode=1ms batch=1 " + settings);
-    return log_entries(Plan(config));
+    return log_entries(LoaderPlan(config));
   };
   EXPECT_EQ(entries("workers=2"), 32'768U);
   EXPECT_EQ(entries("workers=0"), 32'768U);
@@ -84,14 +84,14 @@ TEST(Fit, LogsOfManyThreadsAreShorter) {
 TEST(Threads, OfAllRanksAreHeldAgainstTheirLimit) {
   const auto needed = [](const std::string& settings) {
     const RunConfig config = config_of("cost=decode=1ms batch=1 " + settings);
-    return threads_needed(Plan(config));
+    return threads_needed(LoaderPlan(config));
   };
   EXPECT_EQ(needed("workers=4 ranks=3"), 15);
   EXPECT_EQ(needed("workers=0"), 1);
   EXPECT_EQ(needed("workers=4 executor=processes"), 9);
   EXPECT_EQ(needed("workers=4 memory=pin-thread"), 6);
   const RunConfig config = config_of("cost=decode=1ms batch=1 workers=4 ranks=2000");
-  const Plan plan(config);
+  const LoaderPlan plan(config);
   EXPECT_NO_THROW(check_threads(plan, std::nullopt));
   EXPECT_NO_THROW(check_threads(plan, ThreadLimit{10'000, "ulimit -u"}));
   try {
@@ -106,7 +106,7 @@ TEST(Threads, OfAllRanksAreHeldAgainstTheirLimit) {
 
 TEST(Fit, RefusesWhatDoesNotFitInOneSentence) {
   const RunConfig config = config_of(std::string(kBatches) + "workers=2 ranks=3");
-  const Plan plan(config);
+  const LoaderPlan plan(config);
   const Bytes all = 210'000 + account_needed(plan);
   EXPECT_NO_THROW(check_fit(plan, all));
   EXPECT_NO_THROW(check_fit(plan, std::nullopt));

@@ -79,7 +79,7 @@ RunConfig config_of(std::string_view settings) {
   return resolve(test::given_in_words(settings), MachineLimits{1024}, notes);
 }
 
-RunRecord run(std::string_view settings, const EngineContext& context) {
+RunRecord run(std::string_view settings, const RunContext& context) {
   return run_native(config_of(settings), context);
 }
 
@@ -133,7 +133,7 @@ class NotingDevices::Noting : public Device {
   bool submit_copy(const CopyJob& job) override {
     Delivered delivered;
     delivered.step = job.step;
-    delivered.kept = job.kept;
+    delivered.kept = job.reused_bytes;
     for (Bytes at = 0; job.host != nullptr && at < job.bytes; at += owner_.sample_bytes_)
       delivered.samples.push_back(hash_of(job.host + at, owner_.sample_bytes_));
     in_use_[job.step] = job;
@@ -171,9 +171,9 @@ class NotingDevices::Noting : public Device {
   std::map<std::int64_t, std::vector<std::uint64_t>> seen_;
 };
 
-EngineContext NotingDevices::context() {
-  EngineContext context;
-  context.make_devices = [this](const RunConfig& config, const std::atomic<int>& stop) {
+RunContext NotingDevices::context() {
+  RunContext context;
+  context.native.make_devices = [this](const RunConfig& config, const std::atomic<int>& stop) {
     auto devices =
         find_row<DeviceRow>(config.trainer.device.value, device_table()).make(config, stop);
     ranks_.assign(devices.size(), {});

@@ -27,7 +27,7 @@ namespace loaderscope::native {
 // The settings as a scenario would give them, "workers=1 cost=decode=8ms:sleep ...", for a machine
 // with 1024 cores.
 RunConfig config_of(std::string_view settings);
-RunRecord run(std::string_view settings, const EngineContext& context = {});
+RunRecord run(std::string_view settings, const RunContext& context = {});
 
 // In every row of every rank: compute + all causes = window, to the ns, without a gap between rows.
 void expect_closes(const RunRecord& record);
@@ -51,7 +51,7 @@ class NotingDevices {
  public:
   explicit NotingDevices(Bytes sample_bytes) : sample_bytes_(sample_bytes) {}
 
-  EngineContext context();
+  RunContext context();
   std::vector<Delivered> delivered(std::size_t rank = 0) const;  // in the order of steps
   std::int64_t overwritten() const { return overwritten_.load(); }
 

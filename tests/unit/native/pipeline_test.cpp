@@ -288,7 +288,7 @@ TEST(PipelineRanks, OneThatHasEndedIsNotKept) {
     void deliverable(std::int32_t, std::int64_t, Nanos) override {}
     void step(std::int32_t rank, const StepEvents&) override { ++steps[rank]; }
   } counter;
-  EngineContext context;
+  RunContext context;
   context.observer = &counter;
   const RunRecord record =
       run("ranks=2 workers=1 batch=1 cost=decode=1ms:sleep "
@@ -370,7 +370,7 @@ TEST(PipelineStop, ASignalKeepsWhatWasMeasured) {
         "workers=2 executor=processes memory=pin-thread ranks=2"}) {
     SCOPED_TRACE(more);
     std::atomic<int> signal{0};
-    EngineContext context;
+    RunContext context;
     context.stop_signal = &signal;
     context.on_progress = [&](const Progress& progress) {
       if (progress.steps >= 20) signal = 2;  // of all ranks together
@@ -388,7 +388,7 @@ TEST(PipelineStop, ASignalKeepsWhatWasMeasured) {
 
 TEST(PipelineStop, BeforeTheFirstStep) {
   std::atomic<int> signal{2};
-  EngineContext context;
+  RunContext context;
   context.stop_signal = &signal;
   const RunRecord record = run("workers=2 batch=1 cost=decode=1h:sleep compute=1ms", context);
   EXPECT_TRUE(record.interrupted);

@@ -34,7 +34,7 @@ void expect_nobody_left() {
 
 // Sends `signal` to the last worker as soon as there are steps, and returns what the run says.
 std::string failure_after(int signal, const std::string& settings) {
-  EngineContext context;
+  RunContext context;
   bool sent = false;
   context.on_progress = [&](const Progress& progress) {
     const std::vector<pid_t> workers = workers_of(::getpid());
@@ -72,7 +72,7 @@ TEST(ProcessWorkers, ACrashIsNamed) {
 
 TEST(ProcessWorkers, WithoutTheProcessThatForksTheWorkersTheRunEnds) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);  // another test of this process may have adopted orphans
-  EngineContext context;
+  RunContext context;
   context.on_progress = [&](const Progress& progress) {
     if (progress.steps > 0) ::kill(children_of(::getpid()).front(), SIGKILL);
   };
@@ -87,7 +87,7 @@ TEST(ProcessWorkers, WithoutTheProcessThatForksTheWorkersTheRunEnds) {
 
 // Its words are those of a terminal: everybody in the group gets the signal.
 TEST(ProcessWorkers, WorkersLeaveTheSignalsOfATerminalToTheRun) {
-  EngineContext context;
+  RunContext context;
   std::atomic<int> stop{0};
   context.stop_signal = &stop;
   int rounds = 0;
@@ -145,7 +145,7 @@ struct Started : EventObserver {
 
 Started start(const std::string& more) {
   Started started;
-  EngineContext context;
+  RunContext context;
   context.observer = &started;
   expect_closes(
       run("executor=processes workers=3 batch=1 samples=6 warmup=0 "
@@ -211,7 +211,7 @@ TEST(ProcessWorkers, TheMessagesBetweenProcessesAreMeasured) {
   }
 }
 
-double metric(const RunRecord& record, const std::string& name) {
+double value_of_metric(const RunRecord& record, const std::string& name) {
   for (const Metric& metric : record.metrics) {
     if (metric.name == name) return metric.value;
   }
@@ -225,7 +225,7 @@ TEST(ProcessWorkers, WhatWorkersUseCounts) {
         run("executor=processes workers=2 batch=1 samples=30 epochs=6 warmup=0 "
             "cost=decode=1ms:cpu compute=100us " +
             more);
-    EXPECT_GT(metric(record, "process.cpu_s"), 0.09) << more;
+    EXPECT_GT(value_of_metric(record, "process.cpu_s"), 0.09) << more;
   }
 }
 

@@ -128,7 +128,7 @@ TEST(RealData, TheSameSeedGivesTheSameBytesWhoeverMakesThem) {
                                  "workers=3 prefetch=1",
                                  "workers=3 persistent-workers=true",
                                  "workers=3 task=sample",
-                                 "workers=2 task=sample window=1",
+                                 "workers=2 task=sample prefetch-depth=1",
                                  "workers=2 memory=pin-thread",
                                  "workers=0 memory=pin-thread",
                                  "workers=2 memory=pageable",

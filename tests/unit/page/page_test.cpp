@@ -103,7 +103,7 @@ TEST(PagePlot, TheTableNamesTheInterval) {
 TEST(PageTimeline, JoinsWhatNoEyeCanTellApart) {
   Lane lane{"worker 0", {}};
   for (int i = 0; i < 100000; ++i)
-    lane.stretches.push_back({i * 1e-5, i * 1e-5 + 0.9e-5, "decode", "decode"});
+    lane.bars.push_back({i * 1e-5, i * 1e-5 + 0.9e-5, "decode", "decode"});
   const std::string html = drawn(Timeline{"t", "", 0, 1, {lane}});
   EXPECT_LT(html.size(), 2000u);
   EXPECT_THAT(html, HasSubstr("decode: 900 ms of the time shown"));

@@ -25,7 +25,7 @@ const NameSet kMeasurement = {"steps", "duration", "warmup", "epochs"};
 const NameSet kDeclared = {"cost", "inject",          "compute",
                            "link", "storage-latency", "storage-bandwidth"};
 // What has no meaning without workers, or follows from there being none.
-const NameSet kOfWorkers = {"executor",        "task",       "window",
+const NameSet kOfWorkers = {"executor",        "task",       "prefetch-depth",
                             "prefetch-factor", "mp-context", "persistent-workers"};
 
 // Settings that a few pipelines leave to what they follow from.
@@ -35,7 +35,8 @@ Pipeline drawn(std::uint64_t seed) {
   Pipeline pipeline = random_pipeline(seed, limits);
   Dice dice(seed);
   NameSet left_out;
-  for (const char* key : {"num-workers", "prefetch-factor", "window", "batch-size", "in-flight"})
+  for (const char* key :
+       {"num-workers", "prefetch-factor", "prefetch-depth", "batch-size", "in-flight"})
     if (dice.one_in(3)) left_out.insert(key);
   auto settings = pipeline.settings;
   std::erase_if(settings, [&](const auto& each) { return left_out.contains(each.first); });
@@ -115,7 +116,7 @@ Parsed parsed(const std::string& command) {
 
 void expect_only_what_is_advised(const RunRecord& record, const FittedModel& model,
                                  const Finding& finding) {
-  SCOPED_TRACE(std::string(finding.id) + ": " + spell_changes(finding.changes));
+  SCOPED_TRACE(std::string(finding.id) + ": " + changes_to_text(finding.changes));
   const Prediction base = model.predict({}), changed = model.predict(finding.changes);
   EXPECT_EQ(others(differing(base.config, changed.config),
                    named_by(finding.changes, base.config, changed.config)),

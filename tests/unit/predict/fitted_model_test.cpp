@@ -57,7 +57,7 @@ TEST(FittedModel, OfDeclaredSettingsSaysWhichHaveNoEffect) {
 
 TEST(FittedModel, OfATraceNothingIsPredictedNorRun) {
   RunRecord record = run(kVaried);
-  record.engine = record.config.engine.value = "trace";
+  record.engine = record.config.engine.value = "import";
   for (const std::function<void()>& doing : std::vector<std::function<void()>>{
            [&] { (void)FittedModel(record); }, [&] { (void)rerun_settings(record.config, {}); }}) {
     try {

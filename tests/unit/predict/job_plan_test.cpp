@@ -45,7 +45,7 @@ TEST(JobPlan, OfTheRunItselfIsTheRun) {
 // What its ranks waited for those that are gone is in its steps, and nobody knows how long.
 TEST(JobPlan, IsNotMadeOfWhatIsLeftOfAJob) {
   RunRecord record = run_of(kSlow);
-  record.metrics.push_back({"meeting.missing_processes", "1", "", 2});
+  record.metrics.push_back({"rendezvous.missing_processes", "1", "", 2});
   try {
     plan_job(record, question_of(16));
     FAIL() << "was planned";

@@ -50,7 +50,7 @@ TEST(SearchOption, FindsTheSmallestNumberWithMostOfTheGain) {
   Predicted predicted(record);
   const auto option = predicted.search(ranging({"num-workers", 1, 128}));
   ASSERT_TRUE(option);
-  EXPECT_EQ(spell_changes(option->changes), "num-workers=9");
+  EXPECT_EQ(changes_to_text(option->changes), "num-workers=9");
   EXPECT_LE(predicted.count, 14);
 }
 
@@ -84,7 +84,7 @@ TEST(SearchOption, KeepsTheFixedCompanions) {
   const auto option =
       predicted.search(ranging({"num-workers", 1, 128, {{"persistent-workers", "true"}}}));
   ASSERT_TRUE(option);
-  EXPECT_EQ(spell_changes(option->changes), "num-workers=9 persistent-workers=true");
+  EXPECT_EQ(changes_to_text(option->changes), "num-workers=9 persistent-workers=true");
 }
 
 TEST(SearchOption, OfWaysThatGiveAboutAsMuchTheFirst) {
@@ -93,7 +93,7 @@ TEST(SearchOption, OfWaysThatGiveAboutAsMuchTheFirst) {
   Predicted predicted(record);
   Candidate candidate = ranging({"num-workers", 1, 128});
   candidate.options = {Changes{{"decode.speed", "2"}}};
-  EXPECT_EQ(spell_changes(predicted.search(candidate)->changes), "decode.speed=2");
+  EXPECT_EQ(changes_to_text(predicted.search(candidate)->changes), "decode.speed=2");
 }
 
 // Up to four workers it is known what they give, beyond only what they give at most.
@@ -109,8 +109,8 @@ TEST(SearchOption, OfValuesThatHelpOneWithFigures) {
                         return prediction;
                       });
   };
-  EXPECT_EQ(spell_changes(known_up_to(4)->changes), "num-workers=4");
-  EXPECT_EQ(spell_changes(known_up_to(1)->changes), "num-workers=9");
+  EXPECT_EQ(changes_to_text(known_up_to(4)->changes), "num-workers=4");
+  EXPECT_EQ(changes_to_text(known_up_to(1)->changes), "num-workers=9");
   EXPECT_TRUE(known_up_to(1)->prediction.is_unknown);
 }
 

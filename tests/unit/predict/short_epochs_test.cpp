@@ -56,8 +56,8 @@ RunRecord program(const std::string& scenario, Nanos turn = 0) {
   const FittedCosts costs = measured_costs(resolved, turn);
   RunConfig undeclared = resolved;
   undeclared.declared.cost = {};
-  EngineContext context;
-  context.costs = &costs;
+  RunContext context;
+  context.model.costs = &costs;
   return run_model(undeclared, context);
 }
 

@@ -47,8 +47,8 @@ RunRecord program_on_gpu(const std::string& scenario, Nanos beside = 6 * kMillis
   rank.samples = {sample};
   rank.stages[Stage::launch] = times(2 * kMillisecond);
   if (beside > 0) rank.beside_compute = times(beside);
-  EngineContext context;
-  context.costs = &costs;
+  RunContext context;
+  context.model.costs = &costs;
   std::vector<std::string> notes;
   RunRecord seen =
       as_seen(run_model(resolve_to_predict(config, MachineLimits{64}, notes), context));
@@ -173,7 +173,7 @@ TEST(TrainersThread, AdvisesAsManyWorkersAsKeepUpBesideAGpu) {
     Analysis analysis = analyse(record);
     add_findings(analysis, record);
     const Finding* fix = fix_of(analysis);
-    return fix != nullptr ? spell_changes(fix->changes) : "none";
+    return fix != nullptr ? changes_to_text(fix->changes) : "none";
   };
   EXPECT_EQ(fix_with(""), "num-workers=2");  // a batch of 6 MB takes 4 ms more in a worker
   EXPECT_EQ(fix_with("batch = 80\n"), "num-workers=8");
@@ -228,8 +228,8 @@ RunRecord program_on_cores(const std::string& scenario, const std::string& worke
                  "test", config);
   FittedCosts costs;
   costs.compute_threads = 2;
-  EngineContext context;
-  context.costs = &costs;
+  RunContext context;
+  context.model.costs = &costs;
   std::vector<std::string> notes;
   return run_model(resolve_to_predict(config, MachineLimits{2}, notes), context);
 }

@@ -62,8 +62,8 @@ TEST(ProofPlan, DeepensTheWindowWhereThatIsWhy) {
 
   RunRecord record = bound_by(Cause::prefetch);
   record.config.loader.task.set(TaskShape::sample);
-  record.config.loader.window.set(3);
-  EXPECT_EQ(plan(record).cases.at(0).changes, (Changes{{"window", "12"}}));
+  record.config.loader.prefetch_depth.set(3);
+  EXPECT_EQ(plan(record).cases.at(0).changes, (Changes{{"prefetch-depth", "12"}}));
 }
 
 TEST(ProofPlan, SaysWhatCannotBeLeftOut) {

@@ -26,7 +26,7 @@ struct Runs {
   RunRecord operator()(const RunConfig& config, const Knockouts& knockouts) {
     asked.emplace_back(config, knockouts);
     if (asked.size() > most) stop = 2;
-    EngineContext context;
+    RunContext context;
     context.knockouts = knockouts;
     context.stop_signal = &stop;
     return run_engine(config, context);
@@ -287,7 +287,7 @@ TEST_F(Trials, AreAnnouncedBeforeTheyBegin) {
   const Proof proof = tried(1000 * kSecond);
   EXPECT_EQ(proof.reason, "");
   ASSERT_EQ(announced_.size(), 1U);
-  EXPECT_EQ(spell_changes(announced_[0].changes), "num-workers=3");
+  EXPECT_EQ(changes_to_text(announced_[0].changes), "num-workers=3");
   EXPECT_EQ(announced_[0].runs, 10);
   EXPECT_EQ(std::ssize(runs_.asked), 10);
   EXPECT_GE(announced_[0].time, 10 * 20 * kSecond);
@@ -318,7 +318,7 @@ TEST(Prove, AFixThatCannotBeRunSaysWhyAtOnce) {
   Analysis analysis = analyse(first);
   Finding fix;
   fix.waited = 0.5;
-  fix.changes = fix.to_run = {{"window", "8"}};  // of sample tasks only
+  fix.changes = fix.to_run = {{"prefetch-depth", "8"}};  // of sample tasks only
   analysis.findings = {fix};
   const Proof proof = runs.prove(first, analysis, Prove::fix);
   EXPECT_NE(proof.cases.at(0).missing, "");

@@ -54,12 +54,12 @@ std::string refusal(RunRecord one, RunRecord other) {
 
 HostRecord process_with(double others, double cpu_s, double resident) {
   HostRecord process;
-  process.metrics = {adds_up({"process.cpu_s", "s", "", cpu_s}),
-                     adds_up({"host.other_cpu_s", "s", "", others}),
+  process.metrics = {make_metric("process.cpu_s", "", cpu_s),
+                     make_metric("host.other_cpu_s", "", others),
                      {"host.steal_s", "s", "", 2},
-                     adds_up_in_machine({"memory.resident_bytes", "bytes", "", resident}),
+                     make_metric("memory.resident_bytes", "", resident),
                      {"memory.batch_bytes", "bytes", "", 100},
-                     adds_up_in_machine({"process.threads", "1", "", 7})};
+                     make_metric("process.threads", "", 7)};
   return process;
 }
 
@@ -160,8 +160,8 @@ TEST(MergeRecords, OfATreeIsTheSame) {
 
 TEST(MergeRecords, HostsKeepTheirMachinesAndMetrics) {
   RunRecord a = of_host("a", 2), b = of_host("b", 1);
-  a.metrics = {adds_up({"process.cpu_s", "s", "", 30}), {"gil.worker_wait_share", "1", "", 0.2}};
-  b.metrics = {adds_up({"process.cpu_s", "s", "", 10}),
+  a.metrics = {make_metric("process.cpu_s", "", 30), {"gil.worker_wait_share", "1", "", 0.2}};
+  b.metrics = {make_metric("process.cpu_s", "", 10),
                {"gil.worker_wait_share", "1", "", 0.4},
                {"memory.growth_bytes_per_s", "bytes/s", "", std::nan("")}};
   const RunRecord job = merge_of(std::move(a), std::move(b));

@@ -93,8 +93,8 @@ TEST(StageScope, SaysWhatWasWorkedOn) {
     }
     writer.end_sample();
     const Nanos now = monotonic_now();
-    writer.rest(now - 10, now);
-    writer.rest(now, now);
+    writer.record_idle(now - 10, now);
+    writer.record_idle(now, now);
   });
   ASSERT_EQ(spans.size(), 4U);
   expect_in_order({spans.begin(), spans.begin() + 3});
@@ -129,7 +129,7 @@ TEST(StageScope, MayBeDividedByWhatOthersDid) {
     writer.begin_batch(4);
     { StageScope scope(writer, Stage::opaque, StageScope::Kind::runs); }
     const Nanos begin = monotonic_now();
-    writer.rest(begin, begin);
+    writer.record_idle(begin, begin);
     {
       StageScope scope(writer, Stage::opaque, StageScope::Kind::runs);
       burn_cpu(10 * kMillisecond, kNoStop);
@@ -168,11 +168,11 @@ TEST(StageScope, FollowsWithoutAGap) {
     };
     work();
     const Nanos rested = monotonic_now();
-    writer.rest(rested - 10, rested);
+    writer.record_idle(rested - 10, rested);
     burn_cpu(100 * kMicrosecond, kNoStop);
     work();
-    writer.pause();
-    EXPECT_EQ(writer.edge(), 0);
+    writer.skip();
+    EXPECT_EQ(writer.last_end(), 0);
     burn_cpu(100 * kMicrosecond, kNoStop);
     work();
   });
@@ -314,7 +314,7 @@ TEST(StageScope, WithoutALogNothingIsMeasured) {
     writer.end_sample();
   }
   writer.start_up(1, 2);
-  writer.rest(3, 4);
+  writer.record_idle(3, 4);
   EXPECT_LT(thread_cpu_now() - cpu, 100 * kMillisecond);
 }
 

@@ -70,7 +70,7 @@ TEST(FindingsText, HidesFixesWithoutAVerdict) {
 
 TEST(FindingsText, SaysWhatIsSupposedBesideASetting) {
   Analysis analysis;
-  analysis.findings = {finding_of("small-batches", 2)};
+  analysis.findings = {finding_of("per-batch-overhead", 2)};
   Finding& fix = analysis.findings.front();
   fix.changes = {{"batch-size", "64"}, {"compute.speed", "0.5"}};
   fix.to_run = {{"batch-size", "64"}};
@@ -81,14 +81,15 @@ TEST(FindingsText, SaysWhatIsSupposedBesideASetting) {
 TEST(FindingsText, WrongDataIsALineOfItsOwnAndNoFix) {
   Analysis analysis;
   Finding wrong;
-  wrong.id = "workers-draw-alike";
+  wrong.id = "workers-share-random-numbers";
   wrong.evidence = "4 of 4 workers begin alike";
   wrong.pytorch = "worker_init_fn=seed";
   wrong.wrong_data = true;
   analysis.findings = {wrong, finding_of("too-few-workers", 2)};
   EXPECT_EQ(wrong_data_lines(analysis),
-            (std::vector<std::string>{"Wrong data: workers-draw-alike: 4 of 4 workers begin alike",
-                                      "Mend: worker_init_fn=seed"}));
+            (std::vector<std::string>{
+                "Wrong data: workers-share-random-numbers: 4 of 4 workers begin alike",
+                "Mend: worker_init_fn=seed"}));
   EXPECT_EQ(cause_line(analysis), "Cause: too-few-workers: 2 workers never rest");
   EXPECT_TRUE(other_findings(analysis).empty());
 }
@@ -138,7 +139,7 @@ TEST(FindingsText, WhatNoSettingMendsSaysWhatToDo) {
 // What only the model can be told is said as advice, and what it told as a supposition.
 TEST(FindingsText, ASpeedIsNoSetting) {
   Analysis analysis;
-  Finding finding = finding_of("serialisation-tax", 2);
+  Finding finding = finding_of("slow-transport", 2);
   finding.changes = finding.to_run = {{"transport.speed", "1000"}, {"transport.recv.speed", "2"}};
   finding.pytorch = "few large tensors per batch";
   analysis.findings = {finding};

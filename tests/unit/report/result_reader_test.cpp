@@ -58,8 +58,8 @@ std::string error_after(const std::string& from, const std::string& to) {
 TEST(ReadResult, MetricsSayHowThoseOfHostsAreJoined) {
   RunRecord record = usual_record();
   record.metrics = {{"a.mean", "1", "", 1},
-                    adds_up({"a.total", "1", "", 2}),
-                    adds_up_in_machine({"a.memory", "bytes", "", 3}),
+                    {"a.total", "1", "", 2, false, MetricJoin::sum},
+                    {"a.memory", "bytes", "", 3, false, MetricJoin::sum_of_machine},
                     {"a.name", "1", "", 4, false, MetricJoin::same}};
   const std::vector<Metric> read = parse_result(json_of(record), "r.json").record.metrics;
   ASSERT_EQ(read.size(), record.metrics.size());

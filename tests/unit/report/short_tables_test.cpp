@@ -62,7 +62,7 @@ TEST(ShortTune, KeepsTheSettingToUseAndTheNextCommand) {
   write_table(all, result_of(tune, ""), kVerboseStyle);
   EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
   for (const char* part : {"\n  DataLoader(", "\n  use -> ", "\n  best ", "\nlimit: decode\n",
-                           "\nmore with --verbose: ", "\nnext: "})
+                           "\nmore with -vv: ", "\nnext: "})
     EXPECT_THAT(in_short.str(), HasSubstr(part));
   EXPECT_THAT(in_short.str(), Not(HasSubstr("a note")));
   EXPECT_THAT(all.str(), HasSubstr("note: a note"));
@@ -81,7 +81,7 @@ TEST(ShortWhatIf, LeavesOutSmallCausesAndWhatNotesAreTooMany) {
   write_table(all, result_of(answer, ""), kVerboseStyle);
   EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
   EXPECT_THAT(in_short.str(), Not(HasSubstr("  pin ")));
-  EXPECT_THAT(in_short.str(), HasSubstr("more with --verbose: notes\n"));
+  EXPECT_THAT(in_short.str(), HasSubstr("more with -vv: notes\n"));
   EXPECT_THAT(all.str(), HasSubstr("  pin "));
 }
 

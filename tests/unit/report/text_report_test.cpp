@@ -30,7 +30,7 @@ TEST(ShortTable, IsTheAnswerTheFixTheAccountTheStagesAndTheNextCommand) {
   const RunRecord record = full_record();
   Analysis analysis = analysis_with(record, {{"num-workers", "4"}});
   analysis.findings.push_back(sample_finding({{"batch-size", "8"}}));
-  analysis.findings.back().id = "small-batches";
+  analysis.findings.back().id = "per-batch-overhead";
   EXPECT_EQ(
       short_table(record, analysis),
       R"(Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): capacity, the workers never rest
@@ -52,7 +52,7 @@ why: capacity 100.0 % of the 75.0 % spent waiting for batches to be made
 predicted: the model gives the base case's rate -1.2 %, decode +0.8 points
 note: prefetch-factor has no effect
 too short: no epoch ended within the window, so what restarting the workers costs was not seen
-more with --verbose: finding small-batches; first batch; 2 metrics; explain too-few-workers
+more with -vv: finding per-batch-overhead; first batch; 2 metrics; explain too-few-workers
 files: out/r 50.json
 next: loaderscope run --samples 64000 --num-workers 2 --batch-size 16 --compute 25ms --try
 )");

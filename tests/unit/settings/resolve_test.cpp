@@ -57,8 +57,8 @@ TEST(Resolve, WithoutWorkersTheTrainerMakesBatches) {
 
 TEST(Resolve, TheWindowOfSampleTasksFollowsPrefetchAndWorkers) {
   EXPECT_EQ(
-      resolved({{"task", "sample"}, {"prefetch", "3"}, {"workers", "5"}}).config.loader.window, 15);
-  EXPECT_EQ(resolved({{"task", "sample"}, {"window", "7"}}).config.loader.window, 7);
+      resolved({{"task", "sample"}, {"prefetch", "3"}, {"workers", "5"}}).config.loader.prefetch_depth, 15);
+  EXPECT_EQ(resolved({{"task", "sample"}, {"prefetch-depth", "7"}}).config.loader.prefetch_depth, 7);
 }
 
 TEST(Resolve, PinMemoryIsAMemoryMode) {
@@ -79,12 +79,12 @@ TEST(Resolve, RefusesContradictionsAndNamesThem) {
       {{{"workers", "0"}, {"persistent-workers", "true"}}, "persistent-workers = true"},
       {{{"workers", "0"}, {"prefetch-factor", "4"}}, "prefetch-factor = 4"},
       {{{"workers", "0"}, {"mp-context", "spawn"}}, "mp-context = spawn"},
-      {{{"workers", "0"}, {"window", "4"}}, "window = 4"},
+      {{{"workers", "0"}, {"prefetch-depth", "4"}}, "prefetch-depth = 4"},
       {{{"workers", "0"}, {"executor", "processes"}}, "executor = processes"},
       {{{"workers", "0"}, {"task", "sample"}}, "task = sample"},
       {{{"workers", "2"}, {"executor", "inline"}}, "num-workers = 2"},
-      {{{"task", "sample"}, {"window", "4"}, {"prefetch", "2"}}, "prefetch-factor = 2"},
-      {{{"window", "4"}}, "window = 4"},
+      {{{"task", "sample"}, {"prefetch-depth", "4"}, {"prefetch", "2"}}, "prefetch-factor = 2"},
+      {{{"prefetch-depth", "4"}}, "prefetch-depth = 4"},
       {{{"steps", "10"}, {"duration", "5s"}}, "steps = 10"},
       {{{"epochs", "2"}}, "epochs = 2"},
       {{{"drop-last", "true"}, {"samples", "63"}}, "samples = 63"},
@@ -213,7 +213,7 @@ TEST(Resolve, KeepsWhatIsGivenApartFromWhatIsFilledIn) {
   const RunConfig config = resolved({{"task", "sample"}}).config;
   EXPECT_TRUE(config.loader.task.given);
   EXPECT_FALSE(config.loader.num_workers.given);
-  EXPECT_FALSE(config.loader.window.given);
+  EXPECT_FALSE(config.loader.prefetch_depth.given);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::unique_ptr<Source> open(const std::string& path, const FormatParameters& wo
 std::string why_not(const std::string& path, const FormatParameters& words = {}) {
   return message_of<RunError>([&] { open(path, words); });
 }
-double metric(const Source& source, std::string_view name) {
+double value_of_metric(const Source& source, std::string_view name) {
   return value_of(source.metrics(), name).value_or(-1);
 }
 
@@ -63,7 +63,7 @@ TEST(Hdf5, ADataSetIsNamedWhereThereAreSeveral) {
   EXPECT_THAT(why_not(fixture("hdf5/images.h5"), {{"dataset", "train/labels"}}),
               HasSubstr("one long row of numbers"));
   const auto windows =
-      open(fixture("hdf5/images.h5"), {{"dataset", "train/labels"}, {"window", "3"}});
+      open(fixture("hdf5/images.h5"), {{"dataset", "train/labels"}, {"length", "3"}});
   EXPECT_EQ(windows->size(), 2);
   EXPECT_EQ(windows->sample_bytes(), 24);
 }
@@ -89,7 +89,8 @@ TEST(Hdf5, ChunksThatDoNotFitIntoTheirCacheAreReadForEverySample) {
     const auto reader = source->make_reader();
     for (std::int64_t i = 0; i < 64; ++i)
       EXPECT_EQ(read_sample(*reader, i), bytes.substr(static_cast<std::size_t>(i) * 1000, 1000));
-    return metric(*source, "source.bytes_brought") / metric(*source, "source.bytes_of_samples");
+    return value_of_metric(*source, "source.bytes_brought") /
+           value_of_metric(*source, "source.bytes_of_samples");
   };
   if (!ThreadIo().is_known()) GTEST_SKIP() << "this kernel does not count what a thread reads";
   EXPECT_NEAR(read_all("1MiB"), 1, 0.2);
@@ -113,7 +114,7 @@ TEST(Hdf5, ThreadsWaitForEachOther) {
       });
     }
   }
-  EXPECT_GT(metric(*source, "source.waited_for_lock_s"), 0);
+  EXPECT_GT(value_of_metric(*source, "source.waited_for_lock_s"), 0);
   ASSERT_EQ(source->details().size(), 1u);
   EXPECT_EQ(source->details().front().text, "waiting for HDF5's lock");
 }

@@ -74,11 +74,11 @@ TEST(NpyHeader, RefusesWhatIsNoArrayOfNumbers) {
 TEST_F(Npy, WindowsOfTokensMayOverlap) {
   const std::string tokens = "aabbccddeeffgghhii";
   const std::string path = data.write("train.npy", npy_bytes("<u2", "(9,)", tokens));
-  const auto apart = open({path}, {{"window", "4"}});
+  const auto apart = open({path}, {{"length", "4"}});
   EXPECT_EQ(apart->size(), 2);
   EXPECT_EQ(read(*apart, 1), "eeffgghh");
   EXPECT_EQ(apart->describe(1), path + "[4]");
-  const auto overlapping = open({path}, {{"window", "4"}, {"stride", "3"}});
+  const auto overlapping = open({path}, {{"length", "4"}, {"stride", "3"}});
   EXPECT_EQ(overlapping->size(), 2);
   EXPECT_EQ(read(*overlapping, 1), "ddeeffgg");
   EXPECT_EQ(overlapping->sample_bytes(), 8);
@@ -97,8 +97,8 @@ TEST_F(Npy, ArraysOneAfterAnother) {
 TEST_F(Npy, SaysWhatDoesNotFit) {
   const std::string flat = data.write("flat.npy", npy_bytes("<u2", "(9,)", std::string(18, 'x')));
   EXPECT_THAT(why_not({flat}), HasSubstr("say how many make a sample"));
-  EXPECT_THAT(why_not({flat}, {{"window", "10"}}), HasSubstr("no sample of 10 rows fits"));
-  EXPECT_THROW(open({flat}, {{"window", "0"}}), UsageError);
+  EXPECT_THAT(why_not({flat}, {{"length", "10"}}), HasSubstr("no sample of 10 rows fits"));
+  EXPECT_THROW(open({flat}, {{"length", "0"}}), UsageError);
   EXPECT_THROW(open({flat}, {{"stride", "x"}}), UsageError);
   const std::string cut = data.write("cut.npy", npy_bytes("<u2", "(9, 1)", "xx"));
   EXPECT_THAT(why_not({cut}), HasSubstr("fewer than the array that its header describes"));

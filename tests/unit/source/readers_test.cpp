@@ -134,7 +134,7 @@ TEST_P(Readers, OfAnObjectThatWasCutWhatIsGoneIsTruncated) {
   const std::string path = data.write("tokens.bin", std::string(1 << 20, 'x'));
   SourceOptions options = without_cache({path});
   options.access = GetParam();
-  options.words["window"] = "4096";
+  options.words["length"] = "4096";
   const auto tokens = open_tokens(options, {});
   const auto of_tokens = tokens->make_reader();
   ASSERT_EQ(tokens->size(), 128);
@@ -158,7 +158,7 @@ TEST_P(Readers, ReadToAPlaceThatIsGiven) {
   const std::string path = data.write("tokens.bin", stored);
   SourceOptions options = without_cache({path});
   options.access = GetParam();
-  options.words = {{"window", "40"}};  // 80 bytes
+  options.words = {{"length", "40"}};  // 80 bytes
   const auto tokens = open_tokens(options, {});
   const auto of_tokens = tokens->make_reader();
   for (std::int64_t sample = 0; sample < tokens->size(); ++sample) {
@@ -176,7 +176,7 @@ TEST_P(Readers, ZerosBehindTheEndAreNoSamples) {
   const std::string path = data.write("tokens.bin", std::string(8192, '\0') + "yy");
   SourceOptions options = without_cache({path});
   options.access = GetParam();
-  options.words = {{"window", "40"}};
+  options.words = {{"length", "40"}};
   const auto tokens = open_tokens(options, {});
   const auto of_tokens = tokens->make_reader();
   EXPECT_EQ(of_tokens->read(0).size(), 80U);

@@ -68,22 +68,22 @@ class Tokens : public testing::Test {
 
 TEST_F(Tokens, OfARawFileAreWindows) {
   const std::string path = data.write("train.bin", "aabbccddeeffgghhii");
-  const auto apart = open(path, {{"window", "4"}});
+  const auto apart = open(path, {{"length", "4"}});
   EXPECT_EQ(apart->size(), 2);
   EXPECT_EQ(apart->sample_bytes(), 8);
   EXPECT_EQ(read(*apart, 1), "eeffgghh");
   EXPECT_EQ(apart->describe(1), path + "[4]");
   // As nanoGPT draws them: from every token on.
-  const auto any = open(path, {{"window", "4"}, {"stride", "1"}});
+  const auto any = open(path, {{"length", "4"}, {"stride", "1"}});
   EXPECT_EQ(any->size(), 6);
   EXPECT_EQ(read(*any, 5), "ffgghhii");
-  EXPECT_EQ(open(path, {{"window", "2"}, {"type", "u16"}})->size(), 4);
+  EXPECT_EQ(open(path, {{"length", "2"}, {"type", "u16"}})->size(), 4);
 }
 
 TEST_F(Tokens, AreThoseOfTheIndexBesideThem) {
   data.write("a.bin", std::string(40, 'a') + "zz");  // what no sequence has is none
   data.write("a.idx", index_bytes(4, 4, {3, 0, 7}));
-  const auto source = open(data.path(), {{"window", "5"}});
+  const auto source = open(data.path(), {{"length", "5"}});
   EXPECT_EQ(source->size(), 2);
   EXPECT_EQ(source->sample_bytes(), 20);
   EXPECT_THAT(source->notes(),
@@ -94,14 +94,14 @@ TEST_F(Tokens, OfManySequencesAllAreLookedAt) {
   const std::vector<std::int32_t> lengths(150'000, 2);
   data.write("a.bin", std::string(600'000, 'a'));
   data.write("a.idx", index_bytes(8, 2, lengths));
-  EXPECT_EQ(open(data.path(), {{"window", "1000"}})->size(), 300);
+  EXPECT_EQ(open(data.path(), {{"length", "1000"}})->size(), 300);
   data.write("a.bin", std::string(599'998, 'a'));
-  EXPECT_THAT(why_not(data.path(), {{"window", "1000"}}), HasSubstr("has 599998 bytes, and"));
+  EXPECT_THAT(why_not(data.path(), {{"length", "1000"}}), HasSubstr("has 599998 bytes, and"));
 }
 
 TEST_F(Tokens, AreDeliveredWiderThanTheyAreStored) {
   const std::string path = data.write("a.bin", {"\1\0\xff\xff\2\0\3\1", 8});
-  const auto source = open(path, {{"window", "2"}, {"deliver", "i64"}});
+  const auto source = open(path, {{"length", "2"}, {"deliver", "i64"}});
   EXPECT_EQ(source->sample_bytes(), 16);
   EXPECT_EQ(source->layout(), "(2,) of <i8, stored as <u2");
   const auto reader = source->make_reader();
@@ -110,8 +110,8 @@ TEST_F(Tokens, AreDeliveredWiderThanTheyAreStored) {
   EXPECT_THAT(place, ElementsAre(1, 65535, -7));
   EXPECT_EQ(reader->stored_bytes(), 4);
   EXPECT_EQ(read(*source, 1), std::string("\2\0\0\0\0\0\0\0\3\1\0\0\0\0\0\0", 16));
-  EXPECT_EQ(open(path, {{"window", "2"}, {"deliver", "u16"}})->sample_bytes(), 4);
-  EXPECT_THAT(why_not(path, {{"window", "2"}, {"type", "u32"}, {"deliver", "u16"}}),
+  EXPECT_EQ(open(path, {{"length", "2"}, {"deliver", "u16"}})->sample_bytes(), 4);
+  EXPECT_THAT(why_not(path, {{"length", "2"}, {"type", "u32"}, {"deliver", "u16"}}),
               HasSubstr("what is stored as <u4 does not become that"));
   EXPECT_THAT(why_not(path, {{"deliver", "f32"}}), HasSubstr("deliver=f32: expected u16"));
 }
@@ -120,7 +120,7 @@ TEST_F(Tokens, AreDeliveredWiderThanTheyAreStored) {
 TEST_F(Tokens, OfTextsByThemselvesAreFilledUp) {
   data.write("a.bin", "aabbccddeeffgghhii");
   data.write("a.idx", index_bytes(8, 2, {5, 0, 4}));
-  const auto source = open(data.path(), {{"window", "4"}, {"pad", "30840"}});  // "xx"
+  const auto source = open(data.path(), {{"length", "4"}, {"pad", "30840"}});  // "xx"
   ASSERT_EQ(source->size(), 3);
   EXPECT_EQ(source->sample_bytes(), 8);
   EXPECT_EQ(read(*source, 0), "aabbccdd");
@@ -131,7 +131,7 @@ TEST_F(Tokens, OfTextsByThemselvesAreFilledUp) {
       source->notes(),
       ElementsAre(HasSubstr("3 samples of 3 tokens on average, filled up to 4: 25.0 % of")));
   EXPECT_EQ(source->metrics().back().name, "collate.padding_share");
-  const auto wide = open(data.path(), {{"window", "4"}, {"pad", "1"}, {"deliver", "i64"}});
+  const auto wide = open(data.path(), {{"length", "4"}, {"pad", "1"}, {"deliver", "i64"}});
   EXPECT_EQ(read(*wide, 1).substr(8, 16), std::string("\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 16));
 }
 
@@ -142,7 +142,7 @@ TEST_F(Tokens, SaysWhatCannotBeFilledUp) {
   EXPECT_THAT(why_not(path, {{"pad", "65536"}}), HasSubstr("pad=65536: is no number of type <u2"));
   EXPECT_THAT(why_not(path, {{"pad", "-1"}}), HasSubstr("pad=-1: expected a whole number"));
   EXPECT_THAT(why_not(path, {{"pad", "0"}, {"stride", "2"}}), HasSubstr("do not overlap"));
-  EXPECT_THAT(why_not(path, {{"pad", "0"}, {"window", "1000000000"}}), HasSubstr("may have"));
+  EXPECT_THAT(why_not(path, {{"pad", "0"}, {"length", "1000000000"}}), HasSubstr("may have"));
   data.write("a.idx", index_bytes(8, 2, {0}));
   EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("no sequence with a token"));
   data.write("a.idx", index_bytes(7, 4, {2}));
@@ -153,11 +153,11 @@ TEST_F(Tokens, SaysWhatCannotBeFilledUp) {
 TEST_F(Tokens, AnIndexOfMoreThanTheFileHasIsNotCut) {
   const std::string path = data.write("a.bin", "aabbccdd");
   data.write("a.idx", index_bytes(8, 2, {2'147'483'647}));
-  EXPECT_THAT(why_not(path, {{"pad", "0"}, {"window", "1"}}), HasSubstr("has 8 bytes, and"));
+  EXPECT_THAT(why_not(path, {{"pad", "0"}, {"length", "1"}}), HasSubstr("has 8 bytes, and"));
   std::string overlapping = index_bytes(8, 2, {3, 3});
   overlapping[34 + 8 + 8] = 2;  // the second begins one token behind the first
   data.write("a.idx", overlapping);
-  EXPECT_EQ(open(path, {{"window", "4"}})->size(), 1);
+  EXPECT_EQ(open(path, {{"length", "4"}})->size(), 1);
   EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("sequences of more tokens than the .bin"));
 }
 

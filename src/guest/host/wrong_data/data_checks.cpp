@@ -64,7 +64,7 @@ DataFaults DataChecks::faults() const {
   DataFaults faults;
   for (const auto check : {check_orders, check_streams, check_draws, check_settings})
     check(given_, faults);
-  faults.add(unnamed_ ? 1 : 0, "data.unnamed_samples",
+  faults.add(unnamed_ ? 1 : 0, metric::data_unnamed_samples,
              "1: samples have no numbers that all processes know them by");
   return faults;
 }

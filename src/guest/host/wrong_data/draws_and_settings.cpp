@@ -59,8 +59,9 @@ void check_draws(const GivenByProcess& given, DataFaults& faults) {
     }
     faults.add(most, name, help);
   };
-  add_all(workers, "data.alike_seeds", "workers that draw the random numbers of another worker");
-  add_all(epochs, "data.repeated_seeds",
+  add_all(workers, metric::data_alike_seeds,
+          "workers that draw the random numbers of another worker");
+  add_all(epochs, metric::data_repeated_seeds,
           "epochs in which a worker draws the random numbers of an earlier one");
 }
 
@@ -68,8 +69,8 @@ void check_settings(const GivenByProcess& given, DataFaults& faults) {
   std::set<std::string> stale;
   for (const auto& [process, data] : given) stale.merge(stale_settings(data));
   for (const std::string& name : stale)
-    faults.details.push_back({"data.stale_settings", "dataset." + name});
-  faults.add(static_cast<std::int64_t>(stale.size()), "data.stale_settings",
+    faults.details.push_back({metric::data_stale_settings, "dataset." + name});
+  faults.add(static_cast<std::int64_t>(stale.size()), metric::data_stale_settings,
              "attributes of the data set that the trainer changes and persistent workers keep");
 }
 

@@ -46,7 +46,7 @@ struct DataFaults {
   std::vector<Detail> details;
 
   void add(std::int64_t count, const char* name, const char* help) {
-    if (count > 0) metrics.push_back({name, "1", help, static_cast<double>(count)});
+    if (count > 0) metrics.push_back(make_metric(name, help, static_cast<double>(count)));
   }
 };
 

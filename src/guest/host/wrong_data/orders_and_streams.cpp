@@ -54,9 +54,9 @@ std::int64_t exhausted_epochs(const GivenData& data) {
 }  // namespace
 
 void check_orders(const GivenByProcess& given, DataFaults& faults) {
-  faults.add(repeated_orders(given), "data.repeated_orders",
+  faults.add(repeated_orders(given), metric::data_repeated_orders,
              "epochs in the shuffled order of an earlier one");
-  faults.add(alike_ranks(given), "data.alike_ranks",
+  faults.add(alike_ranks(given), metric::data_alike_ranks,
              "ranks that were given the samples of another rank");
 }
 
@@ -68,11 +68,11 @@ void check_streams(const GivenByProcess& given, DataFaults& faults) {
     exhausted = std::max(exhausted, exhausted_epochs(data));
     for (const auto& [epoch, end] : data.stream_ends) copied |= is_copied(end);
   }
-  faults.add(alike, "data.alike_streams",
+  faults.add(alike, metric::data_alike_streams,
              "workers whose stream begins with the same samples as another worker's");
-  faults.add(copied ? 1 : 0, "data.copied_streams",
+  faults.add(copied ? 1 : 0, metric::data_copied_streams,
              "1: an epoch had as many samples as if every worker gave all of the data");
-  faults.add(exhausted, "data.exhausted_streams",
+  faults.add(exhausted, metric::data_exhausted_streams,
              "epochs in which a persistent worker's stream had nothing left");
 }
 

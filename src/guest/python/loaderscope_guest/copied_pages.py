@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Tu
 from loaderscope_guest import library, messages
 from loaderscope_guest.counters import counters
 from loaderscope_guest.library import now
-from loaderscope_guest.sizes import attribute, reference
+from loaderscope_guest.batch_sizes import attribute, reference
 from loaderscope_guest.user_code import spending
 
 _MANY, _MUCH = 10_000, 1 << 20  # objects, bytes: of less nothing is noted

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 from loaderscope_guest import messages, settings
-from loaderscope_guest.sizes import attribute, is_mapping
+from loaderscope_guest.batch_sizes import attribute, is_mapping
 
 
 _DEEPEST = 4

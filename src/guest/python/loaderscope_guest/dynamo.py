@@ -5,7 +5,7 @@ import functools
 from types import ModuleType
 from typing import Any, Callable, FrozenSet, Tuple
 
-from loaderscope_guest import hooks, library, messages
+from loaderscope_guest import import_hooks, library, messages
 
 _ORIGINAL = "__wrapped__"  # the attribute of an object that times a function
 
@@ -85,4 +85,4 @@ def _hooked(hook: Callable[[ModuleType], None], module: ModuleType) -> None:
 
 def install() -> None:
     for name, hook in _HOOKS.items():
-        hooks.after_import(name, functools.partial(_hooked, hook))
+        import_hooks.after_import(name, functools.partial(_hooked, hook))

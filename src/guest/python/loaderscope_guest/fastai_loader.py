@@ -5,9 +5,9 @@ import functools
 from types import ModuleType
 from typing import Any, Callable, Dict
 
-from loaderscope_guest import construction, library, making, user_code
+from loaderscope_guest import batch_work, construction, library, user_code
 from loaderscope_guest.library import SAMPLE
-from loaderscope_guest.sizes import attribute, length_of
+from loaderscope_guest.batch_sizes import attribute, length_of
 
 
 def is_fastai_stand_in(loader: Any) -> bool:
@@ -35,7 +35,7 @@ def _timed_in_fastai(original: Callable[[Any, Any], Any], tell: Callable[[Any, A
 
     @functools.wraps(original)
     def told(self: Any, argument: Any) -> Any:
-        maker = making.current
+        maker = batch_work.current
         if maker is not None and library.flags.timing and maker.is_here():
             tell(maker, argument)
         return original(self, argument)

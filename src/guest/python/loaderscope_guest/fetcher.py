@@ -5,18 +5,18 @@ import weakref
 from types import ModuleType
 from typing import Any, Callable, Dict
 
-from loaderscope_guest import inject, library, making, messages, stages, user_code
+from loaderscope_guest import batch_work, inject, library, messages, stages, user_code
 from loaderscope_guest.counters import counters
 from loaderscope_guest.fastai_loader import is_fastai_stand_in
 from loaderscope_guest.padding import LOOK_EVERY, padding
-from loaderscope_guest.sizes import length_of
+from loaderscope_guest.batch_sizes import length_of
 from loaderscope_guest.streams import Samples, count_alone_in
 
 
 class _Dataset:
     """The data set, as the fetcher sees it."""
 
-    def __init__(self, dataset: Any, gives_batches: bool, maker: making.Making) -> None:
+    def __init__(self, dataset: Any, gives_batches: bool, maker: batch_work.Making) -> None:
         self._loaderscope_dataset = dataset
         self._loaderscope_making = maker
         self._loaderscope_gives_batches = gives_batches
@@ -43,7 +43,7 @@ class _Dataset:
         return getattr(self._loaderscope_dataset, name)
 
 
-def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Any:
+def _timed_collate(collate: Callable[[Any], Any], maker: batch_work.Making) -> Any:
     """Made for each iterator. No reference to `collate` is kept elsewhere, as it may hold all of the program's data: the time of
     all functions of its name is added up elsewhere."""
 
@@ -66,7 +66,7 @@ class Hidden:
     """What stands for the data set, or for its iterator, while a batch is made. Between two batches the fetcher has them
     themselves: who asks it for their state, and whether they are the same object, gets the answer that it would get."""
 
-    def __init__(self, fetcher: Any, own: Dict[str, Any], maker: making.Making) -> None:
+    def __init__(self, fetcher: Any, own: Dict[str, Any], maker: batch_work.Making) -> None:
         self._fetcher = weakref.ref(fetcher)
         self._fetch = type(fetcher).fetch
         self._making = maker
@@ -94,7 +94,7 @@ def _hidden(fetcher: Any) -> Any:
     return getattr(fetcher, "_loaderscope_hidden", None)
 
 
-def watch(fetcher: Any, maker: making.Making) -> None:
+def watch(fetcher: Any, maker: batch_work.Making) -> None:
     """Whether it is worth its while that samples are told apart; a data set that gives whole batches does not."""
     hidden = _hidden(fetcher)
     samples = getattr(fetcher, "dataset_iter", None)
@@ -119,7 +119,7 @@ def _give_own_dataset(fetcher: Any) -> bool:
     return True
 
 
-def _hook(fetcher: Any, maker: making.Making) -> Any:
+def _hook(fetcher: Any, maker: batch_work.Making) -> Any:
     """A part that a fetcher of this version does not have stays opaque."""
     maker.dataset = getattr(fetcher, "dataset", None)
     own = {name: getattr(fetcher, name) for name in ("dataset", "dataset_iter") if hasattr(fetcher, name)}
@@ -143,7 +143,7 @@ def install(module: ModuleType) -> None:
     original = kinds.create_fetcher
 
     def create_fetcher(*arguments: Any, **named: Any) -> Any:
-        maker = making.of_thread.maker or making.current
+        maker = batch_work.of_thread.maker or batch_work.current
         if maker is None or maker.has_fetcher:  # of a loader within a data set
             return original(*arguments, **named)
         maker.has_fetcher = True

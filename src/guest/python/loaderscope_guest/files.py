@@ -7,7 +7,7 @@ import os
 from threading import get_ident
 from typing import Any, Callable
 
-from loaderscope_guest import inject, library, making
+from loaderscope_guest import batch_work, inject, library
 from loaderscope_guest.stages import READ, timed
 
 
@@ -43,7 +43,7 @@ class _Open:
 
     def __call__(self, file: Any, mode: str = "r", buffering: int = -1, *more: Any, **named: Any) -> Any:
         is_plain = mode in ("rb", "br") and buffering != 0 and not more and set(named) <= {"opener"}
-        maker = making.current
+        maker = batch_work.current
         if not is_plain or isinstance(file, int) or not _is_here(maker):
             return self._original(file, mode, buffering, *more, **named)
         library.enter(READ)

@@ -16,7 +16,7 @@ from loaderscope_guest import settings
 from loaderscope_guest.generators import going_on
 from loaderscope_guest.loaders import loaders
 from loaderscope_guest.opaque import Opaque, described, is_counted
-from loaderscope_guest.sizes import samples_of
+from loaderscope_guest.batch_sizes import samples_of
 
 _MARK = "what is called instead"
 

@@ -7,7 +7,7 @@ import resource
 from types import MethodType, ModuleType
 from typing import Any, Callable, Dict, Tuple
 
-from loaderscope_guest import library, making, messages, stages, user_code
+from loaderscope_guest import batch_work, library, messages, stages, user_code
 from loaderscope_guest.counters import counters
 
 _MOST = 64  # functions; a data set makes what calls them anew for each sample
@@ -93,7 +93,7 @@ def _looked_up(original: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(original)
     def _getitem(self: Any, key: Any, *arguments: Any, **named: Any) -> Any:
-        maker = making.current
+        maker = batch_work.current
         is_looked_at = library.flags.timing and maker is not None and next(calls) % _LOOKED_AT == 0 and maker.is_here()
         if not is_looked_at:
             return original(self, key, *arguments, **named)

@@ -6,7 +6,7 @@ import signal
 import threading
 from typing import Any, Dict, List, Union
 
-from loaderscope_guest import gpu, inject, library, making, messages, moving, replay, wrong_data_samples, wrong_data_state
+from loaderscope_guest import batch_work, device_copies, gpu, inject, library, messages, replay, wrong_data_samples, wrong_data_state
 from loaderscope_guest.counters import counters
 from loaderscope_guest.delivered import FOLLOWS, delivered
 from loaderscope_guest.library import FACT, now
@@ -26,7 +26,7 @@ class Iteration:
         self.shuffled = wrong_data_samples.shuffles(loader)
         self.generation = 0
         self.begun = begun
-        self.making = making.Making(number, 0, known)  # of a loader without workers
+        self.making = batch_work.Making(number, 0, known)  # of a loader without workers
         self.taken = 0
         self.batch = -1  # that was taken last
         self.is_made = False  # while it is, it may take batches to go on behind those of an earlier run
@@ -80,7 +80,7 @@ def given_again(iteration: Iteration) -> Any:
     """A batch that was delivered before, where it is its turn: see `replay`."""
     number, batch = replay.take()
     iteration.fact(FACT.replayed, number, begin=now())
-    moving.step.begin(iteration, -1)
+    device_copies.step.begin(iteration, -1)
     delivered.add(batch, 0)
     _seldom.do(now())
     return batch
@@ -92,12 +92,12 @@ def given(iteration: Iteration, number: int, batch: Any, asked: int, with_gradie
     if not training.has_begun:
         training.iteration = iteration
     if _ASKS_MORE:
-        moving.step.taken(iteration, number)
+        device_copies.step.taken(iteration, number)
         delivered.add(batch, waited)
         replay.taken(batch)
     else:  # the same without a call of a function
         iteration.batch = number
-        moving.step.iteration = iteration
+        device_copies.step.iteration = iteration
         delivered.count += 1
         delivered.waited = waited
         delivered.waited_for_all += waited

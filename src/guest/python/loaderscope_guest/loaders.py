@@ -4,12 +4,12 @@ import multiprocessing
 import sys
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import (construction, fastai_loader, garbage, library, library_threads, making, messages, user_code,
+from loaderscope_guest import (construction, fastai_loader, garbage, library, library_threads, batch_work, messages, user_code,
                                walks, wrong_data_samples)
 from loaderscope_guest.copied_pages import copied
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.library import FACT, MESSAGE, Turn, now
-from loaderscope_guest.sizes import attribute, length_of, reference
+from loaderscope_guest.batch_sizes import attribute, length_of, reference
 from loaderscope_guest.traffic import traffic
 
 
@@ -140,7 +140,7 @@ class Loaders:
         self._made: List[_Made] = []
         self._numbers: Dict[int, int] = {}  # by identity
         self._said: Dict[int, _Said] = {}  # by number
-        self._known: Dict[int, making.Known] = {}  # by number
+        self._known: Dict[int, batch_work.Known] = {}  # by number
         self._iterators = 0
         self.given = 0  # batches, by all of them together
         self._turn = Turn()
@@ -223,13 +223,13 @@ class Loaders:
         number = self.number_of(loader)
         known = self._known.get(number)
         if known is None:
-            known = self._known[number] = making.Known()
+            known = self._known[number] = batch_work.Known()
         iteration = self._iteration(begun, loader, known)
         if getattr(loader, "persistent_workers", False):
             iteration.say_settings(loader.dataset)
         return iteration
 
-    def _iteration(self, begun: int, loader: Any, known: Optional[making.Known] = None) -> Iteration:
+    def _iteration(self, begun: int, loader: Any, known: Optional[batch_work.Known] = None) -> Iteration:
         iteration = Iteration(self._iterators, begun, loader, known)
         self._iterators += 1
         iteration.fact(FACT.epoch, begin=begun)

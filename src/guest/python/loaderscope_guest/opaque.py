@@ -9,11 +9,11 @@ import sys
 import threading
 from typing import Any, Callable, Dict, Iterable, Iterator, Optional
 
-from loaderscope_guest import inject, library, making, messages, moving, replay, settings
+from loaderscope_guest import batch_work, device_copies, inject, library, messages, replay, settings
 from loaderscope_guest.iteration import Iteration, ask, given, given_again
 from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
 from loaderscope_guest.loaders import loaders
-from loaderscope_guest.sizes import samples_of
+from loaderscope_guest.batch_sizes import samples_of
 
 _NO_ITERATOR = -1
 _VARY = ("write a function for each, and measure them with 'loaderscope sweep --vary loader=FILE.py:ONE,FILE.py:OTHER'")
@@ -35,7 +35,7 @@ def not_counted() -> Iterator[None]:
 
 def is_counted() -> bool:
     """Not within another one, nor where a DataLoader makes a batch."""
-    maker = making.current
+    maker = batch_work.current
     return not (getattr(_inner, "on", False) or library.flags.is_worker() or maker is not None and maker.is_here())
 
 
@@ -126,7 +126,7 @@ class Opaque:
             messages.refuse(f"{flag}: {self._flag} gives batches without a DataLoader of PyTorch; leave out {flag}; its "
                             f"settings are its own: {self._change_them}")
         self._iteration = loaders.begin_foreign(self._loader, self._begun)
-        self._making = making.Making(self._iteration.number, 0)
+        self._making = batch_work.Making(self._iteration.number, 0)
         messages.degraded("the loader is no DataLoader of PyTorch: only the waiting for its batches is seen, as "
                           + (seen_inside or "opaque"))
         return self._iteration
@@ -135,7 +135,7 @@ class Opaque:
         asked = ask(iteration)
         if replay.ANY and replay.is_next():
             return given_again(iteration)
-        before, making.current = making.current, self._making
+        before, batch_work.current = batch_work.current, self._making
         with _of_batches:
             self._making.begin(iteration.taken, asked, asked, ())
             if library.flags.timing:
@@ -147,7 +147,7 @@ class Opaque:
             self._ended(iteration, error, asked)
             raise
         finally:
-            making.current = before
+            batch_work.current = before
         self._taken(batch, iteration, asked)
         return batch
 
@@ -156,7 +156,7 @@ class Opaque:
         self._making.thread = 0
         library.end_work(True)
         is_over = isinstance(error, StopIteration)
-        moving.step.end()
+        device_copies.step.end()
         iteration.fact(FACT.ended if is_over else FACT.failed, begin=asked, end=now())
         self._begun = 0
         if self._is_program and isinstance(error, Exception) and not is_over:

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from loaderscope_guest import library, messages, walks
 from loaderscope_guest.counters import counters
 from loaderscope_guest.library import now
-from loaderscope_guest.sizes import is_mapping
+from loaderscope_guest.batch_sizes import is_mapping
 
 LOOK_EVERY = 8  # batches of a loader, at most
 _DEEPEST = 3

@@ -9,7 +9,7 @@ import threading
 import weakref
 from typing import Any, Callable, NamedTuple
 
-from loaderscope_guest import binding, inject, library, lines, making, messages, sharing
+from loaderscope_guest import batch_work, binding, inject, library, line_sampler, messages, sharing
 from loaderscope_guest.identity import ByIdentity
 from loaderscope_guest.library import FACT, now
 
@@ -61,9 +61,9 @@ class Tasks(_Watched):
         try:
             library.rest(since, at)
             if isinstance(task, tuple) and len(task) == 2:
-                making.current.begin(task[0], since, at, self._keys_of(task[1]))
+                batch_work.current.begin(task[0], since, at, self._keys_of(task[1]))
             elif type(task).__name__ == "_ResumeIteration":
-                making.current.next_epoch()
+                batch_work.current.next_epoch()
         except Exception as error:
             messages.not_seen(_TRAVEL, error)
         return task
@@ -81,14 +81,14 @@ class Results(_Watched):
     def put(self, result: Any, *arguments: Any, **named: Any) -> None:
         try:
             if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
-                making.current.finish(self._data_of(result[1]), by_trainer=False)
+                batch_work.current.finish(self._data_of(result[1]), by_trainer=False)
         except Exception as error:
             messages.not_seen(_TRAVEL, error)
         self._queue.put(result, *arguments, **named)
         if not self._is_watched:
             self._is_watched = True
             with messages.never_failing("the lines of a worker's code are"):
-                lines.watch(making.current)
+                line_sampler.watch(batch_work.current)
 
 
 class _Sending:
@@ -125,12 +125,12 @@ class _Sending:
     def begin(self, obj: Any) -> None:
         thread, entered = self._thread, now()
         thread.batch = obj[0] if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], int) else None
-        thread.generation = making.current.generation
+        thread.generation = batch_work.current.generation
         sharing.copied.begin()
         library.took(entered)
         thread.begun, thread.cpu = now(), library.thread_cpu_ns()
         if inject.ANY and thread.batch is not None:
-            inject.apply("transport", making.current.worker)
+            inject.apply("transport", batch_work.current.worker)
         thread.pickled_from = now()
 
     @_of_queues
@@ -138,7 +138,7 @@ class _Sending:
         thread = self._thread
         if getattr(thread, "batch", None) is None:
             return
-        maker, copied, at = making.current, sharing.copied, now()
+        maker, copied, at = batch_work.current, sharing.copied, now()
         library.fact(FACT.pickled, maker.iterator, thread.generation, maker.worker, -1, thread.pickled_from, at, 0, 1,
                      len(data))
         if copied.count:
@@ -154,7 +154,7 @@ class _Sending:
     def _say_sent(self) -> None:
         thread = self._thread
         if getattr(thread, "batch", None) is not None:
-            maker, at = making.current, now()
+            maker, at = batch_work.current, now()
             library.fact(FACT.sent, maker.iterator, thread.generation, maker.worker, thread.batch, thread.begun,
                          at, library.thread_cpu_ns() - thread.cpu, 0, 0)
             thread.batch = None

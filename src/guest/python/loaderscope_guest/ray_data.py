@@ -10,7 +10,7 @@ from loaderscope_guest import construction, iteration, library, messages, opaque
 from loaderscope_guest.library import STAGES
 from loaderscope_guest.loaders import loaders
 from loaderscope_guest.opaque import Opaque, described, is_counted
-from loaderscope_guest.sizes import samples_of
+from loaderscope_guest.batch_sizes import samples_of
 
 _CALLED = "Ray Data"
 _MOST = 64  # lines that are told apart

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from loaderscope_guest import messages
 from loaderscope_guest.settings import REPLAY
-from loaderscope_guest.sizes import bytes_of
+from loaderscope_guest.batch_sizes import bytes_of
 
 _MOST = 8
 _MOST_BYTES = 1 << 30

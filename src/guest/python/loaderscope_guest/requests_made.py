@@ -5,9 +5,9 @@ import functools
 from types import ModuleType, SimpleNamespace
 from typing import Any, Callable, NamedTuple, Tuple
 
-from loaderscope_guest import hooks, messages
+from loaderscope_guest import import_hooks, messages
 from loaderscope_guest.library import now
-from loaderscope_guest.sizes import attribute
+from loaderscope_guest.batch_sizes import attribute
 from loaderscope_guest.traffic import traffic
 
 _MARK = "_loaderscope_request"  # in a connection's __dict__
@@ -145,4 +145,4 @@ def _wrap(module: ModuleType, row: Row) -> None:
 
 def install() -> None:
     for row in TABLE:
-        hooks.after_import(row.module, functools.partial(_wrap, row=row))
+        import_hooks.after_import(row.module, functools.partial(_wrap, row=row))

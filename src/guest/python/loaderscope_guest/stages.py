@@ -7,7 +7,7 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, List, Optional
 
-from loaderscope_guest import held, hooks, inject, library, making, messages, user_code
+from loaderscope_guest import batch_work, held, import_hooks, inject, library, messages, user_code
 from loaderscope_guest.generators import going_on
 from loaderscope_guest.library import STAGES
 from loaderscope_guest.stage_table import AUGMENT, COLLATE, DECODE, DECOMPRESS, READ, TABLE, Row  # noqa: F401 also for those who time
@@ -54,7 +54,7 @@ def _step(go_on: Callable[[], Any]) -> Any:
 
 
 def _inject(stage: str) -> None:
-    inject.once_per_sample(stage, making.current)
+    inject.once_per_sample(stage, batch_work.current)
 
 
 def timed(function: Callable[..., Any], stage: int, outermost: bool = False, called: str = "", has_name: bool = True,
@@ -128,4 +128,4 @@ def install() -> None:
         by_module.setdefault(row.module, []).append(row)
     with held.together:
         for module, rows in by_module.items():
-            hooks.after_import(module, functools.partial(_patch_all, rows=rows))
+            import_hooks.after_import(module, functools.partial(_patch_all, rows=rows))

@@ -8,7 +8,7 @@ import pickle
 from types import ModuleType
 from typing import Any, Callable
 
-from loaderscope_guest import construction, hooks, library, messages, torch_loader
+from loaderscope_guest import construction, import_hooks, library, messages, torch_loader
 from loaderscope_guest.counters import counters
 from loaderscope_guest.library import now
 from loaderscope_guest.queues import Spoken
@@ -119,4 +119,4 @@ def install(module: ModuleType) -> None:
     torch_loader.install_iterators(module, "_StatefulSingleProcessDataLoaderIter", "_StatefulMultiProcessingDataLoaderIter",
                                    _HOME)
     for name, class_name, function, wrap in _FUNCTIONS:
-        hooks.after_import(name, functools.partial(_time, class_name=class_name, name=function, wrap=wrap))
+        import_hooks.after_import(name, functools.partial(_time, class_name=class_name, name=function, wrap=wrap))

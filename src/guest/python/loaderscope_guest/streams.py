@@ -5,7 +5,7 @@ import operator
 import weakref
 from typing import Any, Iterator
 
-from loaderscope_guest import making, wrong_data_samples
+from loaderscope_guest import batch_work, wrong_data_samples
 from loaderscope_guest.fastai_loader import is_fastai_stand_in
 
 
@@ -31,7 +31,7 @@ class _Counted:
 class Samples:
     """The iterator of an iterable data set."""
 
-    def __init__(self, iterator: Iterator[Any], dataset: Any, gives_batches: bool, maker: making.Making) -> None:
+    def __init__(self, iterator: Iterator[Any], dataset: Any, gives_batches: bool, maker: batch_work.Making) -> None:
         from torch.utils.data import get_worker_info
 
         self._iterator = iterator

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import inject, library, messages, moving
+from loaderscope_guest import device_copies, inject, library, messages
 from loaderscope_guest.delivered import delivered, device_of
 from loaderscope_guest.library import FACT
 from loaderscope_guest.torch_compute import Compute
@@ -92,7 +92,7 @@ class TorchDevice:
 
     def train(self, batch: Any, size: int) -> None:
         """Submits the copy and the compute of one step."""
-        moving.step.end()  # what follows is not the loader's
+        device_copies.step.end()  # what follows is not the loader's
         self._clock.keep()
         copy, there = self._copied(batch) if device_of(batch) == "cpu" else (None, batch)
         if copy is not None and self._trainer["own_copy_stream"]:

@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import Any, Callable
 
-from loaderscope_guest import construction, fetcher, hooks, library, messages, moving, queues, replay, worker
+from loaderscope_guest import construction, device_copies, fetcher, import_hooks, library, messages, queues, replay, worker
 from loaderscope_guest.counters import counters
 from loaderscope_guest.delivered import delivered, device_of, tensors_of
 from loaderscope_guest.iteration import Iteration, end_program, given, given_again
@@ -63,7 +63,7 @@ _of_batches = messages.never_failing(_GIVEN)  # at its end; what is done for eac
 @_of_batches
 def _ended(iteration: Iteration, asked: int) -> None:
     at = now()
-    moving.step.end()
+    device_copies.step.end()
     iteration.fact(FACT.ended, begin=asked, end=at)
     delivered.waited_for_all += at - asked
     iteration.order.say(iteration)
@@ -71,7 +71,7 @@ def _ended(iteration: Iteration, asked: int) -> None:
 
 @_of_batches
 def _failed(iteration: Iteration, asked: int, error: BaseException, iterator: Any) -> None:
-    moving.step.end()
+    device_copies.step.end()
     iteration.fact(FACT.failed, begin=asked, end=now())
     if isinstance(error, Exception):
         messages.failed(error, iterator)
@@ -101,7 +101,7 @@ def _init(original: Callable[..., None], home: worker.Home) -> Callable[..., Non
     def __init__(self: Any, loader: Any, *more: Any, **named: Any) -> None:
         begun, self._loaderscope = now(), None
         with messages.never_failing("a DataLoader is"):
-            hooks.catch_up()
+            import_hooks.catch_up()
             self._loaderscope = loaders.begin(loader, begun)
         with contextlib.ExitStack() as hooked:
             if self._loaderscope is not None:

@@ -9,10 +9,10 @@ import os
 import sys
 from typing import Any, Callable, Dict
 
-from loaderscope_guest import foreign, inject, interpreter, library, measuring, messages, settings
+from loaderscope_guest import inject, install, interpreter, library, messages, settings, third_party_loaders
 from loaderscope_guest.delivered import Handed, delivered, iterable, tensors_of
 from loaderscope_guest.library import functions
-from loaderscope_guest.sizes import Sizes, samples_of
+from loaderscope_guest.batch_sizes import Sizes, samples_of
 
 
 # Without the interpreter's lock: these wait, and the threads of the loader must go on.
@@ -147,7 +147,7 @@ def main() -> None:
     trainer = settings.TRAINER
     if interpreter.why_not():
         messages.refuse(f"--loader {trainer['loader']}: {interpreter.why_not()}")
-    measuring.look_into_stages()
+    install.look_into_stages()
     make = _maker()
     _wait_for_others()
     own_step = _imported("--train-step", trainer["train_step"]) if trainer["train_step"] else None
@@ -159,7 +159,7 @@ def main() -> None:
     if batches is None:
         messages.refuse(f"--loader {trainer['loader']}: what it makes, a {type(made).__name__}, gives no batches; return a "
                         "DataLoader, or a loader around one")
-    loader = foreign.Watched(batches, made)
+    loader = third_party_loaders.Watched(batches, made)
     try:
         if own_step is not None:
             _epochs(loader, own_step, lambda: None, seen)

@@ -13,7 +13,7 @@ from multiprocessing import reduction
 from multiprocessing.process import BaseProcess
 from typing import Any, Callable, Dict, Iterator, NamedTuple
 
-from loaderscope_guest import binding, garbage, inject, library, library_threads, making, messages, worker_pickle
+from loaderscope_guest import batch_work, binding, garbage, inject, library, library_threads, messages, worker_pickle
 from loaderscope_guest.library import FACT, ROLE, now
 from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
 from loaderscope_guest.settings import RANK
@@ -25,7 +25,7 @@ _MAKING = "how a trainer makes its batches is"
 class InTrainer:
     """The fetcher of an iterator without workers."""
 
-    def __init__(self, fetcher: Any, maker: making.Making, pins: bool) -> None:
+    def __init__(self, fetcher: Any, maker: batch_work.Making, pins: bool) -> None:
         """`pins`: what it has made is copied into page-locked memory in the same thread."""
         self._fetcher = fetcher
         self._pins = pins
@@ -41,7 +41,7 @@ class InTrainer:
 
     def fetch(self, index: Any) -> Any:
         maker = self._making
-        before, making.current = making.current, maker
+        before, batch_work.current = batch_work.current, maker
         batch, self._batch = self._batch, self._batch + 1
         try:
             maker.begin(batch, 0, 0, index, True)
@@ -55,7 +55,7 @@ class InTrainer:
                 maker.finish(data, True)
             except Exception as error:
                 messages.not_seen(_MAKING, error)
-            making.current = before
+            batch_work.current = before
             if self._pins:
                 in_hand.iteration, in_hand.batch = maker, batch
         return data
@@ -129,12 +129,12 @@ class WorkerLoop:
                             trainer=self.trainer, program=self.program):
             return arguments, named
         messages.offer_stacks()
-        making.of_thread.maker = None  # a fork leaves the trainer's, which has its fetcher already
+        batch_work.of_thread.maker = None  # a fork leaves the trainer's, which has its fetcher already
         garbage.watch()
         library_threads.watch()
-        making.current = making.Making(self.iterator, number)
-        making.current.tells_state = self.home.tells_state
-        making.current.goes_on = bound.arguments.get("worker_state") is not None
+        batch_work.current = batch_work.Making(self.iterator, number)
+        batch_work.current.tells_state = self.home.tells_state
+        batch_work.current.goes_on = bound.arguments.get("worker_state") is not None
         inject.apply("startup", number)
         spoken = self.home.spoken
         bound.arguments["index_queue"] = Tasks(bound.arguments["index_queue"], self.started, spoken)
@@ -192,13 +192,13 @@ def of_iteration(home: Home, iteration: Any) -> Iterator[None]:
     """While an iterator is made: its workers, or with 0 workers the trainer itself, are looked into. The program's own code
     runs meanwhile, in this thread and in others that may make iterators too."""
     iteration.making.tells_state = home.tells_state
-    before, making.of_thread.maker = making.of_thread.maker, iteration.making
+    before, batch_work.of_thread.maker = batch_work.of_thread.maker, iteration.making
     others, _of_thread.workers = _of_thread.workers, _Workers(home, iteration)
     try:
         yield
     finally:
         _of_thread.workers = others
-        making.of_thread.maker = before
+        batch_work.of_thread.maker = before
 
 
 def install(begin_in_worker: Callable[[], None]) -> None:

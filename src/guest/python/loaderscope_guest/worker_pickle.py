@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List
 from loaderscope_guest import messages
 from loaderscope_guest.counters import counters
 from loaderscope_guest.library import now
-from loaderscope_guest.sizes import attribute
+from loaderscope_guest.batch_sizes import attribute
 
 _MUCH = 1 << 20  # bytes: of less it is not asked where they are
 _LOOKS = 20  # one takes this part of the pickling at most

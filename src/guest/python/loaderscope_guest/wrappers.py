@@ -5,7 +5,7 @@ import functools
 from types import ModuleType
 from typing import Any, Callable, NamedTuple, Tuple
 
-from loaderscope_guest import hooks, library, messages, moving
+from loaderscope_guest import device_copies, import_hooks, library, messages
 from loaderscope_guest.delivered import delivered
 from loaderscope_guest.library import FACT, now
 from loaderscope_guest.user_code import spending
@@ -37,7 +37,7 @@ class _Outermost:
     @messages.never_failing("what a framework does is")
     def tell(self, name: str, begun: int, others: int) -> None:
         """`others`: ns in which the loader was waited for, or a copy."""
-        iteration, at = moving.step.iteration, now()
+        iteration, at = device_copies.step.iteration, now()
         own = at - begun - others
         if iteration is not None and own > 0 and library.flags.is_joined() and not library.flags.is_worker():
             iteration.fact(FACT.wrapped, begin=at - own, end=at)
@@ -50,7 +50,7 @@ _outermost = _Outermost()
 
 
 def _of_others() -> int:
-    return delivered.waited_for_all + moving.step.copied
+    return delivered.waited_for_all + device_copies.step.copied
 
 
 def _timed(original: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -87,4 +87,4 @@ def _wrap(module: ModuleType, row: Row) -> None:
 
 def install() -> None:
     for row in TABLE:
-        hooks.after_import(row.module, functools.partial(_wrap, row=row))
+        import_hooks.after_import(row.module, functools.partial(_wrap, row=row))

@@ -8,7 +8,7 @@ from typing import Any, List, Set
 
 from loaderscope_guest import library
 from loaderscope_guest.library import MESSAGE
-from loaderscope_guest.sizes import length_of
+from loaderscope_guest.batch_sizes import length_of
 
 _FIRST_BATCHES = 16  # of an epoch: their order is its fingerprint
 _KEYS = 256  # of a batch

@@ -1,0 +1,110 @@
+// A configuration made ready for the engines: the cost of each stage for each sample, batch, worker
+// and rank, with the storage, the link and the cores that the ranks share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/pipeline/core_model.h"
+#include "engine/pipeline/execution.h"
+#include "engine/pipeline/fitted_costs.h"
+#include "engine/pipeline/link_model.h"
+#include "engine/pipeline/sampler.h"
+#include "engine/pipeline/stage_plan.h"
+#include "engine/pipeline/storage_model.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/events.h"
+#include "loaderscope/run_config.h"
+#include "record/recorder.h"
+
+namespace loaderscope {
+
+// `config` and `fitted` must outlive the plan.
+struct LoaderPlan {
+  explicit LoaderPlan(const RunConfig& config, const FittedCosts* fitted = nullptr,
+                      const Knockouts& knockouts = {}, const LocalRanks& part = {});
+
+  const RunConfig& config;
+  const FittedCosts* fitted;  // null: every cost is declared
+  Knockouts knockouts;        // stages that cost nothing, whatever is declared or fitted
+  std::int32_t ranks,
+      workers;  // workers: at least 1; with an inline executor the trainer is worker 0
+  std::int64_t first_rank, ranks_of_job;  // where others are made elsewhere; else 0 and `ranks`
+  std::vector<std::size_t> host_of_rank;  // they stand host by host
+  bool made_by_trainer;
+  bool pin_thread;
+  bool has_device;
+  bool in_order, sample_tasks;
+  // Each worker makes its batches from a stream of its own, which ends when it ends: an epoch has
+  // no length, and a batch may come back empty.
+  bool streamed;
+  std::int64_t prefetch_depth;  // the most batches dispatched and not yet taken
+  std::vector<std::int64_t> in_flight_of_rank;
+  std::int64_t in_flight;  // the most of a rank
+
+  std::vector<StagePlan>
+      sample_stages;  // read, read.decompress, decode, augment: those that cost anything
+  StagePlan collate, send, receive, pin, launch, copy, compute, startup, startup_parent;
+
+  StorageModel storage;
+  LinkModel link;
+  CoreModel cores;
+  bool makes_at_once;  // nothing can slow a worker once it has begun: a batch is computed in one go
+  bool server_forks;   // forkserver: workers are started one after another without keeping the
+                       // trainer
+
+  std::size_t host_of(std::int32_t rank) const {
+    return host_of_rank[static_cast<std::size_t>(rank)];
+  }
+  // The delay of the start of a rank's workers, counted from the first rank that starts.
+  Nanos start_delay(std::int32_t rank) const;
+  // What hosts without ranks do of a sample's stage is theirs.
+  StageTime sample_time(const StagePlan& stage, const Execution& execution) const;
+
+  // The number, among all of the job, of a rank's `count`th execution of its kind.
+  std::int64_t draw_of(std::int64_t count, std::int32_t rank) const {
+    return count * ranks_of_job + first_rank + rank;
+  }
+  Bytes delivered_bytes(std::int64_t samples) const { return samples * delivered_sample_bytes; }
+  StageTime receive_time(const Execution& execution) const {
+    const StageTime time = receive.time(execution);
+    return receive.is_fitted() ? fitted->received(time, knockouts) : time;
+  }
+  StageTime copy_work(const Execution& execution) const;  // by the trainer's thread
+  Nanos copy_time(const Execution& execution) const;
+  Nanos compute_time(const Execution& execution) const;
+  Nanos turn() const { return fitted != nullptr ? fitted->turn : 0; }  // of a worker to a batch
+  // How long the trainer goes on launching once a step computes.
+  Nanos launches_on(const Execution& execution) const;
+
+  // Batches that can be alive at the same time: the prefetch depth, the steps in flight, and the
+  // one that the trainer has.
+  std::int64_t slots() const { return prefetch_depth + in_flight + 1; }
+  // Host memory of one rank's batches; a pin thread needs page-locked slots besides the others.
+  Bytes host_bytes() const {
+    return (pin_thread ? 2 : 1) * slots() * delivered_bytes(config.loader.batch_size);
+  }
+
+  Bytes delivered_sample_bytes;
+
+  // Batch tasks are delivered in bursts of so many steps.
+  std::int64_t burst() const { return sample_tasks || made_by_trainer ? 1 : workers; }
+  FoldOptions fold_options(EventObserver* observer) const;
+  // What a worker, or with -1 somebody else, does to a batch as a whole.
+  Execution execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
+                      std::int64_t batch_of_epoch) const;
+  // What the trainer and the device do to a step.
+  Execution execution_of_step(std::int32_t rank, const StepEvents& events) const;
+  Execution start_of(std::int32_t rank, std::int32_t worker, std::int64_t epoch) const;
+
+  // The data set as one rank sees it.
+  std::int64_t samples_per_epoch;  // of one rank; 0 = endless
+  std::int64_t batches_per_epoch;  // of one rank; 0 = endless
+  std::int64_t samples_in_batch(std::int64_t batch_of_epoch) const;
+  std::int64_t sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const {
+    return sampler.at(first_rank + rank, epoch, position);
+  }
+  Sampler sampler;
+};
+
+}  // namespace loaderscope

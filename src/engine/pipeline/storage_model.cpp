@@ -1,0 +1,55 @@
+#include "engine/pipeline/storage_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace loaderscope {
+namespace {
+
+// Reads of a declared storage, of which each worker has several under way; nothing where it reads
+// one sample after the other.
+std::optional<FittedCosts::Requests> requests_of(const RunConfig& given) {
+  const DeclaredConfig& declared = given.declared;
+  if (!given.data.queue_depth.given || declared.storage_concurrency > 0) return std::nullopt;
+  FittedCosts::Requests requests;
+  requests.latency = static_cast<double>(declared.storage_latency.value);
+  if (declared.storage_bandwidth > 0) requests.link_per_byte = 1e9 / declared.storage_bandwidth;
+  requests.bytes = std::llround(given.data.stored_bytes.value.mean);
+  requests.depth = given.data.queue_depth;
+  requests.held = 2 * requests.depth;
+  return requests;
+}
+
+}  // namespace
+
+StorageModel::StorageModel(const RunConfig& config, const FittedCosts* fitted,
+                           const Knockouts& knockouts, double readers)
+    : latency(config.declared.storage_latency),
+      bandwidth(config.declared.storage_bandwidth),
+      concurrency(config.declared.storage_concurrency),
+      config_(config),
+      fitted_(fitted),
+      is_constant_(config.data.stored_bytes.value.shape == Distribution::Shape::constant),
+      constant_bytes_(std::llround(config.data.stored_bytes.value.mean)) {
+  const bool declared =
+      !knockouts.has(Stage::read) && (latency > 0 || bandwidth > 0 || concurrency > 0);
+  if (declared) declared_requests_ = requests_of(config);
+  serves_reads = declared && !declared_requests_;
+  const bool fitted_storage = fitted != nullptr && !serves_reads && fitted->storage_streams > 0;
+  if (fitted_storage) streams = fitted->storage_streams;
+  shared = bandwidth > 0 || concurrency > 0 || (fitted_storage && streams < readers) ||
+           (requests() != nullptr && requests()->link_per_byte > 0);
+}
+
+Bytes StorageModel::stored_bytes(const Execution& of_sample) const {
+  const auto seed = static_cast<std::uint64_t>(config_.measure.seed.value);
+  if (fitted_ != nullptr && fitted_->has_samples())
+    return fitted_->bytes_of_sample(of_sample, seed);
+  if (is_constant_) return constant_bytes_;
+  // A sample has one size in all epochs.
+  const double u = uniform_draw(seed, -1, of_sample.draw, Stage::read, 99);
+  return std::max<Bytes>(
+      std::llround(std::min(config_.data.stored_bytes.value.quantile(u), 0x1p52)), 0);
+}
+
+}  // namespace loaderscope

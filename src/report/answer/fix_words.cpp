@@ -1,0 +1,149 @@
+#include "report/answer/fix_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/findings/frameworks.h"
+#include "loaderscope/findings.h"
+#include "report/answer/plain_figures.h"
+#include "settings/engine_table.h"
+#include "settings/environment_changes.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kMaxAdvice = 140;  // letters: two lines
+constexpr std::size_t kMaxWhy = 140;
+
+std::string lower_first(std::string text) {
+  if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[0])) != 0 &&
+      std::isupper(static_cast<unsigned char>(text[1])) == 0)
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string without_stop(std::string text) {
+  if (!text.empty() && text.back() == '.') text.pop_back();
+  return text;
+}
+
+// "train.py:32" of the one loader that is measured; empty if that is not known.
+std::string place_of_loader(const RunRecord& record) {
+  for (const LoaderUse& loader : record.loaders) {
+    if (!loader.measured || loader.place.empty()) continue;
+    const std::size_t slash = loader.place.rfind('/');
+    return slash == loader.place.npos ? loader.place : loader.place.substr(slash + 1);
+  }
+  return "";
+}
+
+// "num_workers=2" of "DataLoader(..., num_workers=2)".
+std::string arguments_of(const std::string& call) {
+  const std::size_t begin = call.find("..., "), end = call.rfind(')');
+  if (begin == call.npos || end == call.npos || end < begin) return call;
+  return call.substr(begin + 5, end - begin - 5) + call.substr(end + 1);
+}
+
+// Code without the comment behind it.
+std::string without_comment(const std::string& code) {
+  const std::size_t at = code.find("  #");
+  return at == code.npos ? code : code.substr(0, at);
+}
+
+bool is_gain_known(const Analysis& analysis, const Finding& finding) {
+  return finding.has_figures() && !finding.changes.empty() &&
+         (!analysis.fit || analysis.fit->can_predict());
+}
+
+const Finding& cause_of_fix(const Analysis& analysis, const Finding& fix) {
+  const auto about = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                  [&](const Finding& one) { return one.id == fix.cause; });
+  return about == analysis.findings.end() ? fix : *about;
+}
+
+std::string setting_text(const RunRecord& record, const Finding& finding) {
+  const std::string code = without_comment(finding.pytorch);
+  const bool is_call = code.find("(...") != code.npos;
+  if (code.empty()) return changes_to_text(finding.to_run);
+  if (!is_call || framework_of(record).row.name != "torch") return short_advice(code);
+  const std::string place = place_of_loader(record);
+  return place.empty() ? short_advice(code) : place + "  " + arguments_of(short_advice(code));
+}
+
+}  // namespace
+
+std::string_view about_word(const Analysis& analysis) {
+  constexpr double kHeld = 0.2;
+  const std::optional<double> bound = analysis.past.bound();
+  return bound && *bound <= kHeld ? "" : "about ";
+}
+
+std::string short_advice(const std::string& advice) {
+  std::string text = advice;
+  for (const std::string_view between : {"; ", ", or ", " (", ": "}) {
+    if (text.size() <= kMaxAdvice) return text;
+    const std::size_t at = text.find(between);
+    if (at != text.npos && at > 12) text.resize(at);
+  }
+  return text;
+}
+
+std::string gain_figures(const Analysis& analysis, const Finding& finding) {
+  if (!is_gain_known(analysis, finding)) return "";
+  return fmt::format("{} -> {}{} samples/s", plain_rate(finding.rate_before), about_word(analysis),
+                     plain_rate(finding.rate_after));
+}
+
+AnswerLine fix_line_of(const RunRecord& record, const Analysis& analysis, const Finding& fix) {
+  AnswerLine line{"Fix", ""};
+  if (!fix.has_setting()) {
+    line.text = plain_figures(short_advice(fix.pytorch));
+    return line;
+  }
+  line.text = setting_text(record, fix);
+  line.is_command = line.text.size() <= 72;
+  if (is_gain_known(analysis, fix))
+    line.figures = gain_figures(analysis, fix);
+  else if (fix.to_run.empty() || is_trace_engine(record.engine))
+    line.text += " (gain unknown)";
+  else
+    line.text += " (gain unknown; test it with --try)";
+  return line;
+}
+
+std::string why_of(const Analysis& analysis, const Finding& fix) {
+  const Finding& cause = cause_of_fix(analysis, fix);
+  std::string text = plain_figures(cause.evidence);
+  if (text.size() > kMaxWhy)
+    if (const std::size_t at = text.rfind("; ", kMaxWhy); at != text.npos) text.resize(at);
+  if (text.size() <= kMaxWhy && !has_technical_word(text)) return text;
+  for (const FindingRow& row : finding_table())
+    if (row.row.name == cause.id) return lower_first(without_stop(std::string(row.row.help)));
+  return "";
+}
+
+std::string also_of(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
+  for (const Finding& finding : analysis.findings) {
+    if (&finding == fix || finding.wrong_data || finding.is_ceiling) continue;
+    if (fix != nullptr && finding.id == fix->cause) continue;
+    if (!finding.is_worth_doing() && finding.waited <= 0) continue;
+    if (!finding.has_setting()) {
+      std::string text = plain_figures(short_advice(finding.pytorch));
+      if (is_gain_known(analysis, finding) && finding.changes.size() == 1)
+        if (const auto speed = speedup_of(finding.changes.front()); speed && speed->factor == 2)
+          text += fmt::format("; {} twice as fast gives {} samples/s", name_of(speed->stage),
+                              plain_rate(finding.rate_after));
+      if (!has_technical_word(text)) return text;
+      continue;
+    }
+    std::string text = setting_text(record, finding);
+    if (is_gain_known(analysis, finding))
+      text += fmt::format(" gives {}{} samples/s", about_word(analysis),
+                          plain_rate(finding.rate_after));
+    if (!has_technical_word(text)) return text;
+  }
+  return "";
+}
+
+}  // namespace loaderscope

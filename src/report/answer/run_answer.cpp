@@ -1,0 +1,265 @@
+// The default answer of a run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/devices.h"
+#include "analysis/findings/subject.h"
+#include "analysis/totals.h"
+#include "analysis/verdict.h"
+#include "base/secret.h"
+#include "loaderscope/device.h"
+#include "report/answer/answers.h"
+#include "report/answer/cause_phrases.h"
+#include "report/answer/fix_words.h"
+#include "report/answer/plain_figures.h"
+#include "report/answer/rank_answer.h"
+#include "report/next_command.h"
+#include "report/proof_text.h"
+#include "report/table_parts.h"
+#include "settings/engine_table.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::string_view kSimulated = "(simulated GPU)";
+
+bool is_on_simulated_gpu(const RunRecord& record) {
+  return device_kind(record.config.trainer.device.value) == DeviceKind::simulated;
+}
+
+LineTone tone_of_answer(const Verdict& verdict) {
+  if (verdict.withheld_reason) return LineTone::plain;
+  if (verdict.severity == "none") return LineTone::good;
+  if (verdict.severity == "moderate") return LineTone::warning;
+  return verdict.severity == "high" ? LineTone::bad : LineTone::plain;
+}
+
+// The device of a simulated run is named at the end of line 1, or of the last line.
+void add_simulated(Answer& answer, const RunRecord& record) {
+  if (!is_on_simulated_gpu(record)) return;
+  constexpr std::size_t kRoom = kMaxAnswerColumns - kSimulated.size() - 2;
+  if (columns_of(answer.headline) > kRoom) shorten_phrase(answer.headline);
+  const std::string simulated = gpus_of(record) > 1 ? "(simulated GPUs)" : std::string(kSimulated);
+  const std::string with = answer.headline + " " + simulated;
+  if (columns_of(with) <= static_cast<std::size_t>(kMaxAnswerColumns))
+    answer.headline = with;
+  else
+    answer.ending = simulated;
+}
+
+// "reading or decoding is too slow"
+std::string undecided_phrase(const Verdict& verdict) {
+  std::string text;
+  for (const Cause cause : verdict.candidates) {
+    if (cause == Cause::other) continue;
+    text += fmt::format("{}{}", text.empty() ? "" : " or ", cause_noun(cause));
+  }
+  return text.empty() ? "for no known reason" : text + " is too slow";
+}
+
+std::string phrase_of_run(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
+  if (fix != nullptr) {
+    if (const std::string_view said = finding_phrase(fix->id, record); !said.empty())
+      return std::string(said);
+    if (const std::string_view said = finding_phrase(fix->cause, record); !said.empty())
+      return std::string(said);
+    if (fix->removes && fix->has_figures())
+      return cause_phrase(*fix->removes, record, analysis.account);
+  }
+  const Verdict& verdict = analysis.verdict;
+  if (verdict.candidates.size() > 1) return undecided_phrase(verdict);
+  if (verdict.candidates.empty()) return "for no known reason";
+  return cause_phrase(verdict.candidates.front(), record, analysis.account);
+}
+
+bool is_contention_of_others(const Verdict& verdict) {
+  return verdict.bound_by == std::string(name_of(Cause::contention));
+}
+
+std::string headline_of(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
+  const Verdict& verdict = analysis.verdict;
+  const std::string who = who_waits(record);
+  const bool is_plural = who == "GPUs";
+  if (verdict.withheld_reason) return "No verdict: " + verdict.withheld_briefly;
+  if (!analysis.has_busy) {
+    const std::string rate = plain_rate(analysis.samples_per_s.mean);
+    return fmt::format("The loader gives {} samples/s: {}", rate,
+                       phrase_of_run(record, analysis, fix));
+  }
+  const double idle = share_of(analysis.account.idle(), analysis.account);
+  if (verdict.bound_by == "compute") {
+    const bool is_program = who == "Training";
+    const std::string subject = is_program  ? "Training computes"
+                                : is_plural ? "GPUs are busy"
+                                            : "GPU is busy";
+    return fmt::format("{} {} of the time: the loader keeps up", subject, whole_percent(1 - idle));
+  }
+  // Nothing that the user can set is worth doing.
+  if (fix == nullptr && is_contention_of_others(verdict) && who != "Training")
+    return fmt::format("{} {} busy {} of the time; most of the rest is lost to other programs", who,
+                       is_plural ? "are" : "is", whole_percent(1 - idle));
+  const std::string phrase = phrase_of_run(record, analysis, fix);
+  const bool is_reason = phrase.starts_with("for ");
+  return fmt::format("{} {} {} of the time{} {}", who, is_plural ? "wait" : "waits",
+                     whole_percent(idle), is_reason ? "" : ":", phrase);
+}
+
+void add_wrong_data(Answer& answer, const Analysis& analysis) {
+  for (const Finding& finding : analysis.findings) {
+    if (!finding.wrong_data) continue;
+    answer.headline = "Wrong data: " + plain_figures(finding.evidence);
+    answer.tone = LineTone::bad;
+    answer.first.push_back({"Fix", plain_figures(short_advice(finding.pytorch))});
+    return;
+  }
+}
+
+// "54 to 62 % of the time": where the share that is waited may lie.
+std::string range_of_waiting(const Analysis& analysis) {
+  const double low = std::max(0.0, 1 - analysis.busy.high),
+               high = std::min(1.0, 1 - analysis.busy.low);
+  const std::string first = fmt::format("{:.0f}", 100 * low), last = whole_percent(high);
+  return first + " %" == last ? last : first + " to " + last;
+}
+
+void add_next_step(Answer& answer, const RunRecord& record, const Analysis& analysis) {
+  const std::string command = next_command(record, analysis);
+  if (!command.empty())
+    answer.first.push_back({"Next", command, "", true});
+  else
+    answer.first.push_back({"Next", analysis.verdict.withheld_next.empty()
+                                        ? "run it again, and longer"
+                                        : analysis.verdict.withheld_next});
+}
+
+std::vector<AnswerBar> bars_of(const RunRecord& record, const Analysis& analysis) {
+  std::vector<AnswerBar> bars;
+  for (const AccountLine& line : account_lines(record, analysis)) {
+    std::string remark;
+    std::vector<std::string> texts = first_texts(record, line.name, 2);
+    for (const std::string& text : texts) remark += (remark.empty() ? "" : ", ") + text;
+    const bool is_own_code = line.name == name_of(Cause::opaque) && !remark.empty();
+    bars.push_back({is_own_code ? "own code" : line.name, line.share, std::move(remark)});
+  }
+  return largest_bars(std::move(bars));
+}
+
+// Whether "--try" can test the fix.
+bool can_try(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
+  if (fix == nullptr || !fix->has_setting() || analysis.proof) return false;
+  return next_command(record, analysis).find(" --try") != std::string::npos;
+}
+
+std::string more_line_of(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
+  std::string text = is_trace_engine(record.engine) ? "-v" : "-v, --html page.html";
+  if (can_try(record, analysis, fix)) text += "    Test: --try";
+  std::string_view word;
+  if (fix != nullptr) {
+    word = fix->id;
+  } else if (analysis.verdict.withheld_reason) {
+    word = analysis.verdict.withheld_reason->find("steady") != std::string::npos ? "steady"
+                                                                                 : "verdict";
+  } else if (!analysis.findings.empty()) {
+    word = analysis.findings.front().id;
+  }
+  if (!word.empty()) text += fmt::format("    Learn: explain {}", word);
+  return text;
+}
+
+void add_proof(Answer& answer, const Analysis& analysis) {
+  if (!analysis.proof) return;
+  const std::vector<std::string> lines = proof_lines(analysis);
+  if (lines.empty()) return;
+  std::string text = plain_figures(lines.front());
+  if (has_technical_word(text)) return;
+  answer.first.push_back({"Why", text});
+}
+
+std::string idle_cost_of(const Analysis& analysis) {
+  if (!analysis.waste || analysis.waste->gpu_hours_per_day < 1) return "";
+  const std::int64_t hours = std::llround(analysis.waste->gpu_hours_per_day);
+  return fmt::format("{} a day {} lost now", plural(hours, "GPU-hour"), hours == 1 ? "is" : "are");
+}
+
+void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
+             const Finding* fix) {
+  const Verdict& verdict = analysis.verdict;
+  if (fix != nullptr) {
+    answer.first.push_back(fix_line_of(record, analysis, *fix));
+    if (const std::string why = why_of(analysis, *fix); !why.empty())
+      answer.first.push_back({"Why", why});
+    return;
+  }
+  if (verdict.bound_by == "compute") {
+    answer.first.push_back({"Fix", "nothing; a faster loader would not make training faster"});
+    const std::string rate = plain_rate(analysis.samples_per_s.mean);
+    for (const Finding& finding : analysis.findings) {
+      if (!finding.is_ceiling || !finding.has_figures()) continue;
+      const bool is_far = finding.rate_after > 100 * finding.rate_before;
+      answer.first.push_back(
+          {"Why", fmt::format("training takes {} samples/s, and the loader could give {}", rate,
+                              is_far ? "far more" : plain_rate(finding.rate_after))});
+      return;
+    }
+    answer.first.push_back({"Why", fmt::format("training takes {} samples/s", rate)});
+    return;
+  }
+  if (is_contention_of_others(verdict)) {
+    answer.first.push_back({"Fix", "end them, or give the job its own cores (taskset)"});
+    for (const Finding& finding : analysis.findings)
+      if (finding.id == "other-programs")
+        answer.first.push_back({"Why", plain_figures(finding.evidence)});
+    return;
+  }
+  if (analysis.findings.empty()) return;
+  const Finding& first = analysis.findings.front();
+  if (first.wrong_data || first.pytorch.empty()) return;
+  const std::string advice = plain_figures(short_advice(first.pytorch));
+  if (!has_technical_word(advice)) answer.first.push_back({"Fix", advice + " (gain unknown)"});
+  if (const std::string why = why_of(analysis, first); !why.empty())
+    answer.first.push_back({"Why", why});
+}
+
+}  // namespace
+
+Answer answer_run(const RunRecord& record, const Analysis& analysis) {
+  const Finding* fix = fix_of(analysis);
+  Answer answer;
+  answer.tone = tone_of_answer(analysis.verdict);
+  add_wrong_data(answer, analysis);
+  const bool is_wrong = !answer.headline.empty();
+  if (!is_wrong) {
+    if (std::optional<Answer> ranks = answer_slow_rank(record, analysis)) {
+      add_simulated(*ranks, record);
+      return *ranks;
+    }
+    answer.headline = headline_of(record, analysis, fix);
+    add_simulated(answer, record);
+  } else {
+    answer.first.push_back({"Why", plain_figures(headline_of(record, analysis, fix))});
+  }
+  if (analysis.verdict.withheld_reason) {
+    if (!is_wrong) add_next_step(answer, record, analysis);
+    if (analysis.is_too_short()) return answer;
+    if (analysis.has_busy && analysis.steps > 0)
+      answer.first.push_back({"Why", fmt::format("so far {} {} {} of the time", who_waits(record),
+                                                 who_waits(record) == "GPUs" ? "wait" : "waits",
+                                                 range_of_waiting(analysis))});
+  } else if (!is_wrong) {
+    add_fix(answer, record, analysis, fix);
+  }
+  add_proof(answer, analysis);
+  if (analysis.steps > 0) answer.bars = bars_of(record, analysis);
+  if (analysis.verdict.bound_by != "compute") {
+    std::string also = also_of(record, analysis, fix);
+    const std::string cost = idle_cost_of(analysis);
+    if (!cost.empty()) also += (also.empty() ? "" : "; ") + cost;
+    if (!also.empty()) answer.last.push_back({"Also", also});
+  }
+  answer.last.push_back({"More", more_line_of(record, analysis, fix)});
+  return answer;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,20 @@
+// Settings as the reader's program writes them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "loaderscope/analysis.h"
+
+namespace loaderscope {
+
+// "num_workers" of "num-workers": a keyword of DataLoader. Other names stay.
+std::string python_name(std::string_view key);
+
+// "num_workers=16, prefetch_factor=4"
+std::string python_words(const Changes& changes);
+
+// "about " unless past predictions on this machine held within 20 %.
+std::string_view about_by(const PastPredictions& past);
+
+}  // namespace loaderscope
