@@ -157,8 +157,8 @@ void list_words(std::ostream& out) {
 }
 
 bool explain_word(std::ostream& out, const std::string& word) {
-  return explain_rows(out, word) || explain_path(out, word) || explain_metric(out, word) ||
-         explain_key(out, word);
+  return explain_rows(out, word) || explain_answer_word(out, word) || explain_path(out, word) ||
+         explain_metric(out, word) || explain_key(out, word);
 }
 
 // A word of an earlier version.

@@ -13,15 +13,15 @@ constexpr std::size_t kColumns = 100;
 constexpr std::string_view kPageBegin =
     R"(# Metrics
 
-The metrics of a result: what each is, what it rests on, and when it is wrong.
+The metrics of a result: what each is, how it is measured, and when it is wrong.
 
-`--verbose` prints the metrics of a run, the JSON has them as `GROUP.NAME`, and `--require` accepts
-them. No run has all of them. `loaderscope explain GROUP.NAME` shows one with its group, and its
-value in the last run.
+`-vv` prints the metrics of a run, the JSON has them as `GROUP.NAME`, and `--require` accepts them.
+No run has all of them. `loaderscope explain GROUP.NAME` shows one with its group, and its value in
+the last run.
 
-After a name are its unit, which numbers and shares do not have, and the value of a job: the mean of
-its processes and hosts, their sum, the sum of the processes of a machine, or the same value of all,
-which is left out if they differ.
+After a name is its unit, unless it is a number or a share. The next word says how a job gets its
+value: the mean of its processes and hosts, their sum, or the sum of the processes of a machine. The
+word `same` means that all have the same value. A value that differs is left out.
 )";
 
 // In lines of at most kColumns; all but the first begin with `indent`.
@@ -59,7 +59,7 @@ std::string_view join_words(MetricJoin join) {
 }
 
 std::string basis_of(const MetricRow& row) {
-  return in_lines("Rests on: " + std::string(row.basis), "") + "\n" +
+  return in_lines("Measured: " + std::string(row.basis), "") + "\n" +
          in_lines("Wrong when: " + std::string(row.misleads), "");
 }
 

@@ -248,7 +248,7 @@ TEST(Manual, ShowsEveryMetricWithItsGroup) {
     EXPECT_EQ(entry->name, row.name);
     EXPECT_EQ(entry->what, row.sentence);
     EXPECT_EQ(entry->is_of_many(), row.is_pattern());
-    EXPECT_TRUE(entry->basis.starts_with("Rests on: "));
+    EXPECT_TRUE(entry->basis.starts_with("Measured: "));
     EXPECT_THAT(entry->basis, HasSubstr("\nWrong when: "));
     EXPECT_THAT(manual::metrics_page(), HasSubstr("\n- `" + std::string(row.name) + "` ("));
     EXPECT_THAT(manual::metrics_page(), HasSubstr("\n\n" + entry->basis + "\n\n- `"));

@@ -88,7 +88,7 @@ TEST(OldWords, AreReadInSavedRun) {
   RunRecord record = full_record();
   record.engine = record.config.engine.value = "import";
   record.config.loader.task.set(TaskShape::sample);
-  record.config.loader.window.set(9);
+  record.config.loader.prefetch_depth.set(9);
   record.config.measure.hang_after.set(7 * kSecond);
   record.metrics.push_back({"gpu.throttled_share", "1", "a share", 0.25});
   record.metrics.push_back({"gpu.throttled_by_heat_share", "1", "a share", 0.125});
@@ -103,8 +103,8 @@ TEST(OldWords, AreReadInSavedRun) {
                                            {"rendezvous.", "meeting."},
                                            {"notification_delay_s", "late_word_s"}});
   const SavedRun read = parse_result(before, "old.json");
-  EXPECT_EQ(read.record.config.loader.window.value, 9);
-  EXPECT_TRUE(read.record.config.loader.window.given);
+  EXPECT_EQ(read.record.config.loader.prefetch_depth.value, 9);
+  EXPECT_TRUE(read.record.config.loader.prefetch_depth.given);
   EXPECT_EQ(read.record.config.measure.hang_after.value, 7 * kSecond);
   EXPECT_EQ(value_of(read.record.metrics, "gpu.throttled_share"), 0.25);
   EXPECT_EQ(value_of(read.record.metrics, "rendezvous.notification_delay_s"), 0.5);
@@ -152,7 +152,7 @@ TEST(OldWords, AreReadInScenarios) {
       "stall-after = 2s",
       "old.conf", config);
   EXPECT_EQ(scenario.expect, (std::vector<std::string>{"finding slow-transport num-workers=0"}));
-  EXPECT_EQ(config.loader.window.value, 3);
+  EXPECT_EQ(config.loader.prefetch_depth.value, 3);
   EXPECT_EQ(config.measure.hang_after.value, 2 * kSecond);
   EXPECT_EQ(parse_change("window=4"), (Change{"prefetch-depth", "4"}));
 }
