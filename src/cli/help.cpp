@@ -43,7 +43,7 @@ void list_topics(std::ostream& out) {
   const Topic* before = nullptr;
   for (const Topic& topic : manual::topic_table()) {
     if (before == nullptr || before->section != topic.section)
-      out << "\n" << manual::heading_of(topic.section) << "\n";
+      out << "\n" << manual::section_heading(topic.section) << "\n";
     out << "  " << topic.row.name << std::string(width + 2 - topic.row.name.size(), ' ')
         << topic.title << "\n";
     before = &topic;

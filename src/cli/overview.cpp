@@ -58,7 +58,7 @@ Answer
   -v, -vv                  print more, print everything
 
 All flags: loaderscope run --help-all
-Guides: loaderscope help workers, loaderscope help gpu-utilization
+Guides: loaderscope help workers, loaderscope help gpu-utilisation
 )";
 
 const CLI::App* root_of(const CLI::App& app) {

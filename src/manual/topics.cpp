@@ -60,14 +60,20 @@ constexpr TopicPlace kPlaces[] = {
 };
 
 constexpr TopicAlias kAliases[] = {
-    {"answer", "start"},         {"own-loader", "gpu-utilisation"},
-    {"settings", "workers"},     {"scale", "larger-job"},
-    {"trust", "proof"},          {"pages", "results"},
-    {"nsight", "results"},       {"peers", "engines"},
-    {"commands", "loaderscope"}, {"findings", "words"},
+    {"answer", "start"},
+    {"own-loader", "gpu-utilisation"},
+    {"settings", "workers"},
+    {"scale", "larger-job"},
+    {"trust", "proof"},
+    {"pages", "results"},
+    {"nsight", "results"},
+    {"peers", "engines"},
+    {"commands", "loaderscope"},
+    {"findings", "words"},
+    {"gpu-utilization", "gpu-utilisation"},
 };
 
-Topic topic_of(const EmbeddedFile& file, TopicSection section) {
+Topic make_topic(const EmbeddedFile& file, TopicSection section) {
   Topic topic;
   topic.text = file.name == kMetrics ? std::string_view(metrics_page()) : file.content;
   topic.section = section;
@@ -88,12 +94,12 @@ std::vector<Topic> all_topics() {
   const std::span<const EmbeddedFile> files = manual_files();
   for (const TopicPlace& place : kPlaces) {
     for (const EmbeddedFile& file : files)
-      if (has_name(file, place.name)) topics.push_back(topic_of(file, place.section));
+      if (has_name(file, place.name)) topics.push_back(make_topic(file, place.section));
   }
   for (const EmbeddedFile& file : files) {
     if (std::none_of(std::begin(kPlaces), std::end(kPlaces),
                      [&](const TopicPlace& place) { return has_name(file, place.name); }))
-      topics.push_back(topic_of(file, TopicSection::kReference));
+      topics.push_back(make_topic(file, TopicSection::kReference));
   }
   return topics;
 }
@@ -113,7 +119,7 @@ std::span<const Topic> topic_table() {
 
 std::span<const TopicAlias> topic_aliases() { return kAliases; }
 
-std::string_view heading_of(TopicSection section) {
+std::string_view section_heading(TopicSection section) {
   switch (section) {
     case TopicSection::kStart:
       return "Start here";

@@ -28,7 +28,7 @@ struct TopicAlias {
 
 std::span<const Topic> topic_table();  // by section, guides in the order of the manual
 std::span<const TopicAlias> topic_aliases();
-std::string_view heading_of(TopicSection section);
+std::string_view section_heading(TopicSection section);
 
 // Takes the name of a topic or an alias. Returns null if no topic has it.
 const Topic* find_topic(std::string_view name);

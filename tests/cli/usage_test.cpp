@@ -178,7 +178,7 @@ TEST(Usage, TheManualIsShownByTopicAndTheFlagsByCommand) {
   const Ended topic = run_binary({"help", "workers"});
   EXPECT_EQ(topic.exit_code, 0);
   EXPECT_THAT(topic.out, StartsWith("# How many DataLoader workers do I need?\n\n"));
-  EXPECT_EQ(run_binary({"help", "settings"}).out, topic.out);  // its name in earlier versions
+  EXPECT_EQ(run_binary({"help", "settings"}).out, topic.out);  // an old name
   EXPECT_EQ(run_binary({"help", "run"}).out, run_binary({"run", "--help"}).out);
   EXPECT_EQ(run_binary({"help", "data", "make"}).out, run_binary({"data", "make", "--help"}).out);
   expect_complaint({"help", "wrkers"}, 64, "; did you mean 'workers'?");
