@@ -109,7 +109,7 @@ TEST_F(DefaultAnswer, NamesRankThatHoldsUpTheOthers) {
 // The same number in the fix, in what-if and in what --try runs.
 TEST_F(DefaultAnswer, PromisesWhatWhatIfPredicts) {
   const TestFolder folder;
-  const std::string result = folder.path() + "/r.json";
+  const std::string result = folder.path("r.json");
   const Ended run = model({"--cost", "decode=0.8ms", "--compute", "36ms", "--workers", "1",
                            "--batch-size", "64", "--json", result});
   static const std::regex figures("num_workers=2\\)\\s+([0-9,]+) -> about ([0-9,]+) samples/s");
@@ -136,7 +136,7 @@ TEST_F(DefaultAnswer, GrowsWithEachVerboseFlag) {
 
 TEST_F(DefaultAnswer, IsTheSameOfSavedResult) {
   const TestFolder folder;
-  const std::string result = folder.path() + "/r.json";
+  const std::string result = folder.path("r.json");
   const Ended run = model({"--cost", "decode=0.8ms", "--compute", "36ms", "--json", result});
   EXPECT_EQ(answer({"report", result}).out, run.out);
 }

@@ -112,7 +112,7 @@ std::optional<Candidate> per_batch_overhead(const FindingInput& facts) {
                   "({})",
                   format_percent(spent), per_batch_words(facts)),
       {larger},
-      loader_words(facts.record, {"batch_size={}"}) + ", where the training allows it"};
+      loader_words(facts.record, {"batch_size={}"}) + ", if the training allows it"};
   candidate.to_run = {larger.front()};
   return candidate;
 }

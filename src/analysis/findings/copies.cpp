@@ -108,7 +108,7 @@ std::optional<Candidate> copy_not_overlapped(const FindingInput& facts) {
       trains_itself(facts.config)
           ? ""
           : fmt::format(" (--copy {})", name_of(facts.config.trainer.copy.value));
-  return Candidate{fmt::format("the device computes nothing while it copies{}{}: {} of the time",
+  return Candidate{fmt::format("the device is idle during copies{}{}: {} of the time",
                                rate_words(facts), how, format_percent(facts.share(Cause::h2d))),
                    with_overlap(facts, {}),
                    "copy the next batch ahead: with torch.cuda.stream(side): batch.to(device, "

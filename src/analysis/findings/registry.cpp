@@ -191,7 +191,7 @@ std::span<const FindingRow> finding_table() {
        kReader,
        false,
        kIsOfGpu},
-      {{"copy-not-overlapped", "The device computes nothing while it copies."},
+      {{"copy-not-overlapped", "The device is idle during copies."},
        copy_not_overlapped,
        kTime,
        hidden_by_overlap,

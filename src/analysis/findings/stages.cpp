@@ -17,7 +17,7 @@ namespace {
 
 // What is declared takes its time without images, transforms or tensors to make cheaper.
 std::string declared_words(Stage stage) {
-  return fmt::format("a faster {}; what it takes here is declared (--cost)", name_of(stage));
+  return fmt::format("speed up {}, whose time is declared by --cost", name_of(stage));
 }
 
 std::optional<Candidate> slow_stage(const FindingInput& facts, Cause cause, Stage stage,
@@ -223,7 +223,7 @@ std::optional<Candidate> slow_trainer(const FindingInput& facts) {
     return candidate;
   }
   candidate.evidence = fmt::format(
-      "a batch is there and the trainer is slow to use it {} of the time, {}",
+      "a batch is ready and the trainer is slow to use it {} of the time, {}",
       format_percent(facts.share(Cause::launch)), waited_each_step(facts, Cause::launch));
   if (facts.config.trainer.in_flight == 1) {
     candidate.options.push_back({{"in-flight", "2"}});

@@ -148,7 +148,7 @@ std::optional<Candidate> storage_latency(const FindingInput& facts) {
   const std::string requests = requests_words(facts);
   candidate.evidence = fmt::format(
       "reads wait {} each{}: {} of the time{}", format_duration(mean_of(facts.stages[Stage::read])),
-      requests.empty() ? " for the first byte and " + reads_at_once(facts) : "",
+      requests.empty() ? " for their first byte, and only " + reads_at_once(facts) : "",
       format_percent(facts.share(Cause::read)), requests);
   candidate.evidence += probed_storage_words(facts);
   candidate.ranges = {more_workers(facts)};
@@ -235,14 +235,14 @@ std::optional<Candidate> decompression(const FindingInput& facts) {
   if (part < kNoticeableUnpacking) return std::nullopt;
   const std::string how = facts.named(name_of(Stage::read_decompress));
   return Candidate{
-      fmt::format("unpacking what is stored{} takes {} each, {} of reading: {} of the time",
+      fmt::format("decompression{} takes {} each, {} of reading: {} of the time",
                   how.empty() ? "" : " (" + how + ")", format_duration(mean_of(unpack)),
                   format_percent(part), format_percent(facts.share(Cause::read))),
       {{{"read.decompress.speed", "4"}}},
       facts.config.has_data() && facts.is_packed()
           ? "store the shards as they are (JPEG and PNG are compressed already), or with zstd or "
             "lz4, which are unpacked several times faster than gzip"
-          : "store with zstd or lz4 in place of gzip, and images not packed a second time"};
+          : "store with zstd or lz4 in place of gzip; do not compress JPEGs again"};
 }
 
 std::optional<Candidate> cold_cache(const FindingInput& facts) {

@@ -258,7 +258,7 @@ std::optional<Candidate> whole_batch_tasks(const FindingInput& facts) {
                   plural(config.loader.num_workers, "worker"), format_percent(waits)),
       {{{"task", "sample"},
         number("prefetch-depth", config.loader.prefetch_factor * config.loader.num_workers)}},
-      "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
+      "a loader whose workers share the samples of a batch (DALI, FFCV)"};
 }
 
 std::optional<Candidate> too_many_workers(const FindingInput& facts) {
@@ -288,7 +288,7 @@ std::optional<Candidate> workers_restarted(const FindingInput& facts) {
   const RunConfig& config = facts.config;
   if (config.loader.persistent_workers || config.loader.num_workers == 0) return std::nullopt;
   if (facts.share(Why::epoch) < kMinReportedShare || !starts_take_time(facts)) return std::nullopt;
-  return Candidate{fmt::format("every epoch begins with new workers and an empty window: {} of the "
+  return Candidate{fmt::format("each epoch starts new workers and has no batches ready: {} of the "
                                "time{}",
                                format_percent(facts.share(Why::epoch)), start_words(facts)),
                    {{{"persistent-workers", "true"}}},

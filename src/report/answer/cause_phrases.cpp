@@ -121,6 +121,16 @@ std::string_view finding_phrase(std::string_view finding, const RunRecord& recor
   return found == std::end(kFindingPhrases) ? std::string_view() : found->phrase;
 }
 
+std::optional<Cause> cause_of_finding(std::string_view finding) {
+  constexpr std::pair<std::string_view, Cause> kOfStages[] = {{"decode-bound", Cause::decode},
+                                                              {"augment-bound", Cause::augment},
+                                                              {"collate-bound", Cause::collate},
+                                                              {"own-code", Cause::opaque}};
+  for (const auto& [id, cause] : kOfStages)
+    if (id == finding) return cause;
+  return std::nullopt;
+}
+
 void shorten_phrase(std::string& headline) {
   constexpr std::pair<std::string_view, std::string_view> kShorter[] = {
       {"copying batches to the GPU is too slow", "copies to it are too slow"},

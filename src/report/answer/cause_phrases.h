@@ -1,6 +1,7 @@
 // Causes in everyday words, for line 1 of an answer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ std::string_view finding_phrase(std::string_view finding, const RunRecord& recor
 
 // Replaces the long phrases of line 1 by short ones: "pinning batches is too slow".
 void shorten_phrase(std::string& headline);
+
+// The stage that a finding such as decode-bound is about. Empty for other findings.
+std::optional<Cause> cause_of_finding(std::string_view finding);
 
 // "GPU", "GPUs" or "Training": who waits.
 std::string who_waits(const RunRecord& record);

@@ -6,6 +6,7 @@
 
 #include "analysis/findings/frameworks.h"
 #include "loaderscope/findings.h"
+#include "report/answer/cause_phrases.h"
 #include "report/answer/plain_figures.h"
 #include "settings/engine_table.h"
 #include "settings/environment_changes.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxAdvice = 140;  // letters: two lines
 constexpr std::size_t kMaxWhy = 140;
+constexpr double kMinNamedGain = 0.05;  // of the rate
 
 std::string lower_first(std::string text) {
   if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[0])) != 0 &&
@@ -56,7 +58,9 @@ bool is_gain_known(const Analysis& analysis, const Finding& finding) {
          (!analysis.fit || analysis.fit->can_predict());
 }
 
+// A finding about a stage gives its own reason.
 const Finding& cause_of_fix(const Analysis& analysis, const Finding& fix) {
+  if (cause_of_finding(fix.id)) return fix;
   const auto about = std::find_if(analysis.findings.begin(), analysis.findings.end(),
                                   [&](const Finding& one) { return one.id == fix.cause; });
   return about == analysis.findings.end() ? fix : *about;
@@ -81,7 +85,7 @@ std::string_view about_word(const Analysis& analysis) {
 
 std::string short_advice(const std::string& advice) {
   std::string text = advice;
-  for (const std::string_view between : {"; ", ", or ", " (", ": "}) {
+  for (const std::string_view between : {"; ", ", or ", ", if ", " (", ": "}) {
     if (text.size() <= kMaxAdvice) return text;
     const std::size_t at = text.find(between);
     if (at != text.npos && at > 12) text.resize(at);
@@ -114,9 +118,8 @@ AnswerLine fix_line_of(const RunRecord& record, const Analysis& analysis, const 
 
 std::string why_of(const Analysis& analysis, const Finding& fix) {
   const Finding& cause = cause_of_fix(analysis, fix);
-  std::string text = plain_figures(cause.evidence);
-  if (text.size() > kMaxWhy)
-    if (const std::size_t at = text.rfind("; ", kMaxWhy); at != text.npos) text.resize(at);
+  // Further clauses have details, which -v prints.
+  std::string text = plain_figures(cause.evidence.substr(0, cause.evidence.find("; ")));
   if (text.size() <= kMaxWhy && !has_technical_word(text)) return text;
   for (const FindingRow& row : finding_table())
     if (row.row.name == cause.id) return lower_first(without_stop(std::string(row.row.help)));
@@ -130,7 +133,8 @@ std::string also_of(const RunRecord& record, const Analysis& analysis, const Fin
     if (!finding.is_worth_doing() && finding.waited <= 0) continue;
     if (!finding.has_setting()) {
       std::string text = plain_figures(short_advice(finding.pytorch));
-      if (is_gain_known(analysis, finding) && finding.changes.size() == 1)
+      if (is_gain_known(analysis, finding) && finding.changes.size() == 1 &&
+          finding.gain() >= kMinNamedGain)
         if (const auto speed = speedup_of(finding.changes.front()); speed && speed->factor == 2)
           text += fmt::format("; {} twice as fast gives {} samples/s", name_of(speed->stage),
                               plain_rate(finding.rate_after));

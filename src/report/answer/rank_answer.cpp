@@ -135,10 +135,10 @@ std::optional<Answer> answer_slow_rank(const RunRecord& record, const Analysis& 
   answer.tone = LineTone::bad;
   std::string who = words_of_ranks(slow);
   who[0] = 'R';
-  answer.headline =
-      fmt::format("{} {} up all {} {}: they wait {} of the time for its {}", who,
-                  is_one ? "holds" : "hold", record.ranks.size(),
-                  analysis.has_busy ? "GPUs" : "ranks", whole_percent(waits), cause_noun(cause));
+  answer.headline = fmt::format(
+      "{} {} up {} {}: they wait {} of the time for its {}", who, is_one ? "holds" : "hold",
+      record.ranks.size() == 2 ? "both" : fmt::format("all {}", record.ranks.size()),
+      analysis.has_busy ? "GPUs" : "ranks", whole_percent(waits), cause_noun(cause));
   if (!is_one)
     answer.headline =
         fmt::format("{} hold up the others, which wait {} of the time", who, whole_percent(waits));

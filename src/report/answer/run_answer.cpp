@@ -63,6 +63,8 @@ std::string phrase_of_run(const RunRecord& record, const Analysis& analysis, con
   if (fix != nullptr) {
     if (const std::string_view said = finding_phrase(fix->id, record); !said.empty())
       return std::string(said);
+    if (const std::optional<Cause> cause = cause_of_finding(fix->id))
+      return cause_phrase(*cause, record, analysis.account);
     if (const std::string_view said = finding_phrase(fix->cause, record); !said.empty())
       return std::string(said);
     if (fix->removes && fix->has_figures())
@@ -199,11 +201,11 @@ void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
       if (!finding.is_ceiling || !finding.has_figures()) continue;
       const bool is_far = finding.rate_after > 100 * finding.rate_before;
       answer.first.push_back(
-          {"Why", fmt::format("training takes {} samples/s, and the loader could give {}", rate,
+          {"Why", fmt::format("training uses {} samples/s, and the loader could give {}", rate,
                               is_far ? "far more" : plain_rate(finding.rate_after))});
       return;
     }
-    answer.first.push_back({"Why", fmt::format("training takes {} samples/s", rate)});
+    answer.first.push_back({"Why", fmt::format("training uses {} samples/s", rate)});
     return;
   }
   if (is_contention_of_others(verdict)) {

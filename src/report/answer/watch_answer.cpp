@@ -187,7 +187,7 @@ LineTone tone_of_watch(const Watch& watch) {
   if (watch.limit == Limit::trainer) return LineTone::good;
   if (watch.limit == Limit::unknown) return LineTone::plain;
   return watch.limit == Limit::hang || watch.waits.share >= kMuchWaiting ? LineTone::bad
-                                                                             : LineTone::warning;
+                                                                         : LineTone::warning;
 }
 
 }  // namespace

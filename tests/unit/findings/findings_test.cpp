@@ -985,7 +985,7 @@ TEST(Findings, ThreadPoolsInWorkersTakeTheirCores) {
 TEST(Findings, OfADeclaredCostSpeakOfNoImages) {
   RunRecord record = run(COMPUTE "workers = 16\ncost = decode=40ms");
   EXPECT_EQ(find(findings_of(record), "decode-bound")->pytorch,
-            "a faster decode; what it takes here is declared (--cost)");
+            "speed up decode, whose time is declared by --cost");
   record.config.declared.cost = {};
   EXPECT_TRUE(
       find(findings_of(record), "decode-bound")->pytorch.starts_with("store smaller images"));
