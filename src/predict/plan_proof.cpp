@@ -49,7 +49,8 @@ ProofCase whole_loader(const RunConfig& config, const std::string& name) {
 
 ProofCase deeper_window(const RunConfig& config) {
   const bool samples = config.loader.task == TaskShape::sample;
-  const std::int64_t window = samples ? config.loader.prefetch_depth : config.loader.prefetch_factor;
+  const std::int64_t window =
+      samples ? config.loader.prefetch_depth : config.loader.prefetch_factor;
   return knocked_out(
       fmt::format("a window {} times as deep", kDeeper), {},
       {{samples ? "prefetch-depth" : "prefetch-factor", std::to_string(kDeeper * window)}});

@@ -25,8 +25,8 @@ double share(Nanos part, const Account& account) {
 
 Bytes memory_with(const RunConfig& base, std::string_view setting, std::int64_t depth) {
   RunConfig config = base;
-  (setting == "prefetch-depth" ? config.loader.prefetch_depth : config.loader.prefetch_factor).value =
-      depth;
+  (setting == "prefetch-depth" ? config.loader.prefetch_depth : config.loader.prefetch_factor)
+      .value = depth;
   const LoaderPlan plan(config);
   return plan.host_bytes() * plan.ranks;
 }

@@ -27,7 +27,8 @@ void check_counts(const RunConfig& c) {
   require_range(c, "num-workers", c.loader.num_workers, 0, 65536);
   require_range(c, "prefetch-factor", c.loader.prefetch_factor, 1, kMany);
   require_range(c, "queue-depth", c.data.queue_depth, c.data.queue_depth.given ? 1 : 0, 1024);
-  require_range(c, "prefetch-depth", c.loader.prefetch_depth, c.loader.prefetch_depth.given ? 1 : 0, kMany);
+  require_range(c, "prefetch-depth", c.loader.prefetch_depth, c.loader.prefetch_depth.given ? 1 : 0,
+                kMany);
   require_range(c, "in-flight", c.trainer.in_flight, 1, std::int64_t{1} << 16);
   require_range(c, "ranks", c.trainer.ranks, 1, std::int64_t{1} << 20);
   require_range(c, "launches", c.trainer.launches, 1, 1'000'000);

@@ -57,7 +57,7 @@ std::string watch_headline(const Watch& watch) {
                            whole_percent(watch.waits.share));
       break;
     case Limit::unknown:
-    case Limit::standing:
+    case Limit::hang:
       break;
   }
   return watch.sentence.empty() ? "Cannot tell what the job waits for"
@@ -186,7 +186,7 @@ LineTone tone_of_watch(const Watch& watch) {
   constexpr double kMuchWaiting = 0.2;
   if (watch.limit == Limit::trainer) return LineTone::good;
   if (watch.limit == Limit::unknown) return LineTone::plain;
-  return watch.limit == Limit::standing || watch.waits.share >= kMuchWaiting ? LineTone::bad
+  return watch.limit == Limit::hang || watch.waits.share >= kMuchWaiting ? LineTone::bad
                                                                              : LineTone::warning;
 }
 

@@ -113,9 +113,11 @@ TEST(Counterfactual, HoldsWhatItDoesNotName) {
 TEST(Counterfactual, HoldsTheWindowOfSampleTasks) {
   const std::string task = kTask;
   EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}}).loader.prefetch_depth, 4);
-  EXPECT_EQ(held(task + "workers = 2\nprefetch = 3", {{"num-workers", "8"}}).loader.prefetch_depth, 6);
-  EXPECT_EQ(
-      held(task + "workers = 2", {{"num-workers", "8"}, {"prefetch-depth", "9"}}).loader.prefetch_depth, 9);
+  EXPECT_EQ(held(task + "workers = 2\nprefetch = 3", {{"num-workers", "8"}}).loader.prefetch_depth,
+            6);
+  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}, {"prefetch-depth", "9"}})
+                .loader.prefetch_depth,
+            9);
   EXPECT_EQ(held(task + "workers = 2", {{"prefetch-factor", "4"}}).loader.prefetch_depth,
             8);  // it is named
   EXPECT_EQ(

@@ -56,9 +56,11 @@ TEST(Resolve, WithoutWorkersTheTrainerMakesBatches) {
 }
 
 TEST(Resolve, TheWindowOfSampleTasksFollowsPrefetchAndWorkers) {
-  EXPECT_EQ(
-      resolved({{"task", "sample"}, {"prefetch", "3"}, {"workers", "5"}}).config.loader.prefetch_depth, 15);
-  EXPECT_EQ(resolved({{"task", "sample"}, {"prefetch-depth", "7"}}).config.loader.prefetch_depth, 7);
+  EXPECT_EQ(resolved({{"task", "sample"}, {"prefetch", "3"}, {"workers", "5"}})
+                .config.loader.prefetch_depth,
+            15);
+  EXPECT_EQ(resolved({{"task", "sample"}, {"prefetch-depth", "7"}}).config.loader.prefetch_depth,
+            7);
 }
 
 TEST(Resolve, PinMemoryIsAMemoryMode) {
