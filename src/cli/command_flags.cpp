@@ -6,6 +6,13 @@
 
 namespace loaderscope {
 
+void add_detail(CLI::App& app, DetailFlags& flags) {
+  app.add_flag("-v,--verbose", flags.verbose, std::string(kVerbose.help));
+  app.add_option("--summary", flags.summary, std::string(kSummary.help))
+      ->type_name(std::string(kSummary.value_name))
+      ->take_last();
+}
+
 CommandFlags::CommandFlags(CLI::App& app, std::span<const CommandFlag> flags) {
   for (const CommandFlag& flag : flags) {
     std::string names = "--" + std::string(flag.name);

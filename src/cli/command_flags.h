@@ -31,6 +31,13 @@ inline constexpr CommandFlag kMachineFlag = {
     "Take this machine's ceilings of this profile, saved by 'probe --json', instead of that of "
     "'probe --save'; none: of no profile."};
 
+// -v and --summary of a command that reads no scenario.
+struct DetailFlags {
+  int verbose = 0;      // number of -v
+  std::string summary;  // --summary, or ""
+};
+void add_detail(CLI::App& app, DetailFlags& flags);
+
 class CommandFlags {
  public:
   // `app` and `flags` must outlive this.

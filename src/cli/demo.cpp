@@ -1,6 +1,4 @@
 // loaderscope demo
-#include <CLI/CLI.hpp>
-
 #include <array>
 #include <cstdio>
 #include <string>

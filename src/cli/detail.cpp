@@ -1,7 +1,5 @@
 #include "cli/detail.h"
 
-#include <CLI/CLI.hpp>
-
 #include <cstdlib>
 #include <string_view>
 
@@ -24,13 +22,6 @@ bool is_full_by_environment() {
 }
 
 }  // namespace
-
-void add_detail(CLI::App& app, DetailFlags& flags) {
-  app.add_flag("-v,--verbose", flags.verbose, std::string(kVerbose.help));
-  app.add_option("--summary", flags.summary, std::string(kSummary.help))
-      ->type_name(std::string(kSummary.value_name))
-      ->take_last();
-}
 
 void set_detail(ReportStyle& style, const DetailFlags& flags) {
   const bool full =

@@ -8,13 +8,6 @@
 
 namespace loaderscope {
 
-// The flags of a command that reads no scenario.
-struct DetailFlags {
-  int verbose = 0;      // number of -v
-  std::string summary;  // --summary, or ""
-};
-void add_detail(CLI::App& app, DetailFlags& flags);
-
 // The style of standard output for an answer. LOADERSCOPE_SUMMARY sets what --summary does not.
 // Throws UsageError for a word other than compact and full.
 ReportStyle answer_style(const DetailFlags& flags);

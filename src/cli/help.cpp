@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <sstream>
 
 #include "cli/command.h"
 #include "cli/output.h"
@@ -13,6 +15,61 @@ namespace loaderscope {
 namespace {
 
 using manual::Topic;
+
+constexpr std::size_t kColumns = 80;
+constexpr std::size_t kFlagColumns = 27;
+constexpr std::size_t kManyFlags = 20;
+
+const CLI::App* root_of(const CLI::App& app) {
+  const CLI::App* root = &app;
+  while (root->get_parent() != nullptr) root = root->get_parent();
+  return root;
+}
+
+std::set<std::string> flags_of_run(const CLI::App& command) {
+  std::set<std::string> names;
+  for (const CLI::App* app : root_of(command)->get_subcommands({}))
+    if (app->get_name() == "run")
+      for (const CLI::Option* option : app->get_options())
+        for (const std::string& name : option->get_lnames()) names.insert(name);
+  return names;
+}
+
+std::string flag_text(const CLI::Option& option) {
+  std::string text;
+  for (const std::string& name : option.get_snames()) text += "-" + name;
+  for (const std::string& name : option.get_lnames()) text += (text.empty() ? "--" : ", --") + name;
+  const std::string type = option.get_type_name();
+  return type.empty() ? text : text + " " + type;
+}
+
+// The first sentence on lines that begin at the column of the sentences.
+std::string flag_lines(const std::string& flag, std::string help) {
+  if (const std::size_t stop = help.find(". "); stop != help.npos) help.resize(stop + 1);
+  if (!help.empty() && help.back() == '.') help.pop_back();
+  std::string result, line = "  " + flag;
+  if (line.size() + 2 > kFlagColumns) {
+    result = line + "\n";
+    line.clear();
+  }
+  line.resize(kFlagColumns, ' ');
+  std::istringstream words(help);
+  bool is_empty = true;
+  for (std::string word; words >> word; is_empty = false) {
+    if (!is_empty && line.size() + 1 + word.size() > kColumns) {
+      result += line + "\n";
+      line.assign(kFlagColumns, ' ');
+      is_empty = true;
+    }
+    line += (is_empty ? "" : " ") + word;
+  }
+  return result + line + "\n";
+}
+
+std::string name_with_parents(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? app.get_name() : name_with_parents(*parent) + " " + app.get_name();
+}
 
 const CLI::App* find_command(const CLI::App& parent, const std::string& name) {
   for (const CLI::App* command : parent.get_subcommands({})) {
@@ -78,6 +135,42 @@ ExitCode help(const std::vector<std::string>& words, const CLI::App& root) {
 }
 
 }  // namespace
+
+std::string short_help(const CLI::App& command) {
+  if (command.get_name() == "run") return std::string(kRunHelp);
+  if (command.get_parent() == nullptr) return std::string(kOverview);
+  const std::set<std::string> of_run = flags_of_run(command);
+  std::string own, positionals;
+  std::size_t left_out = 0;
+  std::vector<const CLI::Option*> options = command.get_options();
+  const auto is_of_run = [&](const CLI::Option* option) {
+    const auto& names = option->get_lnames();
+    return !names.empty() && of_run.contains(names.front());
+  };
+  const bool measures = static_cast<std::size_t>(
+                            std::count_if(options.begin(), options.end(), is_of_run)) > kManyFlags;
+  for (const CLI::Option* option : options) {
+    if (option->get_positional()) {
+      positionals += " [" + option->get_name(true) + "]";
+      own += flag_lines(option->get_name(true), option->get_description());
+    } else if (measures && is_of_run(option)) {
+      ++left_out;
+    } else if (!option->get_group().empty() &&
+               option->get_lnames() != std::vector<std::string>{"help-all"}) {
+      own += flag_lines(flag_text(*option), option->get_description());
+    }
+  }
+  const std::string name = name_with_parents(command);
+  std::string text = command.get_description() + "\n\nUsage: " + name;
+  const std::vector<const CLI::App*> parts = command.get_subcommands({});
+  text += (parts.empty() ? "" : " COMMAND") + positionals + " [FLAGS]";
+  text += command.get_option_no_throw("--command") != nullptr ? " [-- PROGRAM ...]\n" : "\n";
+  for (const CLI::App* part : parts) text += flag_lines(part->get_name(), part->get_description());
+  if (!own.empty()) text += "\nFlags\n" + own;
+  if (left_out > 0)
+    text += "\nIt also takes the flags of the loader that is measured: loaderscope run --help\n";
+  return text + "\nMore on each flag: " + name + " --help-all\n";
+}
 
 Action declare_help(CLI::App& app) {
   const auto words = std::make_shared<std::vector<std::string>>();

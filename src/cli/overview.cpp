@@ -1,20 +1,45 @@
 #include "cli/overview.h"
 
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
-#include <set>
-#include <sstream>
-#include <vector>
-
 namespace loaderscope {
-namespace {
 
-constexpr std::size_t kColumns = 80;
-constexpr std::size_t kFlagColumns = 27;
-constexpr std::size_t kManyFlags = 20;
+const std::string_view kOverview =
+    R"(loaderscope finds out why a GPU waits for its data, and what to change.
 
-constexpr std::string_view kRunHelp = R"(Measure one configuration and say what the GPU waits for.
+Start here
+  loaderscope run -- python train.py      why does my GPU wait?
+  loaderscope tune -- python train.py     how many workers do I need?
+  loaderscope demo                        ten seconds, no data or GPU needed
+
+Measure
+  run         a training program, or the built-in loader
+  watch       a job that is already running
+  diagnose    a trace of nsys, torch.profiler or py-spy
+  probe       this machine: storage, decoding, memory, links
+
+Choose
+  tune        find the smallest settings that are as fast as the best
+  sweep       measure a grid of settings
+  what-if     predict a run with other settings
+  plan        predict a job of many ranks and hosts
+
+Guard
+  compare     find out whether a change makes loading slower
+  ci          write the workflow that does this for pull requests
+  selftest    check that known delays are found on this machine
+
+Show
+  report      show a saved result in another form
+  merge       combine the results of several hosts
+  explain     explain a word of an answer
+  list        list formats, devices, findings and other families
+
+Prepare
+  data        make, pack or describe a data set
+
+Flags: loaderscope COMMAND --help     Guides: loaderscope help
+)";
+
+const std::string_view kRunHelp = R"(Measure one configuration and say what the GPU waits for.
 
 Examples
   loaderscope run -- python train.py              your program, unedited
@@ -60,131 +85,5 @@ Answer
 All flags: loaderscope run --help-all
 Guides: loaderscope help workers, loaderscope help gpu-utilisation
 )";
-
-const CLI::App* root_of(const CLI::App& app) {
-  const CLI::App* root = &app;
-  while (root->get_parent() != nullptr) root = root->get_parent();
-  return root;
-}
-
-std::set<std::string> flags_of_run(const CLI::App& command) {
-  std::set<std::string> names;
-  for (const CLI::App* app : root_of(command)->get_subcommands({}))
-    if (app->get_name() == "run")
-      for (const CLI::Option* option : app->get_options())
-        for (const std::string& name : option->get_lnames()) names.insert(name);
-  return names;
-}
-
-std::string flag_text(const CLI::Option& option) {
-  std::string text;
-  for (const std::string& name : option.get_snames()) text += "-" + name;
-  for (const std::string& name : option.get_lnames()) text += (text.empty() ? "--" : ", --") + name;
-  const std::string type = option.get_type_name();
-  return type.empty() ? text : text + " " + type;
-}
-
-// The first sentence on lines that begin at the column of the sentences.
-std::string flag_lines(const std::string& flag, std::string help) {
-  if (const std::size_t stop = help.find(". "); stop != help.npos) help.resize(stop + 1);
-  if (!help.empty() && help.back() == '.') help.pop_back();
-  std::string result, line = "  " + flag;
-  if (line.size() + 2 > kFlagColumns) {
-    result = line + "\n";
-    line.clear();
-  }
-  line.resize(kFlagColumns, ' ');
-  std::istringstream words(help);
-  bool is_empty = true;
-  for (std::string word; words >> word; is_empty = false) {
-    if (!is_empty && line.size() + 1 + word.size() > kColumns) {
-      result += line + "\n";
-      line.assign(kFlagColumns, ' ');
-      is_empty = true;
-    }
-    line += (is_empty ? "" : " ") + word;
-  }
-  return result + line + "\n";
-}
-
-std::string name_with_parents(const CLI::App& app) {
-  const CLI::App* parent = app.get_parent();
-  return parent == nullptr ? app.get_name() : name_with_parents(*parent) + " " + app.get_name();
-}
-
-}  // namespace
-
-const std::string_view kOverview =
-    R"(loaderscope finds out why a GPU waits for its data, and what to change.
-
-Start here
-  loaderscope run -- python train.py      why does my GPU wait?
-  loaderscope tune -- python train.py     how many workers do I need?
-  loaderscope demo                        ten seconds, no data or GPU needed
-
-Measure
-  run         a training program, or the built-in loader
-  watch       a job that is already running
-  diagnose    a trace of nsys, torch.profiler or py-spy
-  probe       this machine: storage, decoding, memory, links
-
-Choose
-  tune        find the smallest settings that are as fast as the best
-  sweep       measure a grid of settings
-  what-if     predict a run with other settings
-  plan        predict a job of many ranks and hosts
-
-Guard
-  compare     find out whether a change makes loading slower
-  ci          write the workflow that does this for pull requests
-  selftest    check that known delays are found on this machine
-
-Show
-  report      show a saved result in another form
-  merge       combine the results of several hosts
-  explain     explain a word of an answer
-  list        list formats, devices, findings and other families
-
-Prepare
-  data        make, pack or describe a data set
-
-Flags: loaderscope COMMAND --help     Guides: loaderscope help
-)";
-
-std::string short_help(const CLI::App& command) {
-  if (command.get_name() == "run") return std::string(kRunHelp);
-  if (command.get_parent() == nullptr) return std::string(kOverview);
-  const std::set<std::string> of_run = flags_of_run(command);
-  std::string own, positionals;
-  std::size_t left_out = 0;
-  std::vector<const CLI::Option*> options = command.get_options();
-  const auto is_of_run = [&](const CLI::Option* option) {
-    const auto& names = option->get_lnames();
-    return !names.empty() && of_run.contains(names.front());
-  };
-  const bool measures = static_cast<std::size_t>(
-                            std::count_if(options.begin(), options.end(), is_of_run)) > kManyFlags;
-  for (const CLI::Option* option : options) {
-    if (option->get_positional()) {
-      positionals += " [" + option->get_name(true) + "]";
-      own += flag_lines(option->get_name(true), option->get_description());
-    } else if (measures && is_of_run(option)) {
-      ++left_out;
-    } else if (!option->get_group().empty() &&
-               option->get_lnames() != std::vector<std::string>{"help-all"}) {
-      own += flag_lines(flag_text(*option), option->get_description());
-    }
-  }
-  const std::string name = name_with_parents(command);
-  std::string text = command.get_description() + "\n\nUsage: " + name;
-  const std::vector<const CLI::App*> parts = command.get_subcommands({});
-  text += (parts.empty() ? "" : " COMMAND") + positionals + " [FLAGS]";
-  text += command.get_option_no_throw("--command") != nullptr ? " [-- PROGRAM ...]\n" : "\n";
-  for (const CLI::App* part : parts) text += flag_lines(part->get_name(), part->get_description());
-  if (!own.empty()) text += "\nFlags\n" + own;
-  if (left_out > 0)
-    text += "\nIt also takes the flags of the loader that is measured: loaderscope run --help\n";
-  return text + "\nMore on each flag: " + name + " --help-all\n";
-}
 
 }  // namespace loaderscope

@@ -10,10 +10,11 @@ class App;
 
 namespace loaderscope {
 
-extern const std::string_view kOverview;  // of `loaderscope` without words
+extern const std::string_view kOverview;  // printed by `loaderscope` without words
+extern const std::string_view kRunHelp;   // printed by `loaderscope run --help`
 
-// The flags that a user of `command` needs most, in at most 80 lines and columns. The flags of the
-// configuration that is measured stand in `run --help`.
-std::string short_help(const CLI::App& command);
+// The flags of `command` in at most 80 columns, with the first sentence of each. Leaves out the
+// flags that it shares with `run`.
+std::string short_help(const CLI::App& command);  // src/cli/help.cpp
 
 }  // namespace loaderscope

@@ -25,12 +25,12 @@ std::string id_of(std::string_view name) {
   return id;
 }
 
-// Lines that are nothing but a comment may name a metric.
+// A comment may name a metric.
 std::string without_comments(std::istream& in) {
   std::string text;
   for (std::string line; std::getline(in, line);) {
-    const std::size_t begin = line.find_first_not_of(' ');
-    if (begin == line.npos || line.compare(begin, 2, "//") != 0) text += line + "\n";
+    const bool is_comment = line.find_first_not_of(' ') == line.find("//");
+    text += line.substr(0, is_comment ? 0 : line.find("  //")) + "\n";
   }
   return text;
 }
