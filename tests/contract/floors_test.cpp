@@ -53,7 +53,8 @@ const std::vector<std::vector<Folder>>& floors() {
 
 // Folders that are one library with the folder that they stand in.
 std::string library_of(const std::string& folder) {
-  for (const std::string library : {"source", "device", "analysis", "experiment", "guest/host"}) {
+  for (const std::string library :
+       {"source", "device", "analysis", "experiment", "guest/host", "report"}) {
     if (folder.starts_with(library + '/')) return library;
   }
   return folder;

@@ -35,7 +35,7 @@ TEST(NamedCause, IsTheOneThatTheFixTakesAwayMostOf) {
   const Finding* fix = fix_of(analysis);
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->removes, Cause::startup) << changes_to_text(fix->changes);
-  EXPECT_EQ(cause_line(analysis).find("Cause: workers-restarted: every epoch begins with new"), 0U)
+  EXPECT_EQ(cause_line(analysis).find("Cause: workers-restarted: each epoch starts new"), 0U)
       << cause_line(analysis);
   EXPECT_EQ(analysis.verdict.sentence.find("what can be changed is transport"), std::string::npos)
       << analysis.verdict.sentence;
