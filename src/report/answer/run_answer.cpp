@@ -59,6 +59,18 @@ std::string undecided_phrase(const Verdict& verdict) {
   return text.empty() ? "for no known reason" : text + " is too slow";
 }
 
+// More workers compete for cores too. Line 1 then names the work that they share.
+Cause largest_making(const Account& account) {
+  Cause largest = Cause::contention;
+  Nanos most = 0;
+  for (const auto& word : Words<Cause>::table()) {
+    if (!makes_batches(word.value) || account.stall[word.value] <= most) continue;
+    most = account.stall[word.value];
+    largest = word.value;
+  }
+  return largest;
+}
+
 std::string phrase_of_run(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
   if (fix != nullptr) {
     if (const std::string_view said = finding_phrase(fix->id, record); !said.empty())
@@ -67,8 +79,11 @@ std::string phrase_of_run(const RunRecord& record, const Analysis& analysis, con
       return cause_phrase(*cause, record, analysis.account);
     if (const std::string_view said = finding_phrase(fix->cause, record); !said.empty())
       return std::string(said);
-    if (fix->removes && fix->has_figures())
-      return cause_phrase(*fix->removes, record, analysis.account);
+    if (fix->removes && fix->has_figures()) {
+      const bool is_of_cores = fix->removes == Cause::contention && fix->id == "too-few-workers";
+      const Cause cause = is_of_cores ? largest_making(analysis.account) : *fix->removes;
+      return cause_phrase(cause, record, analysis.account);
+    }
   }
   const Verdict& verdict = analysis.verdict;
   if (verdict.candidates.size() > 1) return undecided_phrase(verdict);
