@@ -59,7 +59,7 @@ std::string nearest_word(std::string_view word, const std::vector<std::string_vi
       best_continued = candidate;
     }
   }
-  return std::string(best.empty() ? best_continued : best);
+  return std::string(best_continued.empty() ? best : best_continued);
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {

@@ -141,7 +141,7 @@ Answer answer_plan(const JobPlan& plan) {
   answer.table = plan_table(plan);
   if (const std::string cost = cost_of_plan(plan); !cost.empty())
     answer.last.push_back({"Also", cost});
-  answer.last.push_back({"More", "-v, --html page.html    Learn: help scale"});
+  answer.last.push_back({"More", "-v, --html page.html    Learn: help larger-job"});
   return answer;
 }
 

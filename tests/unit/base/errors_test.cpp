@@ -20,6 +20,8 @@ TEST(NearestWord, MendsTypos) {
 
 TEST(NearestWord, CompletesBeginnings) {
   EXPECT_EQ(nearest_word("prefetch", kWords), "prefetch-factor");
+  // A prefix wins over a word of the same length.
+  EXPECT_EQ(nearest_word("tun", {"run", "tune"}), "tune");
   EXPECT_EQ(nearest_word("ba", kWords), "batch-size");
 }
 
