@@ -18,7 +18,7 @@ struct CommandFlag {
   bool repeats = false;
 };
 
-// Of every command whose answer is a table.
+// Flag of every command whose answer is a table.
 inline constexpr CommandFlag kVerbose = {"verbose", "v", "",
                                          "Print more. -vv prints everything that the result has."};
 inline constexpr CommandFlag kSummary = {
@@ -43,8 +43,9 @@ class CommandFlags {
   std::vector<std::string> texts(std::string_view name) const;
   std::string text(std::string_view name) const;  // the last one, or ""
   bool is_given(std::string_view name) const { return !texts(name).empty(); }
-  bool is_on(std::string_view name) const;  // of a switch; throws UsageError
-  int count(std::string_view name) const;   // how often a switch is on; throws UsageError
+  bool is_on(std::string_view name) const;  // state of a switch; throws UsageError
+  int count(std::string_view name) const;   // number of times that a switch is on; throws
+                                            // UsageError
 
   // The value by `parse`, or `otherwise`. Throws UsageError that names the flag.
   template <class T>

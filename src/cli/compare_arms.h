@@ -19,10 +19,10 @@ struct CompareArms {
   CompareArms(const CommandFlags& flags, const RunConfig& base,
               const std::function<bool()>& stopped);
 
-  // See compare::Context; "" of what are no refs.
+  // See compare::Context. Returns "" if the sides are no commits.
   std::string same_by_construction() const;
 
-  std::optional<CommitSides> refs;  // of those that are
+  std::optional<CommitSides> refs;  // commits, if the sides are commits
   std::array<SideSetup, 2> two;
   std::optional<SideSetup> anchor;
   bool same_flags = true;

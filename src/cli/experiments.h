@@ -1,4 +1,4 @@
-// What sweep and tune share on the command line.
+// Parts of the command line that sweep and tune share.
 #pragma once
 
 #include <functional>
@@ -43,10 +43,10 @@ class ExperimentRunner {
   std::vector<Bytes> resident_after_;  // each run
   std::string profile_;
   double fastest_ = 0;    // samples/s of a run
-  std::string ceilings_;  // what it reached of them
+  std::string ceilings_;  // shares of the ceilings that the run reached
   std::vector<std::string> profile_notes_;
   double left_shared_ = 0;  // bytes that programs left in /dev/shm
-  bool shown_ = false;      // what a program printed that failed
+  bool shown_ = false;      // the output of a failed program was printed
 };
 
 }  // namespace loaderscope

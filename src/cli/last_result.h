@@ -15,8 +15,8 @@ bool keep_last_result(const RunRecord& record, const AnyResult& result);
 // Returns true if `given` means the result that is kept for this user.
 bool is_own_last_result(const std::string& given);
 
-// Where a command finds the saved result that it was given: "last" is the one that is kept, unless
-// a file here has that name. Throws RunError where none is kept.
+// Returns the path of the saved result that a command was given. "last" is the result that
+// loaderscope kept, unless a file here has that name. Throws RunError if no result was kept.
 std::string place_of_result(const std::string& given);
 
 }  // namespace loaderscope

@@ -10,10 +10,10 @@ class App;
 
 namespace loaderscope {
 
-extern const std::string_view kOverview;  // of `loaderscope` without words
+extern const std::string_view kOverview;  // output of `loaderscope` without arguments
 
-// The flags that a user of `command` needs most, in at most 80 lines and columns. The flags of the
-// configuration that is measured stand in `run --help`.
+// Returns the flags that a user of `command` needs most, in at most 80 lines and columns. `run
+// --help` has the flags of the measured configuration.
 std::string short_help(const CLI::App& command);
 
 }  // namespace loaderscope
