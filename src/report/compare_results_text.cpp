@@ -11,7 +11,7 @@
 namespace loaderscope::compare {
 namespace {
 
-constexpr double kWorthShowing = 0.01;  // of the window, or of the time of all stages
+constexpr double kWorthShowing = 0.01;  // share of the window, or of the time of all stages
 
 struct Two {
   double a = 0, b = 0;

@@ -10,10 +10,11 @@ namespace loaderscope {
 // terminal. Words that a site would make a link of, or that name one of its users, are code.
 std::string in_markdown(std::string_view text);
 
-// As code within a line; "" of nothing. Nothing within it ends it. Not for cells: a "|" ends those.
+// Returns code within a line; "" for "". The content cannot end it. Not for cells, which a "|"
+// ends.
 std::string code_span(std::string_view text);
 
-// As lines of a shell, likewise.
+// Returns lines of a shell as a code block. The content cannot end it.
 std::string shell_block(std::string_view text);
 
 }  // namespace loaderscope

@@ -15,7 +15,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMinWait = 0.05;  // of the window
+constexpr double kMinWait = 0.05;  // share of the window
 constexpr std::size_t kMaxRows = 4;
 
 Cause largest_own_cause(const Account& account) {
