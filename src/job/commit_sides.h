@@ -22,9 +22,10 @@ class CommitSides {
 
   // Throws RunError where `ref` cannot be had or built.
   SideSetup add(const std::string& name, const std::string& ref);
-  // The same, whose first run is looked at for what it reads, unless it is built.
+  // Does the same, and traces the files that the first run reads, unless the side is built.
   SideSetup add_watched(const std::string& name, const std::string& ref);
-  // Why nothing that changed can reach the loader, behind the first run of the arm that is watched.
+  // Returns the reason why no change can affect the loader; "" if one may. Call it after the first
+  // run of the traced side.
   std::string why_unaffected(const std::string& from, const std::string& to) const;
 
   const compare::Repository& repository() const { return repository_; }

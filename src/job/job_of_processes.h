@@ -26,7 +26,7 @@ class JobOfProcesses : private StepBarrier {
   using Measure = std::function<RunRecord(const RunConfig& part)>;
   std::optional<JobAnswer> run(const Measure& measure);
 
-  void prepare(RunContext& context);  // for `measure`
+  void prepare(RunContext& context);  // sets up a context for `measure`
 
  private:
   void ready(std::int64_t step, Nanos at) override { meeting_->ready(step, at); }

@@ -21,11 +21,11 @@ class JobOfPrograms {
   // their part, and else `own`. Waits for programs that still run; once `stop` is not 0, no longer.
   std::optional<JobAnswer> bring_together(JobAnswer own, const StopSignal& stop);
 
-  void give_up(const std::string& why);  // there is no record
+  void give_up(const std::string& why);  // ends the job; no record follows
 
  private:
-  std::unique_ptr<Rendezvous> meeting_;  // null: nobody came
-  std::string failure_;                  // why
+  std::unique_ptr<Rendezvous> meeting_;  // null: no other process joined
+  std::string failure_;                  // reason for that
 };
 
 }  // namespace loaderscope

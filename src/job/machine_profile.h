@@ -18,7 +18,7 @@ std::string save_machine(const probe::Profile& profile);
 ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
                         const DataConfig& data, std::vector<std::string>& notes);
 
-// To a record of a real run.
+// Adds the rates to the record of a real run.
 void add_known_rates(const ProbedRates& rates, RunRecord& record);
 
 }  // namespace loaderscope
