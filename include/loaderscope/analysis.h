@@ -265,10 +265,9 @@ struct Analysis {
   PastPredictions past;                        // given by the caller
   std::optional<StallSplit> starved;           // result of the model; empty without a busy
   std::optional<RequiredPrefetchDepth> depth;  // result of the model; empty without a busy
-  std::optional<TargetOptions>
-      what_it_takes;               // result of the model; empty if the GPU is busy enough
-  std::vector<std::string> notes;  // facts that the run was too short to show
-  std::optional<Proof> proof;      // runs made afterwards, given by the caller
+  std::optional<TargetOptions> what_it_takes;  // result of the model; empty if busy enough
+  std::vector<std::string> notes;              // facts that the run was too short to show
+  std::optional<Proof> proof;                  // runs made afterwards, given by the caller
 
   // Returns true if the run has too few steps. The answer then says only that there is no verdict,
   // and what to do next.
