@@ -25,7 +25,7 @@ inline constexpr CommandFlag kSummary = {
     "summary", "", "compact|full",
     "Print the short answer (compact) or the long one (full), as -v does."};
 
-// The flag of every command that compares its figures with ceilings.
+// Flag of every command that compares its results with ceilings.
 inline constexpr CommandFlag kMachineFlag = {
     "machine", "", "FILE",
     "Take this machine's ceilings of this profile, saved by 'probe --json', instead of that of "

@@ -19,13 +19,14 @@ double parse_share(std::string_view text);  // "3%" or 0.03; throws ValueError
 // Runs cases in this process, with progress on standard error.
 class ExperimentRunner {
  public:
-  // `profile`: of --machine. `save` writes what is there after each run; it may be empty.
+  // `profile` is the value of --machine. `save` writes the results so far after each run; it may be
+  // empty.
   ExperimentRunner(const MachineFacts& machine, std::string profile,
                    std::function<void(const Experiment&)> save);
 
   const ExperimentContext& context() const { return context_; }
-  // Adds what was seen of the machine and between the cases; with what other programs took, where
-  // the answer does not say that by itself.
+  // Adds notes about the machine and the time between the cases. `with_others` adds the CPU time of
+  // other programs, for answers that do not contain it.
   void add_notes(Experiment& experiment, bool with_others) const;
   ExitCode exit_code(const Experiment& experiment) const;
 

@@ -14,9 +14,9 @@
 
 namespace loaderscope {
 
-// `way`: of --rendezvous, "" where it is not given: what a launcher is likely meant for is said
-// then. Nothing: each process is a job by itself. Throws UsageError, or RunError where process 0 is
-// not found. Call before the first thread.
+// Finds the place of this process in its job. `way` is the value of --rendezvous. If it is "", the
+// launcher chooses the method, and process 0 prints it. Returns nothing if each process is a job by
+// itself. Throws UsageError, or RunError if process 0 is not found. Call before the first thread.
 std::optional<ProcessAddress> place_in_job(const std::string& way, const RunConfig& given,
                                            Nanos wait);
 
