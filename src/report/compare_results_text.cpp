@@ -1,4 +1,4 @@
-// Busy share, waits and stages of one run of each arm, without a verdict on each.
+// Busy share, waits and stages of one run of each side, without a verdict.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Two {
   double a = 0, b = 0;
 };
 
-// The values of both arms. 0 if only one arm has such a wait or stage.
+// Returns the values of both sides. 0 if only one side has such a wait or stage.
 std::optional<Two> two_of(const Comparison& comparison, std::string_view name) {
   if (comparison.runs.size() != 2) return std::nullopt;
   const auto a = value_of(comparison.runs[0].quantities, name);

@@ -11,7 +11,7 @@ namespace loaderscope {
 using ResultSchema = nlohmann::ordered_json;
 
 // Names may contain dots themselves ("stages.read.decompress.wall_s"), so every split is tried.
-// `member(value, name)` is null where there is none.
+// `member(value, name)` is null for a missing member.
 template <class Json, class Member>
 const Json* resolve_path(const Json& value, std::string_view path, const Member& member) {
   for (auto dot = path.size(); dot != path.npos && dot > 0; dot = path.rfind('.', dot - 1)) {

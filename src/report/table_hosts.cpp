@@ -1,4 +1,4 @@
-// A row per host, those that set the pace first, and how all of them lie.
+// Table of the hosts, the slowest first, with the distribution over all hosts.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -28,7 +28,7 @@ struct WhatIf {
   std::string why_not;                  // reason for a missing prediction; "" if there is one
   std::optional<WhatIfCase> measured;   // the base case; not when it was only declared
   WhatIfCase fitted;                    // the base case in the model
-  std::optional<WhatIfCase> predicted;  // not where its rate may not be said
+  std::optional<WhatIfCase> predicted;  // empty if its rate is too uncertain to print
   std::optional<WhatIfCase> verified;   // the changes, run for real
   std::vector<StorageValue> storage;    // changed values of the storage, and their values in the
                                         // base case

@@ -12,8 +12,8 @@ void write_reading_markdown(std::ostream& out, const AnyResult& result);
 // Write kinds that have a list for them, see ResultKind.
 void write_rows_csv(std::ostream& out, const AnyResult& result);
 void write_tests_junit(std::ostream& out, const AnyResult& result);
-// A test for each of the requirements in its configuration; one that is skipped where there is
-// none.
+// Writes a test for each requirement in the configuration, or one skipped test without
+// requirements.
 void write_requirements_junit(std::ostream& out, const RunRecord& record, const Analysis& analysis);
 
 // --- Runs ---

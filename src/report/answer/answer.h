@@ -38,12 +38,12 @@ struct Answer {
   std::vector<AnswerLine> first;    // lines before the picture: the fix and its reason
   std::vector<AnswerBar> bars;      // the first three causes count; others become one bar
   TextTable table = TextTable("");  // table that replaces the bars
-  bool is_table_first = false;      // a comparison shows its figures before anything else
+  bool is_table_first = false;      // a comparison shows its numbers first
   std::vector<AnswerLine> last;     // other actions, and where to read more
   std::string ending{};             // end of the last line: "(simulated GPU)" if line 1 has no room
 };
 
-// Lines without line feeds, as they are printed. Leaves out what matters least until the answer
+// Returns printable lines without line feeds. Leaves out the least important lines until the answer
 // fits in kMaxAnswerLines and kMaxAnswerFigures: first "Also", then rows of the table, then the
 // second sentence of "Why".
 std::vector<std::string> answer_lines(const Answer& answer, int width = kMaxAnswerColumns);
