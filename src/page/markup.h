@@ -9,7 +9,8 @@
 
 namespace loaderscope::page {
 
-// The figure around a picture. `below`: a legend, a table. `places`: that links lead to.
+// Returns the figure around a picture. `below` is a legend or a table, `places` are targets of
+// links.
 std::string framed(std::string_view title, std::string_view note, const std::string& picture,
                    const std::string& below, const std::vector<std::string>& places = {});
 
