@@ -44,7 +44,7 @@ class StartedRun {
   Nanos held_up() const;
 
   std::string name_, json_, gate_;
-  Nanos let_go_at_ = 0;  // 0: it was not held up
+  Nanos let_go_at_ = 0;  // time of the release from the gate; 0: the run did not wait
   Nanos patience_;
   std::function<bool()> stopped_;
   StartedTool tool_;
