@@ -41,8 +41,8 @@ struct MemoryRow {
   bool page_locked;  // the device copies from page-locked memory
   // Throws RunError when there is not enough memory.
   std::unique_ptr<HostSlots> (*make)(std::size_t count, Bytes slot_bytes);
-  // The same in memory that worker processes share, which begins on a page and has whole_pages of
-  // each slot; it outlives the slots. Null where that is not possible.
+  // Does the same in memory that worker processes share, which begins on a page and has whole_pages
+  // of each slot. It must outlive the slots. Returns null if that is not possible.
   std::unique_ptr<HostSlots> (*wrap_existing)(std::byte* place, std::size_t count,
                                               Bytes slot_bytes);
 };
@@ -89,7 +89,7 @@ class Device {
   virtual bool wait_copied(std::int64_t step) = 0;
   virtual void submit_compute(std::int64_t step, Nanos duration) = 0;
   virtual bool wait_computed(std::int64_t step) = 0;
-  // The times of the next step in order, as soon as they are known.
+  // Returns the times of the next step in order, as soon as they are known.
   virtual std::optional<DeviceTimes> collect() = 0;
 
   // Makes the host memory that the device copies from, for the thread that fills it. Free it before

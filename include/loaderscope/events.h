@@ -72,7 +72,7 @@ struct StepEvents {
   bool first_of_epoch = false;
   bool warmup = false;
   bool made_by_trainer = false;  // 0 workers: the trainer made it after it asked
-  std::int32_t worker = 0;       // the one that finished it last
+  std::int32_t worker = 0;       // worker that finished it
   std::int32_t samples = 0;
   Bytes read_bytes = 0;
   Bytes delivered_bytes = 0;

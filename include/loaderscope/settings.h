@@ -53,7 +53,7 @@ struct Field {
   std::string_view help;        // one sentence with the unit
   std::string_view implied;     // value of the flag without a value; "": it needs one
   std::string_view
-      default_words;  // for people, where the default depends on something; else "": see text()
+      default_words;  // default in words, if it depends on something; else "": see text()
   bool repeats = false;
   bool is_number = false;  // written to JSON as a number
   std::function<void(RunConfig&, std::string_view)>

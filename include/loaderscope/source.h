@@ -125,7 +125,7 @@ class StreamSource {
 enum class SampleForm : std::uint8_t {
   declared,  // no stored bytes: every stage takes the time of its --cost
   image,     // a coded image: it is decoded and augmented
-  array,     // numbers that go into the batch as they are, as many bytes for every sample
+  array,     // numbers that go into the batch unchanged; all samples have the same size
 };
 
 // A data set, opened. Shared by all workers; everything here is safe to call from any thread.
