@@ -27,8 +27,8 @@ struct Account {
   Nanos window = 0;
   Nanos compute = 0;
   PerCause<Nanos> stall{};
-  Nanos launching = 0, not_asking = 0;  // of stall[launch]
-  Nanos waiting_for_ranks = 0;          // of all causes
+  Nanos launching = 0, not_asking = 0;  // parts of stall[launch]
+  Nanos waiting_for_ranks = 0;          // part of the stalls of all causes
   PerWhy<Nanos> why{};
   Nanos order = 0;
   Nanos clamped = 0;
@@ -36,37 +36,37 @@ struct Account {
   Nanos idle() const { return window - compute; }
 };
 
-// What leaving something out of the run would give. The account says where the time is; a copy that
-// everybody waits for may hide a decode that is slower still, and then nothing is gained without
-// it.
+// Gain of leaving causes out of the run. The account shows where the time is, but a copy that the
+// trainer waits for may hide a slower decode. Leaving out the copy then gains nothing.
 struct Removal {
-  std::vector<Cause> causes;  // one; or two of which neither gives anything without the other
-  double saves = 0;           // of the window that the same samples would take less
+  std::vector<Cause> causes;  // one cause, or two if neither alone gains anything
+  double saves = 0;           // share of the window that the same samples would save
 
   bool operator==(const Removal&) const = default;
 };
 
-// What it is known by: left out of the model that gives back the run; else the length that each has
-// of the critical path; else, where a record has none, of the account.
+// Basis of the gains: a run of the fitted model without the cause, else the length of the cause on
+// the critical path, else its share of the account.
 enum class RemovalBasis : std::uint8_t { account, critical_path, model };
 std::string_view name_of(RemovalBasis basis);
 
 struct RemovalGains {
   RemovalBasis basis = RemovalBasis::account;
-  std::vector<Removal> list;  // what saves most first
-  double error = 0;           // of `saves`, as a share of it
+  std::vector<Removal> list;  // sorted by gain, the largest first
+  double error = 0;           // relative error of `saves`
 
-  double saves(Cause cause) const;  // without it alone; 0 where it was not looked at
+  double saves(Cause cause) const;  // gain without this cause alone; 0 if unknown
 };
 
 struct Verdict {
-  // "compute", a cause, or nothing when two causes cannot be told apart or the verdict is withheld.
+  // Name of a cause, or "compute". Empty if two causes cannot be separated, or without a verdict.
   std::optional<std::string> bound_by;
-  std::vector<Cause> candidates;  // the leading cause first, then those not told apart from it
-  bool no_gain = false;           // leaving out none of the candidates gives anything
-  bool together = false;          // the candidates give something only where all are left out
-  std::optional<Cause> hidden;    // the largest of the account, where something else sets the pace
-  std::optional<std::string> severity;  // none, moderate, high
+  std::vector<Cause> candidates;  // the leading cause first, then those that cannot be separated
+                                  // from it
+  bool no_gain = false;           // no candidate gains anything if left out
+  bool together = false;          // only leaving out all candidates gains something
+  std::optional<Cause> hidden;    // largest cause of the account, if another cause is the limit
+  std::optional<std::string> severity;  // "none", "moderate" or "high"
   std::optional<std::string> withheld_reason;
   // The reason in one clause, and what to do about it. Empty with a verdict.
   std::string withheld_briefly, withheld_next;
@@ -81,108 +81,111 @@ struct StallSplit {
   Nanos sum() const { return from_capacity + from_variation; }
 };
 
-// How far ahead batches must be made so that 99.9 % of the steps find theirs ready, in the model.
+// Prefetch depth that makes the batch ready for 99.9 % of the steps, in the model.
 struct RequiredPrefetchDepth {
-  std::string setting;                 // that says how far: prefetch-factor or window
+  std::string setting;                 // name of the setting: prefetch-factor or window
   double ready_now = 0;                // share of the steps, as it is set
-  std::optional<std::int64_t> enough;  // the smallest value; nothing where none is
-  Bytes memory = 0;                    // of the host slots of all ranks with it
-  std::int64_t steps = 0;              // that were looked at per rank
+  std::optional<std::int64_t> enough;  // smallest sufficient value; empty if no value is sufficient
+  Bytes memory = 0;                    // host slots of all ranks with this depth
+  std::int64_t steps = 0;              // modelled steps per rank
 };
 
-// How well earlier predictions on this machine held, once they were run.
+// Accuracy of earlier predictions on this machine, measured by later runs.
 struct PastPredictions {
-  std::int64_t count = 0;  // of the latest, at most 20
-  double median = 0;       // of |predicted / measured - 1|
+  std::int64_t count = 0;  // number of predictions, at most the latest 20
+  double median = 0;       // median of |predicted / measured - 1|
   double worst = 0;
 
-  // "the last 20 predictions that were run were off by 3.0 % (median), 9.0 % at worst"; "" of none.
+  // Returns "the last 20 predictions that were run were off by 3.0 % (median), 9.0 % at worst", or
+  // "" without predictions.
   std::string sentence() const;
-  // By how much a prediction may be off; nothing where too few were run to say so.
+  // Returns the largest expected error of a prediction, or nothing if too few predictions were run.
   std::optional<double> bound() const;
 };
 
-// How well the model gives back the run that it was fitted to.
+// Accuracy of the model on the run that it was fitted to.
 struct GoodnessOfFit {
   double rate_error = 0;   // predicted / measured - 1
   std::string worst_part;  // compute, or the cause with the largest difference
-  double worst_share = 0;  // predicted - measured, of the window
+  double worst_share = 0;  // (predicted - measured) / window
 
-  // One that misses the very run by more than 10 % is not quoted on another.
+  // Returns false if the model misses its own run by more than 10 %. Such a model predicts nothing.
   bool can_predict() const;
   std::string sentence() const;
 };
-// Who can do what mends a finding.
+// Role that can apply the fix.
 enum class FixedBy : std::uint8_t {
-  reader,         // whoever writes and starts the training
-  administrator,  // of the machine: other programs, quotas, hardware
+  reader,         // person who writes and starts the training
+  administrator,  // administrator of the machine: other programs, quotas, hardware
 };
 
 // Kinds of changes, in the order in which they are advised.
 enum class ChangeKind : std::uint8_t {
   setting,
-  rewriting,  // of the program, or of how its data is stored
-  hardware,   // and all else that only an administrator can do
+  rewriting,  // change of the program, or of the format of its data
+  hardware,   // hardware, and all else that only an administrator can change
 };
 
-// A root cause by name, with what mending it gives back.
+// A root cause by name, with the gain of its fix.
 struct Finding {
-  std::string_view id;   // of a row of the table of findings
-  std::string evidence;  // a sentence with the figures that it rests on
-  Changes changes;       // that mend it, as settings or as a stage's speed
-  Changes to_run;        // what of it a run can try; most often the same
-  std::string pytorch;   // what to write in a PyTorch program
-  // Samples per second: measured, and times the model's gain; 0 where nothing is predicted.
+  std::string_view id;   // name of a row of the table of findings
+  std::string evidence;  // sentence with the numbers of the finding
+  Changes changes;       // fix, as settings or as the speed of a stage
+  Changes to_run;        // part of `changes` that a run can try, mostly all of it
+  std::string pytorch;   // code for a PyTorch program
+  // Samples per second, measured and multiplied by the gain in the model. 0 without a prediction.
   double rate_before = 0, rate_after = 0;
-  double busy_before = 0, busy_after = 0;  // likewise; 0 without a compute
-  double regained_s = 0;                   // of the window
-  double waited = 0;                       // share of the window that is waited on its account
+  double busy_before = 0, busy_after = 0;  // busy before and after the fix; 0 without a compute
+  double regained_s = 0;                   // part of the window that the fix saves, in s
+  double waited = 0;                       // share of the window that the GPU waits because of the
+                                           // finding
   FixedBy mended_by = FixedBy::reader;
-  double may_be_off = 0;    // of the rate that is predicted, either way; 0: nothing says so
-  bool wrong_data = false;  // worse than any waiting; nothing is predicted then
-  // It holds nothing back: the rate is all that the loader can feed, not what a change gives.
+  double may_be_off = 0;    // largest error of the predicted rate in both directions; 0 if unknown
+  bool wrong_data = false;  // data is wrong, which is worse than any wait; nothing is predicted
+  // Marks a limit that does not slow the run. The rate is the most that the loader can deliver.
   bool is_ceiling = false;
-  // It gives little, and yet it causes most of the idle time, and nothing else gives more.
+  // Marks the main cause of the idle time, if no other finding gains more. The gain is small.
   bool is_chief = false;
-  double hoped_gain = 0;         // in the model, where it may not be said
-  std::string_view cause;        // the finding that says why; "": itself
-  std::optional<Cause> removes;  // the cause of which it takes away most seconds, in the model
+  double hoped_gain = 0;         // gain in the model, if it is too uncertain to print
+  std::string_view cause;        // name of the finding that causes this one; "" if it is a cause
+                                 // itself
+  std::optional<Cause> removes;  // cause that loses most seconds by the fix, in the model
 
   bool has_figures() const { return rate_after > 0; }
-  // There is something to set, and not only a speed that the model was told.
+  // Returns true if the fix is a setting, and not only a faster stage in the model.
   bool has_setting() const;
   ChangeKind kind() const;
-  // Of the rate: 0.5 is half as much more; 0 where nothing is predicted.
+  // Relative gain of the rate: 0.5 means 50 % more. 0 without a prediction.
   double gain() const;
-  // A setting must give 5 % more of the rate, and any other change 10 %. Without figures all that
-  // is waited for counts.
+  // Returns true if a setting gains 5 % of the rate, or another change 10 %. Without a prediction,
+  // the whole wait counts as the gain.
   bool is_worth_doing() const;
 };
 
-// The least of one thing with which the GPU is busy enough, all else as it is; in the model.
+// Least amount of one resource that keeps the GPU busy enough in the model. All else is unchanged.
 struct TargetOption {
   std::string what;       // num-workers, cores, storage-latency or STAGE.speed
-  Changes changes;        // empty: none that was tried is enough
-  double busy_after = 0;  // with the changes
+  Changes changes;        // empty if no value that was tried is sufficient
+  double busy_after = 0;  // busy with `changes`
 };
 
 struct TargetOptions {
-  double busy = 0;                 // share of the window that is wanted
-  std::vector<TargetOption> ways;  // each alone does, where it has changes
+  double busy = 0;                 // target share of the window
+  std::vector<TargetOption> ways;  // each option with changes is sufficient alone
 };
 
-// What the waiting costs.
+// Cost of the idle time.
 struct IdleCost {
   double gpu_hours_per_day = 0;
   std::optional<double> price_per_day;
 };
 
-// The one step of a window that the trainer itself took long for: its compute and its launching.
+// The one step of a window that is long because of the trainer: its compute and its launch.
 struct LongStep {
-  std::int64_t step = 0;  // of its rank, warm-up counted
-  Nanos time = 0;         // that the trainer took
-  double share = 0;       // of the rank's window
-  Nanos beyond = 0;       // what the whole step took beyond the median one
+  std::int64_t step = 0;  // step of its rank, including warm-up
+  Nanos time = 0;         // time of the trainer
+  double share = 0;       // share of the rank's window
+  Nanos beyond = 0;       // time of the whole step above the median step
 };
 
 // One run of a proof, measured or predicted. A proof knocks out the blamed stage, and its runs
@@ -206,78 +209,82 @@ struct ProofPrediction {
 
 // One way to run the configuration.
 struct ProofCase {
-  std::string name;  // "base", "decode knocked out"; of the differential "device only", "cold", ...
+  std::string name;  // "base", "decode knocked out"; for differential runs "device only", "cold",
+                     // ...
   Knockouts knockouts;
   Changes changes;
-  std::string missing;                       // why it was not run; "" when it was
+  std::string missing;                       // reason why the case was not run; "" if it was
   std::vector<ProofRun> runs;                // one per round
-  std::optional<ProofPrediction> predicted;  // not of what no model knows, such as a cold cache
+  std::optional<ProofPrediction> predicted;  // empty if no model knows the case, such as a cold
+                                             // cache
 
   bool operator==(const ProofCase&) const = default;
 };
 
 struct Proof {
   Prove asked = Prove::blamed;
-  std::string reason;         // why nothing was run; "" when something was
-  bool exact = false;         // in virtual time: running it again gives the same
+  std::string reason;         // reason why nothing was run; "" if something was
+  bool exact = false;         // virtual time: a second run gives the same result
   bool has_busy = false;      // there is a compute to be busy with
-  bool interrupted = false;   // what was measured until then counts
-  bool gpu_is_limit = false;  // then leaving out all of the loader should give nothing
-  bool by_turns = false;      // the base and the first case are turns of one run
-  ProofCase base;             // of `blamed` and `fix`
+  bool interrupted = false;   // earlier measurements count
+  bool gpu_is_limit = false;  // leaving out the whole loader should then gain nothing
+  bool by_turns = false;      // the base and the first case alternate within one run
+  ProofCase base;             // base case of `blamed` and `fix`
   std::vector<ProofCase> cases;
 
   bool operator==(const Proof&) const = default;
 };
 
 struct Analysis {
-  // Of the job: the mean over ranks in integer ns (remainders to the last rank's causes, so that it
-  // closes too).
+  // Account of the job: the mean over ranks in integer ns. The causes of the last rank take the
+  // remainders, so that the account closes.
   Account account;
   std::vector<Account> rank_accounts;
   bool has_busy = false;     // there is a compute to be busy with
   Estimate busy;             // share of the window
-  PerCause<Estimate> share;  // of the window
+  PerCause<Estimate> share;  // shares of the window
   Estimate samples_per_s;    // sum over ranks
   std::int64_t steps = 0;    // measured, per rank
-  std::int64_t samples = 0;  // over all ranks
+  std::int64_t samples = 0;  // sum over ranks
   bool steady = false;
-  bool has_firm_intervals = true;  // there are blocks of steps enough for them
-  bool is_of_trace = false;        // what it lacks cannot be measured once more
+  bool has_firm_intervals = true;  // enough blocks of steps for intervals
+  bool is_of_trace = false;        // missing facts cannot be measured in another run
   Histogram step_time;             // between the ends of successive computes
   Nanos first_batch_wall = 0;
   std::vector<std::pair<std::string, Nanos>>
-      first_batch_by_cause;  // sums to the wall; zeros left out
+      first_batch_by_cause;  // sum is the wall time; zeros are left out
   std::optional<double> epoch_predicted_s;
-  bool is_within_epoch = false;  // the window: none ended
+  bool is_within_epoch = false;  // no epoch ended in the window
   std::optional<LongStep> long_step;
-  std::optional<IdleCost> waste;  // not without a busy
+  std::optional<IdleCost> waste;  // empty without a busy
   RemovalGains removals;
   Verdict verdict;
-  std::vector<Finding> findings;     // wrong data, then what gives back most; see findings.h
-  std::optional<GoodnessOfFit> fit;  // of the model that they rest on
+  std::vector<Finding> findings;     // wrong data first, then sorted by gain; see findings.h
+  std::optional<GoodnessOfFit> fit;  // fit of the model that the findings use
   std::vector<std::string> fit_notes;
-  PastPredictions past;                        // handed in
-  std::optional<StallSplit> starved;           // of the model; not without a busy
-  std::optional<RequiredPrefetchDepth> depth;  // of the model; not without a busy
-  std::optional<TargetOptions> what_it_takes;  // of the model; not if the GPU is busy enough
-  std::vector<std::string> notes;              // what the run was too short to see
-  std::optional<Proof> proof;                  // handed in: runs made afterwards
+  PastPredictions past;                        // given by the caller
+  std::optional<StallSplit> starved;           // result of the model; empty without a busy
+  std::optional<RequiredPrefetchDepth> depth;  // result of the model; empty without a busy
+  std::optional<TargetOptions> what_it_takes;  // result of the model; empty if busy enough
+  std::vector<std::string> notes;              // facts that the run was too short to show
+  std::optional<Proof> proof;                  // runs made afterwards, given by the caller
 
-  // Of so few steps nothing is said but that there is no verdict, and what to do next.
+  // Returns true if the run has too few steps. The answer then says only that there is no verdict,
+  // and what to do next.
   bool is_too_short() const;
 };
 
-// The one change that is advised: the first of the findings that are worth doing. Null where none
-// is, and of a run without a verdict.
+// Returns the advised change: the first finding that is worth doing. Null if no finding is, or
+// without a verdict.
 const Finding* fix_of(const Analysis& analysis);
 
-double share_of(Nanos part, const Account& account);  // of the window; 0 without one
+double share_of(Nanos part, const Account& account);  // share of the window; 0 if the window is
+                                                      // empty
 Account account_of(const RankRecord& rank);
 Account mean_account(const std::vector<Account>& ranks);
 Analysis analyse(const RunRecord& record);
-// Of a run of less than four windows, whose rate what was made before them may carry; "" of
-// another.
+// Returns a note for a run shorter than four windows, because batches that were made before it can
+// raise its rate. Returns "" for longer runs.
 std::string short_run_note(const RunRecord& record, const Analysis& analysis);
 
 }  // namespace loaderscope

@@ -18,10 +18,10 @@ namespace loaderscope {
 struct AugmentOptions {
   // Operations in order, "NAME[:PARAMETERS]", of operation_table(); the first one chooses the crop.
   std::vector<std::string> operations = {"random-resized-crop", "flip", "normalise"};
-  int size = 224;  // of the output, a square
+  int size = 224;  // side of the square output
   Transfer transfer = Transfer::f32;
   Layout layout = Layout::nchw;
-  bool antialias = true;  // as torchvision's default for a tensor; false: plain two-tap bilinear
+  bool antialias = true;  // torchvision's default for a tensor; false: plain two-tap bilinear
   std::uint64_t seed = 0;
 };
 
@@ -31,13 +31,13 @@ struct OperationRow {
 };
 std::span<const OperationRow> operation_table();  // src/augment/registry.cpp
 
-// The augmentation of one worker. Its draws are a hash of (seed, epoch, sample): the same sample of
-// the same epoch gives the same bytes whoever makes it. Throws ValueError from the maker for
-// unknown or contradicting operations.
+// The augmentation of one worker. Its draws are a hash of (seed, epoch, sample), so every worker
+// makes the same bytes from the same sample of an epoch. The maker throws ValueError for unknown or
+// contradicting operations.
 class Augmenter {
  public:
   virtual ~Augmenter() = default;
-  // What must be decoded of an image of that size.
+  // Returns the region that must be decoded of an image of that size.
   virtual Region choose(std::int64_t epoch, std::int64_t sample, const ImageHeader& header) = 0;
   // Makes the sample from the pixels of the region chosen last and writes sample_bytes() to
   // `place`.

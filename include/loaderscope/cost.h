@@ -14,7 +14,7 @@
 
 namespace loaderscope {
 
-// A non-negative random value. `mean` is its mean in the unit of whoever declares it (ns, bytes).
+// A non-negative random value. `mean` has the unit of the caller (ns, bytes).
 struct Distribution {
   enum class Shape : std::uint8_t { constant, lognormal, exponential, uniform };
   Shape shape = Shape::constant;
@@ -27,7 +27,7 @@ struct Distribution {
 
 inline constexpr Nanos kMaxCost = Nanos{30} * 24 * 3600 * kSecond;  // 30 days
 
-// Whether the stage burns a core or only waits.
+// Resource of a stage: a core, or only time.
 enum class CostKind : std::uint8_t { cpu, sleep };
 
 // --cost STAGE=[DIST:]VALUE[:p99=V][:cpu|:sleep]
@@ -38,7 +38,7 @@ struct Cost {
   bool is_rate = false;
   Distribution amount;  // ns, or bytes per second
   CostKind kind = CostKind::cpu;
-  std::string text;  // as given, for the record
+  std::string text;  // text of the user, for the record
 
   // Integer ns of one execution that handles `bytes`, for a draw 0 < u < 1. Saturates at 30 days.
   // A rate gives the time bytes / mean rate, spread as the distribution of the rate is relative to
@@ -50,7 +50,7 @@ struct Cost {
   bool is_fixed() const { return !is_rate && amount.shape == Distribution::Shape::constant; }
   bool needs_draw() const {
     return amount.shape != Distribution::Shape::constant;
-  }  // else any `u` will do
+  }  // other distributions ignore `u`
   Nanos draw_varying(double u, Bytes bytes) const;
 };
 
@@ -60,8 +60,8 @@ struct Injection {
   Stage stage = Stage::decode;
   Nanos extra = 0;
   double probability = 1;
-  std::int64_t every = 1;            // only every so many samples, batches or steps of a rank
-  std::optional<std::int64_t> rank;  // only there
+  std::int64_t every = 1;            // interval: each Nth sample, batch or step of a rank; 1: all
+  std::optional<std::int64_t> rank;  // the only rank; empty: all ranks
   std::optional<std::int64_t> worker;
   std::string text;
 };

@@ -38,9 +38,9 @@ struct DecodeOptions {
   // Decode at 1/2 or 1/4 where both sides of the region then still have at least `wanted` pixels.
   bool dct_scale_auto = false;
   int wanted = 0;  // the side of the augmented image; 0: unknown, nothing is scaled
-  // As Pillow's limit; a header that asks for more is refused.
+  // Limit of Pillow. A header with more pixels is rejected.
   std::int64_t largest_pixels = 178'956'970;
-  const FrameCounts* frames = nullptr;  // where frames of videos are counted
+  const FrameCounts* frames = nullptr;  // counter for frames of videos; may be null
 };
 
 // One format's decoder of one worker. `open` then `decode`, once each per sample. Both throw
@@ -60,14 +60,15 @@ class Decoder {
 
 struct DecoderRow {
   Row row;
-  bool (*recognises)(std::span<const std::byte> stored);  // by the first bytes, never by the name
+  bool (*recognises)(std::span<const std::byte> stored);  // tests the first bytes, and never the
+                                                          // name
   std::unique_ptr<Decoder> (*make)(const DecodeOptions& options);
 };
 
 std::span<const DecoderRow> decoder_table();  // src/decode/registry.cpp
 
-// All formats behind one decoder: picks the row that recognises the sample. What `run` uses per
-// worker.
+// Makes a decoder for all formats, which picks the row that recognises the sample. Each worker of
+// `run` has one.
 std::unique_ptr<Decoder> make_any_decoder(const DecodeOptions& options);
 
 }  // namespace loaderscope

@@ -38,11 +38,11 @@ constexpr Bytes whole_pages(Bytes bytes) {
 struct MemoryRow {
   Row row;
   MemoryMode mode;
-  bool page_locked;  // what the device copies from
+  bool page_locked;  // the device copies from page-locked memory
   // Throws RunError when there is not enough memory.
   std::unique_ptr<HostSlots> (*make)(std::size_t count, Bytes slot_bytes);
-  // The same in memory that worker processes share, which begins on a page and has whole_pages of
-  // each slot; it outlives the slots. Null where that is not possible.
+  // Does the same in memory that worker processes share, which begins on a page and has whole_pages
+  // of each slot. It must outlive the slots. Returns null if that is not possible.
   std::unique_ptr<HostSlots> (*wrap_existing)(std::byte* place, std::size_t count,
                                               Bytes slot_bytes);
 };
@@ -52,14 +52,14 @@ struct MemoryRow {
 std::span<const MemoryRow> memory_table();  // src/device/memory_modes.cpp
 const MemoryRow& memory_row(MemoryMode mode);
 
-// When the device worked on a step.
+// Times of one step on the device.
 struct DeviceTimes {
   std::int64_t step = 0;
   Interval copy;    // not set when there was nothing to copy
   Nanos ready = 0;  // could begin to compute; before compute.begin only with a barrier
   Interval compute;
-  Nanos augmented = 0;  // of compute: normalising bytes on the device, which comes first
-  Interval launch;      // of the caller's thread: the calls that launched the compute, where real
+  Nanos augmented = 0;  // part of compute: the device normalises bytes first
+  Interval launch;      // calls of the trainer thread that launched the compute, on a real device
 };
 
 struct CopyJob {
@@ -67,21 +67,21 @@ struct CopyJob {
   const std::byte* host = nullptr;
   Bytes bytes = 0;
   Bytes reused_bytes = 0;  // bytes of an earlier step that are computed on, instead of a copy
-  Nanos duration = 0;  // what the copy takes where it is declared or simulated; on a real device
-                       // beside the copy of bytes
+  Nanos duration = 0;  // declared or simulated time of the copy; on a real device, extra time in
+                       // addition to the copy of `bytes`
   bool by_caller = false;  // pageable memory: the calling thread copies
 };
 
-// What a device says of itself once the run is over.
+// Notes and metrics of a device after the run.
 struct DeviceFacts {
   std::vector<std::string> notes;
   std::vector<Metric> metrics;
 };
 
-// The device of one rank, used by that rank's trainer thread alone, but for cancel(). Steps come in
-// order, a copy before its compute, and none before the compute `in-flight` steps earlier was
-// waited for. What blocks returns false as soon as the run is to stop. Throws RunError when the
-// device fails.
+// The device of one rank. Only the trainer thread of that rank may call it, except cancel(). Steps
+// come in order, and a copy before its compute. A copy requires that the compute `in-flight` steps
+// earlier was waited for. Blocking calls return false as soon as the run must stop. Throws RunError
+// when the device fails.
 class Device {
  public:
   virtual ~Device() = default;
@@ -89,26 +89,26 @@ class Device {
   virtual bool wait_copied(std::int64_t step) = 0;
   virtual void submit_compute(std::int64_t step, Nanos duration) = 0;
   virtual bool wait_computed(std::int64_t step) = 0;
-  // The times of the next step in order, as soon as they are known.
+  // Returns the times of the next step in order, as soon as they are known.
   virtual std::optional<DeviceTimes> collect() = 0;
 
-  // The host memory that it copies from, for whoever fills it; freed before the device. Unless the
-  // device has its own, that of memory_table().
+  // Makes the host memory that the device copies from, for the thread that fills it. Free it before
+  // the device. The default uses memory_table().
   virtual std::unique_ptr<HostSlots> make_slots(MemoryMode mode, std::size_t count,
                                                 Bytes slot_bytes);
   // The same in memory that worker processes share, as MemoryRow::wrap_existing.
   virtual std::unique_ptr<HostSlots> wrap_slots(MemoryMode mode, std::byte* place,
                                                 std::size_t count, Bytes slot_bytes);
   virtual DeviceFacts facts() const { return {}; }
-  // From any thread, once the run is to stop: what its own thread is blocked in comes back.
+  // Unblocks the thread of the device when the run must stop. Any thread may call it.
   virtual void cancel() {}
 };
 
 enum class DeviceKind : std::uint8_t {
   gpu,        // a real one
-  simulated,  // in real time
+  simulated,  // real time
   none,       // batches are dropped, there is no "busy"
-  program,    // whatever a measured program does with a batch
+  program,    // the measured program decides what happens to a batch
 };
 
 struct DeviceRow {
@@ -121,11 +121,12 @@ struct DeviceRow {
 };
 
 std::span<const DeviceRow> device_table();           // src/device/registry.cpp
-const DeviceRow& device_row(std::string_view name);  // of a resolved configuration
+const DeviceRow& device_row(std::string_view name);  // requires the device name of a resolved
+                                                     // configuration
 DeviceKind device_kind(std::string_view name);
 
-// Why a GPU whose driver is here cannot be used, as a sentence: the driver is too old, say. Nothing
-// where there is none or it can be used.
+// Returns one sentence why a GPU with a driver cannot be used, such as an old driver. Returns
+// nothing if the GPU is usable, or if there is no GPU.
 std::optional<std::string> why_gpu_unusable();
 
 }  // namespace loaderscope

@@ -20,19 +20,21 @@ struct FittedCosts;
 struct Progress {
   std::int64_t steps = 0;  // measured so far, of all ranks
   std::int64_t samples = 0;
-  double fraction = 0;  // of the window, 0 to 1
-  // What the steps were booked to, while it is called; null: the context's observer is told.
+  double fraction = 0;  // completed part of the window, 0 to 1
+  // Account of the steps, valid only during the call. Null if the observer of the context gets
+  // them.
   const RunningAccount* account = nullptr;
 };
 
-// Of somebody else's loader no stage can be left out: one run takes batches from the loader and,
-// by turns, again those that it has delivered before. Numbers of steps.
+// Schedule that replaces the knock-out of stages in other loaders. One run alternates between
+// batches from the loader and batches that the loader delivered before. All members are numbers of
+// steps.
 struct ReplaySchedule {
-  std::int64_t lead = 0;           // of the loader, before the first turn
-  std::int64_t settle_loader = 0;  // the first of each turn do not count
+  std::int64_t lead = 0;           // steps of the loader before the first turn
+  std::int64_t settle_loader = 0;  // first steps of each turn, which do not count
   std::int64_t settle_replay = 0;
-  std::int64_t steps = 0;   // of each turn, that count
-  std::int64_t rounds = 0;  // a turn of the loader, and one without it
+  std::int64_t steps = 0;   // counted steps of each turn
+  std::int64_t rounds = 0;  // pairs of a turn of the loader and a turn without it
 
   std::int64_t loader() const { return settle_loader + steps; }
   std::int64_t replay() const { return settle_replay + steps; }
@@ -40,7 +42,7 @@ struct ReplaySchedule {
   std::int64_t all() const { return lead + rounds * round(); }
 };
 
-// What is known of a window that several ranks have in common: that of the first of them.
+// State of the window that several ranks share: the window of the first rank.
 struct SharedWindow {
   std::int64_t folded = 0;  // steps, warm-up included
   std::int64_t first_measured = std::numeric_limits<std::int64_t>::max();  // the step
@@ -50,12 +52,12 @@ struct SharedWindow {
 // The ranks that a run makes itself, of a job whose others are made elsewhere.
 struct LocalRanks {
   std::int64_t first_rank = 0;
-  std::int64_t ranks = 0;  // of the job; 0: none is made elsewhere
-  // True once the others have ended, this part having folded so many steps of each of its ranks:
-  // called a few times a second at least. May be empty.
+  std::int64_t ranks = 0;  // ranks of the job; 0: all ranks are local
+  // Returns true after all other ranks have ended. Called at least a few times per second, with the
+  // steps that each local rank has folded. May be empty.
   std::function<bool(std::int64_t steps)> has_ended;
-  // With sync-ranks all ranks have the window of the job's first: the part that makes it tells
-  // it, the others ask. Else both are empty.
+  // With sync-ranks, all ranks have the window of the first rank of the job. The process with that
+  // rank publishes it, the others read it. Both are empty otherwise.
   std::function<void(const SharedWindow&)> publish_window;
   std::function<SharedWindow()> window;
 };
@@ -89,11 +91,11 @@ struct GuestContext {
   const ReplaySchedule* replay = nullptr;
 };
 
-// The world around an engine, in which tests put their own parts. The first four members are for
-// every engine. The context owns nothing of what it points to, and all of that outlives the run.
+// The surroundings of an engine, which tests replace. The first four members are for every engine.
+// The context owns nothing that it points to. All of that must outlive the run.
 struct RunContext {
   const std::atomic<int>* stop_signal = nullptr;     // not 0: end soon, keep what was measured
-  std::function<void(const Progress&)> on_progress;  // may be empty; called a few times a second
+  std::function<void(const Progress&)> on_progress;  // may be empty; called a few times per second
   Knockouts knockouts;                               // stages that are left out; a guest has none
   EventObserver* observer = nullptr;  // receives every fact; may be null; a guest has none
 

@@ -1,4 +1,4 @@
-// How the program ends, and the three ways it can fail.
+// Exit codes of the program, and the three types of errors.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ enum class ExitCode : int {
   cannot_tell = 3,          // a value that was asked to matter is withheld
   usage = 64,
   hung_up = 129,      // SIGHUP; what was measured so far has been written
-  interrupted = 130,  // SIGINT; likewise
-  terminated = 143,   // SIGTERM; likewise
+  interrupted = 130,  // SIGINT; what was measured so far has been written
+  terminated = 143,   // SIGTERM; what was measured so far has been written
 };
 
 // Every message is one sentence that names the place, the cause and the next step, without a
-// trailing newline. main() prints it behind "loaderscope: " and maps the type to the exit code.
+// trailing newline. main() prints it after "loaderscope: " and maps the type to the exit code.
 
 // The user's words are wrong: a flag, a scenario, a value. Exit 64.
 class UsageError : public std::runtime_error {
@@ -36,8 +36,8 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A value that a parser cannot read; `what()` says what was expected ("a duration such as 8ms").
-// Whoever knows the key and the place turns it into a UsageError.
+// A value that a parser cannot read. `what()` names the expected value ("a duration such as 8ms").
+// A caller that knows the key and the place turns it into a UsageError.
 class ValueError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -49,12 +49,12 @@ class SampleError : public std::runtime_error {
   enum class Kind : std::uint8_t {
     unreadable,   // missing, a directory, an I/O error
     not_allowed,  // no permission
-    timed_out,    // the storage did not answer in its time: trying again may help
+    timed_out,    // no answer of the storage in time; a retry may help
     throttled,    // a server refuses more requests for now: trying again later may help
     truncated,    // ends early, or shrank while it was read
-    damaged,      // its bytes contradict themselves
+    damaged,      // the bytes contradict themselves
     unsupported,  // a format, colour space or depth that no decoder here knows
-    too_large,    // its header asks for more memory than a sample may have
+    too_large,    // the header asks for more memory than a sample may have
   };
   SampleError(Kind why, const std::string& what) : std::runtime_error(what), kind(why) {}
   Kind kind;
@@ -67,7 +67,8 @@ std::string nearest_word(std::string_view word, const std::vector<std::string_vi
 // "; did you mean 'num-workers'?" or "".
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
 
-// A user's text as it may stand in a message: control characters as \xNN, and cut where it is long.
+// Returns a user's text in a form for messages. Control characters become \xNN, and long text is
+// cut.
 std::string shown_text(std::string_view text);
 
 }  // namespace loaderscope

@@ -1,5 +1,5 @@
-// What an engine reports while it runs: spans of worker time, and the events of each step.
-// Everything else - account, percentiles, verdict - is computed from these two.
+// Reports of a running engine: spans of worker time, and the events of each step. The account,
+// percentiles and the verdict are computed from these two.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace loaderscope {
 
 inline constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
 
-// A stretch of one worker's time. A worker's spans are reported in the order of time and do not
-// overlap; what lies between two spans is time that nobody accounts for (`other`).
+// A time range of one worker. The spans of a worker are in order of time and do not overlap. The
+// time between two spans is booked to `other`.
 struct Span {
   Nanos begin = 0;
   Nanos end = 0;
-  Nanos cpu = 0;     // of it on a CPU
-  Nanos queued = 0;  // of it waiting for a CPU (run-queue delay); cpu + queued <= end - begin
+  Nanos cpu = 0;             // CPU time
+  Nanos queued = 0;          // run-queue delay; cpu + queued <= end - begin
   std::int64_t batch = -1;   // dispatch index within the rank; -1: startup, idle
   std::int64_t sample = -1;  // index in the data set; -1: the span handles no single sample
   Bytes bytes = 0;           // handled: stored bytes read, delivered bytes collated
@@ -47,7 +47,7 @@ struct Interval {
 struct WorkCounts {
   std::int64_t opened = 0;       // files, and shards
   std::int64_t requests = 0;     // reads and mappings
-  std::int64_t allocations = 0;  // by operator new, where it is counted
+  std::int64_t allocations = 0;  // calls of operator new, if they are counted
 
   WorkCounts operator-(const WorkCounts& before) const {
     return {opened - before.opened, requests - before.requests, allocations - before.allocations};
@@ -72,39 +72,40 @@ struct StepEvents {
   bool first_of_epoch = false;
   bool warmup = false;
   bool made_by_trainer = false;  // 0 workers: the trainer made it after it asked
-  std::int32_t worker = 0;       // the one that finished it last
+  std::int32_t worker = 0;       // worker that finished it
   std::int32_t samples = 0;
   Bytes read_bytes = 0;
   Bytes delivered_bytes = 0;
-  WorkCounts work;  // of its samples, where it is counted
+  WorkCounts work;  // work on its samples, if it is counted
 
-  Nanos epoch_dispatch = 0;  // when the first task of this epoch was dispatched
+  Nanos epoch_dispatch = 0;  // dispatch of the first task of this epoch
   Nanos dispatched = 0;
-  Nanos begun = 0;  // by `worker`: its first work on this batch
+  Nanos begun = 0;  // first work of `worker` on this batch
   Nanos worker_idle =
-      0;  // how long that worker had rested with the window full since its previous batch
+      0;  // idle time of the worker since its previous batch, because the window was full
   Nanos finished = 0;  // the last sample is in place and collated
 
-  Interval send;  // by the worker's feeder, after waiting for its turn
-  // Just before it, waiting for the thread that makes batches to give the interpreter away.
+  Interval send;  // work of the worker's feeder, after it waited for its turn
+  // Wait before `send`, until the worker thread releases the interpreter.
   Nanos kept_from_sending = 0;
-  Interval receive;  // by the pin thread; by the trainer it lies between `deliverable` and `take`
-  // Of it, waiting for the process of `worker`, which went on making batches, to hand over memory.
+  Interval receive;  // work of the pin thread; without one, of the trainer, between `deliverable`
+                     // and `take`
+  // Wait within `receive`, until the process of `worker` hands over memory while it makes batches.
   Nanos answering = 0;
   Interval pin;
-  Nanos deliverable = 0;  // in the queue from which the trainer takes
-  Nanos ask = 0;          // the trainer wants its next batch
-  Nanos take = 0;         // it has it
-  // What the trainer waited for had come, and it waited for a core: so long just before it asked,
-  // and so long just before it received what was there, or took it.
+  Nanos deliverable = 0;  // arrival in the queue from which the trainer takes
+  Nanos ask = 0;          // the trainer asks for its next batch
+  Nanos take = 0;         // the trainer has the batch
+  // Run-queue delay of the trainer while its batch or result was ready. The first is just before it
+  // asked, the second just before it received or took the batch.
   Nanos ask_queued = 0, take_queued = 0;
 
-  Interval copy;    // `queued`: of the trainer's thread, where that copies
+  Interval copy;    // `queued`: delay of the trainer's thread, if that copies
   Interval launch;  // the trainer's work between the copy's submission and the compute's
   Nanos ready = 0;  // this rank could begin to compute; before compute.begin only when it waits for
                     // other ranks
   Interval compute;
-  Nanos augmented = 0;  // of the compute: the device normalised a batch of bytes first
+  Nanos augmented = 0;  // part of compute: the device first normalised a batch of bytes
 
   bool operator==(const StepEvents&) const = default;
 };

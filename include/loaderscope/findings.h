@@ -15,35 +15,35 @@ namespace loaderscope {
 struct FindingInput;
 struct Candidate;
 
-// What mending a finding gives back. A finding that gives back no time is said all the same when
-// that is not what it is about.
+// Kind of gain of a fix. A finding without a gain in time is reported if time is not its subject.
 enum class Benefit : std::uint8_t {
   time,
   resources,     // memory, cores or a sound machine, and perhaps time
-  correct_data,  // what the training is given is wrong: said first, and without a verdict too
+  correct_data,  // the training data is wrong: reported first, and also without a verdict
   nothing,
 };
 
 struct FindingRow {
   Row row;
-  // Looks at the facts; nothing when they do not show it.
+  // Evaluates the condition. Returns nothing if the facts do not meet it.
   std::optional<Candidate> (*look)(const FindingInput& facts);
   Benefit gives_back = Benefit::time;
-  // The share of the window that is waited on its account; null: it is not about waiting.
+  // Share of the window that is spent waiting because of the finding. Null if the finding is not
+  // about waiting.
   double (*waited)(const FindingInput& facts) = nullptr;
   FixedBy mended_by = FixedBy::reader;
-  // Mending it costs something else: only a model can tell whether it pays.
+  // Marks a fix with a cost. Only a model can decide whether it pays.
   bool is_trade = false;
-  bool is_of_gpu = false;  // there is nothing to see without one
+  bool is_of_gpu = false;  // requires a GPU
 };
 
 std::span<const FindingRow> finding_table();  // src/analysis/findings/registry.cpp
 
-// What is wrong with the data that the training is given.
+// Finds faults in the data that the training gets.
 std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& analysis);
 
-// The other findings where no model gives the run back: what the rows see, without figures, and
-// what is waited for longest first. None where the account has holes.
+// Finds the other findings if no model fits the run, without predictions. The finding with the
+// longest wait comes first. Returns nothing if the account is incomplete.
 std::vector<Finding> find_directions(const RunRecord& record, const Analysis& analysis);
 
 }  // namespace loaderscope

@@ -19,7 +19,7 @@ struct Prediction {
   // Share of the steps whose batch was ready when the trainer asked, or before the device ran dry.
   // The first batches of an epoch do not count.
   double ready = 1;
-  std::vector<std::string> notes;  // how far it goes beyond what was measured
+  std::vector<std::string> notes;  // assumptions beyond what was measured
   // The prediction needs a cost that was never measured and cannot be estimated; see is_known().
   bool is_unknown = false;
   // Largest error of the rate, in both directions, if the costs were measured under less load or
@@ -33,7 +33,7 @@ struct Prediction {
 
   bool has_busy() const;
   double busy() const;  // share of the window; 0 without a compute
-  double gain() const;  // of the rate, over the run itself
+  double gain() const;  // relative gain of the rate over the run itself
   // The cause of which the change takes away most seconds per sample. Empty if it takes away none,
   // or if the run itself was not predicted with it.
   std::optional<Cause> removes() const;

@@ -16,9 +16,9 @@ namespace loaderscope {
 struct ReportStyle {
   int width = 100;  // columns
   bool colour = false;
-  bool verbose = false;  // all that is known, instead of what fits a screen
-  bool drawn = false;    // beside pictures: no bars and maps made of letters
-  bool plots = false;    // a terminal that can show braille letters
+  bool verbose = false;  // all facts, instead of one screen
+  bool drawn = false;    // pictures replace bars and maps made of letters
+  bool plots = false;    // the terminal can show braille letters
   bool compact = false;  // the default answer, in at most twelve lines, if the kind has one
 };
 
@@ -29,36 +29,37 @@ namespace compare {
 struct Comparison;  // src/experiment/compare/compare.h
 }
 
-// A result of any kind, as what writes it sees it. It refers to what it was made of
+// A result of any kind, for writers. It refers to the data that it was made from
 // (src/report/results.h).
 struct AnyResult {
-  std::string_view kind;  // of result_kinds(): "run", "sweep", ...
+  std::string_view kind;  // one of result_kinds(): "run", "sweep", ...
   std::string tool_version;
   std::function<void(ResultVisitor& form)> describe;  // shows every member
   std::function<void(TextReport& reading, const ReportStyle& style)>
       tell;                                    // the answer, for people
-  std::function<std::string()> draw;           // its pictures, as the HTML of a page
+  std::function<std::string()> draw;           // pictures, as HTML for a page
   std::function<void(Answer& answer)> answer;  // the default answer
-  // Of a run; else null.
+  // Set for a run, else null.
   const RunRecord* record = nullptr;
   const Analysis* analysis = nullptr;
-  // Of a comparison; else null.
+  // Set for a comparison, else null.
   const compare::Comparison* comparison = nullptr;
 };
 
 struct ReportRow {
   Row row;
   void (*write)(std::ostream& out, const AnyResult& result, const ReportStyle& style);
-  std::vector<std::string_view> kinds = {};  // of result_kinds(), that it can write; empty: all
-  bool is_text = true;                       // that a terminal may show
+  std::vector<std::string_view> kinds = {};  // kinds that it can write, of result_kinds(); empty:
+                                             // all
+  bool is_text = true;                       // safe to print on a terminal
 
   bool writes(std::string_view kind) const;
 };
 
 std::span<const ReportRow> report_table();  // src/report/registry.cpp
 
-// Reads a saved result (schema loaderscope.run/1). Throws RunError: not there, cut off, another
-// schema, or facts that contradict each other.
+// A saved result (schema loaderscope.run/1). Reading throws RunError if the file is missing, is cut
+// off, has another schema, or has facts that contradict each other.
 struct SavedRun {
   RunRecord record;
   std::optional<Proof> proof;

@@ -1,8 +1,8 @@
 // Families: every place where the product can grow is a table of rows.
 //
-// A row is what `loaderscope list`, --help, validation, spelling hints and the contract tests know
-// of a member of a family. Adding a member = one .cpp file + one row in the family's table. What is
-// not possible here is still a row, with the reason.
+// A row holds what `loaderscope list`, --help, validation, spelling hints and the contract tests
+// know about a member of a family. A new member needs one .cpp file and one row in the table of the
+// family. A member that cannot be used here still has a row, with the reason.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace loaderscope {
 struct Row {
   std::string_view name;
   std::string_view help;  // one sentence
-  // Why this member cannot be used here and what to do about it; nothing when it can.
+  // Returns the reason why this member cannot be used here, and what to do. Nothing if it can.
   std::optional<std::string> (*unavailable)() = nullptr;
 
   std::optional<std::string> reason_not_available() const {
@@ -26,12 +26,12 @@ struct Row {
   }
 };
 
-// What `loaderscope list` prints: one family and its rows.
+// One family and its rows, for `loaderscope list`.
 struct FamilyListing {
   std::string_view family;  // "engine", "device", ...
   std::string_view flag;    // the flag whose values these are, "" when none
   std::vector<Row> rows;
-  // What is wrong here with what nobody expects to be wrong; it looks when it is called.
+  // Returns a warning about an unexpected fault of this machine. Each call checks again.
   std::optional<std::string> (*alarm)() = nullptr;
 };
 

@@ -36,48 +36,49 @@ struct Link {
 // --warmup 5 | 2s
 struct WarmUp {
   std::int64_t steps = 0;
-  Nanos duration = 0;  // when not 0: every step whose compute ends within it
+  Nanos duration = 0;  // 0: unused; else warm-up is every step whose compute ends within this time
 };
 
-// --bind: which logical CPUs workers get.
+// --bind: the logical CPUs of the workers.
 struct Bind {
   enum class Way : std::uint8_t { none, near_gpu, spread, compact, list };
   Way way = Way::none;
-  std::vector<int> cpus;  // of a list, in its order
+  std::vector<int> cpus;  // CPUs of `list`, in its order
 
   bool operator==(const Bind&) const = default;
 };
 
-// Names, units, defaults and sentences stand in the table of fields (src/settings/fields_*.cpp),
-// once.
+// Names, units, defaults and sentences are in the table of fields (src/settings/fields_*.cpp).
 
-// Somebody else's program.
+// The program of the user.
 struct ProgramConfig {
   Setting<std::vector<std::string>> command;  // given: the engine is torch
-  Setting<std::string> loader;                // FILE.py:FUNCTION, which makes one, or a PipelineRow
-  Setting<std::string> train_step;            // FILE.py:FUNCTION, called with each of its batches
-  Setting<std::string> batch_function;        // FILE.py:NAME of `command`, which gives a batch
-  Setting<std::string> python{"python3"};     // for `loader`
+  Setting<std::string> loader;                // FILE.py:FUNCTION, which makes a loader, or a
+                                              // PipelineRow
+  Setting<std::string> train_step;            // FILE.py:FUNCTION, called with each batch
+  Setting<std::string> batch_function;        // FILE.py:NAME of `command`, which returns a batch
+  Setting<std::string> python{"python3"};     // interpreter for `loader`
 };
 
-// What is read, and how.
+// Settings of the data and of its storage.
 struct DataConfig {
   Setting<std::string> source{"synthetic"};
   Setting<std::vector<std::string>> paths;  // "[FORMAT:]PATH[?NAME=VALUE&...]"
   Setting<std::string> index;               // a manifest of the samples below the one path
   Setting<FileAccess> access{FileAccess::pread};
   Setting<std::int64_t> queue_depth{8};         // per worker, with io_uring or http
-  Setting<std::string> cache_dir;               // of what servers send; "": none
-  Setting<Bytes> cache_bytes{Bytes{10} << 30};  // that it may hold
+  Setting<std::string> cache_dir;               // folder for what servers send; "": none
+  Setting<Bytes> cache_bytes{Bytes{10} << 30};  // limit of the cache
   Setting<Nanos> request_timeout{20'000'000'000};
-  Setting<CacheState> cache{CacheState::as_is};  // of the data, when the run begins
+  Setting<CacheState> cache{CacheState::as_is};  // state of the data's pages at the begin of the
+                                                 // run
   Setting<OnError> on_error{OnError::skip};
   Setting<std::int64_t> samples{0};  // per epoch and over all ranks; 0 = endless
   Setting<Distribution> stored_bytes{{Distribution::Shape::constant, 110'000, 0}};
   Setting<Bytes> delivered_bytes{0};  // per sample; 0 = 3 x size x size x transfer
 };
 
-// What is done to a stored image.
+// Settings of the work on a stored image.
 struct ImageConfig {
   Setting<std::int64_t> size{224};
   Setting<Transfer> transfer{Transfer::f32};
@@ -94,7 +95,7 @@ struct LoaderConfig {
   Setting<std::int64_t> prefetch_factor{2};
   Setting<std::int64_t> batch_size{64};
   Setting<TaskShape> task{TaskShape::batch};
-  // Of sample tasks: batches in flight; resolved: prefetch_factor x workers.
+  // Batches in flight with sample tasks. Resolved: prefetch_factor x workers.
   Setting<std::int64_t> prefetch_depth{0};
   Setting<bool> in_order{true};
   Setting<bool> shuffle{false};
@@ -104,11 +105,11 @@ struct LoaderConfig {
   Setting<StartMethod> mp_context{StartMethod::fork};
   Setting<MemoryMode> memory{MemoryMode::pinned_slots};
   Setting<Bind> bind;
-  Setting<bool> pin_memory{false};  // PyTorch's word for pin-thread; resolved into `memory`
+  Setting<bool> pin_memory{false};  // name in PyTorch for pin-thread; resolved into `memory`
 };
 
 struct TrainerConfig {
-  Setting<std::string> device{"sim"};  // resolved: cuda where there is one
+  Setting<std::string> device{"sim"};  // resolved: cuda if it is available
   Setting<CopyMode> copy{CopyMode::async};
   Setting<Link> link{{"gen4x16", 25e9, 8e9}};
   Setting<Compute> compute;           // not given: no busy
@@ -120,9 +121,9 @@ struct TrainerConfig {
   Setting<bool> sync_ranks{false};
 };
 
-// Costs that are said and not measured, and the machine that they are of.
+// Costs that are declared and not measured, and the machine that they apply to.
 struct DeclaredConfig {
-  Setting<std::vector<Cost>> cost;  // at most one per stage: a later one replaces
+  Setting<std::vector<Cost>> cost;  // one at most per stage: a later cost replaces an earlier one
   Setting<std::vector<Injection>> inject;
   Setting<double> cores{0};         // resolved: affinity and CPU quota
   Setting<double> core_scaling{1};  // speed of a core when all are busy, of one alone = 1
@@ -137,14 +138,14 @@ struct MeasureConfig {
   Setting<std::int64_t> epochs{0};  // 0 = as many as the window needs
   Setting<WarmUp> warmup{{5, 0}};
   Setting<Nanos> timeout{5 * 60 * kSecond};
-  Setting<Nanos> hang_after{10 * kSecond};  // of somebody's program; 0 = never
-  Setting<bool> hook_cost{true};  // what timing its stages costs it is measured behind the window
+  Setting<Nanos> hang_after{10 * kSecond};  // limit for programs of the user; 0 = never
+  Setting<bool> hook_cost{true};  // after the window, measure the overhead of timing stages
   Setting<std::int64_t> seed{0};
 };
 
 struct AnswerConfig {
   Setting<Prove> prove{Prove::off};
-  Setting<double> gpu_price{0};  // of one GPU for one hour; 0: not given
+  Setting<double> gpu_price{0};  // price of one GPU for one hour; 0: not given
   Setting<std::vector<std::string>> require;
   Setting<std::string> json, html, perfetto;
 };
@@ -163,7 +164,7 @@ struct RunConfig {
   const Cost* cost_of(Stage stage) const;  // null when not declared
   bool has_data() const { return !data.paths.value.empty() || !data.index.value.empty(); }
   std::int64_t delivered_sample_bytes() const;
-  Nanos mean_compute_time() const;  // of a whole batch
+  Nanos mean_compute_time() const;  // time of a whole batch
 };
 
 }  // namespace loaderscope

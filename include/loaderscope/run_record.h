@@ -16,8 +16,8 @@
 
 namespace loaderscope {
 
-// What the steps of a rank hung on: the chain of events, each begun by the end of the one before,
-// that led to the end of the window.
+// The chain of events of a rank that led to the end of the window. Each event begins when the event
+// before it ends.
 struct CriticalPath {
   Nanos compute = 0;
   PerCause<Nanos> stall{};
@@ -37,9 +37,8 @@ struct StageStats {
   void merge(const StageStats& other);
 };
 
-// One whole sample, drawn at random from all of the window: correlations between its stages are
-// kept. Of a rank that told no sample apart: one whole batch, with all that was done to its
-// samples.
+// One whole sample, drawn at random from the window, which keeps the correlations between its
+// stages. A rank that cannot distinguish samples has one whole batch, with all work on its samples.
 struct SampleRow {
   std::int64_t sample = 0;  // index in the data set; -n: all n of the batch
   std::int64_t batch = 0;
@@ -73,19 +72,19 @@ struct Exemplar {
 struct QueueStats {
   std::string name;  // "ready": to the trainer; "pin": to the pin thread
   std::int64_t capacity = 0;
-  double mean_occupancy = 0;  // over the window
+  double mean_occupancy = 0;  // mean over the window
   std::int64_t max_occupancy = 0;
   Nanos get_wait = 0;  // consumers waited with the queue empty
   Nanos put_wait = 0;  // producers waited with the queue full
 };
 
-// A described number beside the account: memory, counters. Writers print it without knowing it.
+// A named number outside the account: memory, counters. Writers print it without special code.
 struct Metric {
   std::string name;  // "memory.pinned_bytes"
   std::string unit;  // "s", "bytes", "1", "1/s"
   std::string help;
   double value = 0;
-  // A count for each sample, which the same code over the same samples repeats exactly.
+  // Marks a count per sample that the same code over the same samples repeats exactly.
   bool is_exact = false;
   MetricJoin joined = MetricJoin::mean;
 };
@@ -94,15 +93,15 @@ struct Metric {
 // Requires such a row: throws std::logic_error.
 Metric make_metric(std::string name, std::string help, double value);
 
-// Nothing where it is not there, or is no number.
+// Returns nothing if the metric is missing, or its value is not a number.
 std::optional<double> value_of(const std::vector<Metric>& metrics, std::string_view name);
 
-// What a fact is called in the measured program: ("augment", "RandomCrop", 0.6), or
-// ("data.alike_seeds", "numpy").
+// A name from the measured program: ("augment", "RandomCrop", 0.6), or ("data.alike_seeds",
+// "numpy").
 struct Detail {
   std::string about;  // a stage, or a metric
   std::string text;
-  double share = 0;  // of the stage's named time; 0: not known
+  double share = 0;  // share of the stage's named time; 0: unknown
 
   bool operator==(const Detail&) const = default;
 };
@@ -110,12 +109,12 @@ struct Detail {
 // One of several loaders that a program takes batches from.
 struct LoaderUse {
   std::string dataset, place;  // the name of its class, and FILE:LINE that made the loader
-  bool measured = false;       // the record is of it
+  bool measured = false;       // the record describes this loader
   bool with_gradients = false;
   std::int64_t iterations = 0, batches = 0;
-  // Of the time from the program's first ask to its last batch.
-  double waited = 0;  // for its batches
-  double looped = 0;  // in loops over it, the waits among that
+  // Time from the program's first ask to its last batch.
+  double waited = 0;  // share spent waiting for its batches
+  double looped = 0;  // share spent in loops over it, including the waits
 };
 
 struct RankRecord {
@@ -124,13 +123,13 @@ struct RankRecord {
   Nanos window_end = 0;    // end of compute of the last step
   StepRows rows;           // warm-up steps first
   std::int64_t warmup_steps = 0;
-  std::int64_t samples = 0;  // of the window, as are the following
+  std::int64_t samples = 0;  // samples of the window; the next members also count the window only
   Bytes read_bytes = 0;
   Bytes delivered_bytes = 0;
   WorkCounts work;  // 0: nothing is counted
   PerStage<StageStats> stages;
-  std::optional<CriticalPath> critical_path;  // not of results that older versions saved
-  std::vector<SampleRow> reservoir;           // all of samples, or all of batches
+  std::optional<CriticalPath> critical_path;  // empty in results of older versions
+  std::vector<SampleRow> reservoir;           // only samples, or only batches
   std::int64_t reservoir_seen = 0;  // samples, or batches, that the reservoir was drawn from
   std::vector<Exemplar> exemplars;
   std::vector<QueueStats> queues;
@@ -151,29 +150,30 @@ struct MachineFacts {
   std::int64_t logical_cpus = 0;
   double cores = 0;  // affinity and CPU quota
   Bytes memory_bytes = 0;
-  std::optional<std::string> host{};                // its name
-  std::optional<std::string> gpus{}, gpu_driver{};  // as its driver says; not where there is none
-  std::optional<std::string> unusable_gpu{};        // why the one that is there was not used
+  std::optional<std::string> host{};                // host name
+  std::optional<std::string> gpus{}, gpu_driver{};  // names from the driver; empty without a driver
+  std::optional<std::string> unusable_gpu{};        // reason why a GPU was not used; empty if there
+                                                    // is no such GPU
 };
 
 // A machine of a job over several.
 struct HostRecord {
   MachineFacts machine;
-  std::int64_t ranks = 0;  // of the job, those behind the ranks of the host before
-  // Its clock less that of the first host, and how far this can be wrong: times of its ranks are
-  // on the first host's clock. Nothing where clocks were not compared: each host's times are its
-  // own.
+  std::int64_t ranks = 0;  // ranks of the job, numbered after the ranks of the previous host
+  // Offset of its clock from the clock of the first host, and the error of the offset. Times of its
+  // ranks are on the first host's clock. Empty if clocks were not compared: the times then use the
+  // host's own clock.
   std::optional<Nanos> clock_offset, clock_error;
-  std::vector<Metric> metrics;  // of its processes
-  std::string ended_early;      // why it did; "": it did not
+  std::vector<Metric> metrics;  // metrics of its processes
+  std::string ended_early;      // reason for an early end; "" otherwise
 
   bool has_clock() const { return clock_offset && clock_error; }
 };
 
-// Of somebody else's program, what its advice is worded by.
+// Facts about the user's program that change the wording of advice.
 struct ProgramFacts {
-  // Packages that its loader was made through, the innermost first; and that the class of its data
-  // set is from.
+  // Packages that made its loader, the innermost first, and the package of the class of its data
+  // set.
   std::vector<std::string> made_by, data_of;
   bool uses_gpu = false;
 
@@ -187,12 +187,14 @@ struct RunRecord {
   MachineFacts machine;
   RunConfig config;  // values in force
   std::vector<RankRecord> ranks;
-  std::vector<HostRecord> hosts;  // none: all ranks ran on `machine`
-  // Before the first ask, in order: ("import", ns), ("index", ns). Where batches were thrown away,
-  // before that for the first one that was not: ("skip", ns), and the causes of the first batch.
+  std::vector<HostRecord> hosts;  // empty: all ranks ran on `machine`
+  // Times before the first ask, in order: ("import", ns), ("index", ns). If batches were skipped,
+  // the times before the first batch that was not skipped: ("skip", ns), and the causes of the
+  // first batch.
   std::vector<std::pair<std::string, Nanos>> before_first_ask;
-  std::optional<ProgramFacts> program;  // of loaders of our own there is none
-  std::vector<LoaderUse> loaders;       // of a program that has more than one, of its first rank
+  std::optional<ProgramFacts> program;  // empty for native loaders
+  std::vector<LoaderUse> loaders;       // loaders of the first rank, if the program has more than
+                                        // one
   bool contention_known = true;
   bool interrupted = false;
   bool input_ended_in_warmup = false;  // the whole run is the window
@@ -200,7 +202,8 @@ struct RunRecord {
   SkippedSamples skipped;
   std::vector<Metric> metrics;
   std::vector<Detail> details;     // the largest share of each first
-  std::vector<std::string> notes;  // what a reader must know: settings without effect, fallbacks
+  std::vector<std::string> notes;  // facts that a reader must know: settings without effect,
+                                   // fallbacks
 };
 
 }  // namespace loaderscope

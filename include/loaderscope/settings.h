@@ -1,5 +1,5 @@
-// How a configuration is filled: flags and scenario files go through one table of fields, and
-// resolve() refuses what cannot be.
+// Filling of a configuration. Flags and scenario files use one table of fields, and resolve()
+// rejects what is impossible.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,27 @@ namespace loaderscope {
 
 struct AugmentOptions;
 
-// What a setting is about, one or several of these: whoever refuses, holds or varies settings asks
-// for this, never for their names.
+// Traits of a setting; a setting may have several. Code that rejects, holds or varies settings
+// tests the traits, and never the names.
 namespace about {
 inline constexpr std::uint32_t kNoTrait = 0,
-                               kWhichData = 1 << 0,  // what is read
-    kStored = 1 << 1,                                // how stored data is read: needs data
-    kImage = 1 << 2,                                 // what is done to a stored image
-    kDeclaredData = 1 << 3,                          // what samples are where none are stored
+                               kWhichData = 1 << 0,  // choice of the data
+    kStored = 1 << 1,                                // access method for stored data: needs data
+    kImage = 1 << 2,                                 // work on a stored image
+    kDeclaredData = 1 << 3,                          // properties of samples if none are stored
     kStorage = 1 << 4,                               // a storage, and
     kCores = 1 << 14,                                // cores, that only the model can change
-    kNativeLoader = 1 << 5,                          // our own loader, and not somebody else's
-    kOfPipelines = 1 << 6,    // what a pipeline that we bring is told; other loaders read their own
+    kNativeLoader = 1 << 5,                          // the native loader, and not a loader of the
+                                                     // user
+    kOfPipelines = 1 << 6,    // a pipeline of loaderscope; other loaders read their own settings
     kOfDataLoader = 1 << 7,   // an argument of PyTorch's DataLoader
     kNativeTrainer = 1 << 8,  // a trainer of ours: a program trains itself
-    kOwnRanks = 1 << 9,       // what no run of somebody else's loader has
-    kNeedsWorkers = 1 << 10,  // nothing without workers
-    kPriced = 1 << 11,        // takes memory or processes
-    kPredictable = 1 << 12,   // one run tells the model what another value gives
-    kNotModelled = 1 << 13,   // nothing that a model could change
-    kWithinBatch = 1 << 15,   // which samples make a batch, and who makes each of them
+    kOwnRanks = 1 << 9,       // not available with a loader of the user
+    kNeedsWorkers = 1 << 10,  // no effect without workers
+    kPriced = 1 << 11,        // costs memory or processes
+    kPredictable = 1 << 12,   // the model can predict other values from one run
+    kNotModelled = 1 << 13,   // no effect in the model
+    kWithinBatch = 1 << 15,   // samples of a batch, and the workers that make them
     kSaved = 1 << 16;         // a file for the answer, in the form that has the field's name
 }
 
@@ -50,9 +51,9 @@ struct Field {
   std::uint32_t traits = about::kNoTrait;
   std::string_view value_name;  // "N", "DURATION", ...; "" for a switch, which also has --no-NAME
   std::string_view help;        // one sentence with the unit
-  std::string_view implied;     // what the flag says without a value; "": it needs one
+  std::string_view implied;     // value of the flag without a value; "": it needs one
   std::string_view
-      default_words;  // for people, where the default depends on something; else "": see text()
+      default_words;  // default in words, if it depends on something; else "": see text()
   bool repeats = false;
   bool is_number = false;  // written to JSON as a number
   std::function<void(RunConfig&, std::string_view)>
@@ -84,23 +85,23 @@ struct Scenario {
 Scenario read_scenario(const std::string& path, RunConfig& config);
 Scenario parse_scenario(std::string_view text, const std::string& path, RunConfig& config);
 
-// What of the machine the defaults depend on.
+// Properties of the machine that the defaults depend on.
 struct MachineLimits {
   double cores = 1;          // affinity and CPU quota
-  bool has_gpu = false;      // that the device `cuda` can use
-  std::string why_no_gpu{};  // said where the device is chosen; "" when nobody looked
-  std::optional<std::string> unusable_gpu{};  // of one that is there, for MachineFacts
+  bool has_gpu = false;      // a GPU that the device `cuda` can use
+  std::string why_no_gpu{};  // reason for choosing the device; "" if GPUs were not searched
+  std::optional<std::string> unusable_gpu{};  // reason why a GPU cannot be used, for MachineFacts
 };
 
-// Fills the defaults that depend on other values and on the machine, and refuses contradictions and
-// impossible sizes (UsageError). What is given but has no effect is said in `notes`.
+// Fills the defaults that depend on other values and on the machine. Throws UsageError for
+// contradictions and impossible sizes. Adds given settings without effect to `notes`.
 RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std::string>& notes);
 
-// The same for what the model is asked about, which can change the machine too.
+// Does the same for a configuration of the model, which may also change the machine.
 RunConfig resolve_to_predict(RunConfig config, const MachineLimits& limits,
                              std::vector<std::string>& notes);
 
-// Whether the data of one whose source is resolved is read as a stream.
+// Returns true if the data of a resolved configuration is read as a stream.
 bool is_streamed(const RunConfig& config);
 // The augmentation that a resolved configuration asks for.
 AugmentOptions augment_options(const RunConfig& config);
@@ -109,8 +110,8 @@ AugmentOptions augment_options(const RunConfig& config);
 // sample is.
 void check_batch_bytes(const RunConfig& config);
 
-// As resolve_to_predict() for what was measured: that nothing is declared does not mean that
-// nothing takes time.
+// Does the same as resolve_to_predict() for a measured run, in which stages without a declared cost
+// still take time.
 RunConfig resolve_measured(RunConfig config, const MachineLimits& limits,
                            std::vector<std::string>& notes);
 
@@ -133,8 +134,8 @@ std::string changes_to_text(const Changes& changes);
 // not resolved. Speeds are left to the caller. Throws UsageError.
 RunConfig with_changes(const RunConfig& base, const Changes& changes);
 
-// The same of a run whose settings are in force. What was not given and would follow from a change,
-// such as the workers from the cores, is held at its value: nothing changes but what is named.
+// Does the same for a run whose settings are in force. Holds values that were not given and would
+// follow from a change, such as the workers from the cores. Only the named settings change.
 RunConfig counterfactual(const RunConfig& in_force, const Changes& changes);
 
 }  // namespace loaderscope

@@ -17,7 +17,7 @@ namespace loaderscope {
 class Histogram {
  public:
   void add(Nanos value, std::int64_t times = 1);
-  void expect(Nanos value) const;  // is about to be added: fetches its bucket ahead
+  void expect(Nanos value) const;  // fetches the bucket of a value that will be added soon
   void merge(const Histogram& other);
   std::int64_t count() const { return count_; }
   Nanos quantile(double q) const;  // 0 when empty
@@ -59,8 +59,9 @@ struct StepRow {
   Nanos idle_begin = 0;  // end of the compute before, or the first ask
   Nanos compute_begin = 0, compute_end = 0;
   PerCause<Nanos> stall{};
-  Nanos not_asking = 0;  // of launch: the batch was deliverable and the trainer had not asked
-  Nanos waiting_for_ranks = 0;  // of all causes: this rank was ready and waited for the slowest
+  Nanos not_asking = 0;  // part of launch: the batch was deliverable and the trainer had not asked
+  Nanos waiting_for_ranks = 0;  // part of all causes: this rank was ready and waited for the
+                                // slowest
   PerWhy<Nanos> why{};
   Nanos order = 0;    // a later batch was deliverable while this one was waited for
   Nanos clamped = 0;  // moved to bring the step's times into order
@@ -88,9 +89,10 @@ class StepRows {
   // Calls `visit` with each row from `first` on, in order.
   void for_each(const std::function<void(const StepRow&)>& visit, std::int64_t first = 0) const;
   StepRow back() const;
-  // Those from `first` on, as many as the vector has; all of them are there.
+  // Reads the rows from `first`, as many as the vector has. Requires that all of them exist.
   void read(std::int64_t first, std::vector<StepRow>& rows) const;
-  void write(std::int64_t first, const std::vector<StepRow>& rows);  // in place of those
+  void write(std::int64_t first, const std::vector<StepRow>& rows);  // replaces the rows from
+                                                                     // `first`
 
  private:
   struct Spill;

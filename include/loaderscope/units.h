@@ -7,7 +7,7 @@
 
 namespace loaderscope {
 
-using Nanos = std::int64_t;  // of CLOCK_MONOTONIC, or of virtual time
+using Nanos = std::int64_t;  // CLOCK_MONOTONIC or virtual time
 using Bytes = std::int64_t;
 
 inline constexpr Nanos kMicrosecond = 1'000;
@@ -32,12 +32,13 @@ std::string byte_rate_to_text(double bytes_per_second);
 std::string count_rate_to_text(double per_second);
 std::string real_to_text(double value);
 
-// For people: three or four significant digits and a fitting unit: "64.00 ms", "38.5 MB", "25.0
-// GB/s".
+// Formats for people, with three or four significant digits and a fitting unit: "64.00 ms", "38.5
+// MB", "25.0 GB/s".
 std::string format_duration(Nanos ns);
 std::string format_size(double bytes);
 std::string format_byte_rate(double bytes_per_second);
-std::string with_commas(std::string digits);                // of a number: 1,281,167 or 1,024.5
+std::string with_commas(std::string digits);                // digits with separators: 1,281,167 or
+                                                            // 1,024.5
 std::string format_count(std::int64_t n);                   // 1,281,167
 std::string plural(std::int64_t n, std::string_view noun);  // 1 step, 20 steps, 2 batches
 

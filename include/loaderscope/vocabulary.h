@@ -13,29 +13,28 @@
 
 namespace loaderscope {
 
-// What a thread of the loader does at an instant. The order is the way of a batch through the
-// pipeline.
+// Activity of a loader's thread. The order is the way of a batch through the pipeline.
 enum class Stage : std::uint8_t {
   read,
   read_decompress,  // sub-stage of read
   decode,
   augment,
   collate,
-  opaque,     // what cannot be seen inside another loader
+  opaque,     // work inside another loader, which cannot be observed
   transport,  // serialise and send (one feeder per worker)
   transport_recv,
   pin,
   h2d,
   launch,
   compute,
-  startup,         // a worker comes up
+  startup,         // a worker starts
   startup_parent,  // the trainer's part of starting a worker, one after another
   idle,            // a worker without a task because the window is full
   gpu_augment,     // part of compute; last, because draws depend on a stage's number
 };
 inline constexpr std::size_t kStages = 16;
 
-// To what a nanosecond of GPU idle time is booked. `other` is what is left.
+// Cause that a nanosecond of GPU idle time is booked to. `other` is the remainder.
 enum class Cause : std::uint8_t {
   read,
   decode,
@@ -55,10 +54,10 @@ inline constexpr std::size_t kCauses = 13;
 
 // The second label of every nanosecond that a step waited for its batch to be made.
 enum class Why : std::uint8_t {
-  capacity,  // the worker had no rest: more workers, or faster ones, would help
+  capacity,  // the worker never rested: more workers, or faster workers, would help
   depth,     // the worker had rested with the window full: a deeper window would have begun earlier
-  latency,   // it had rested, yet one batch takes longer than the window covers
-  epoch,     // the first batch of an epoch, or workers coming up
+  latency,   // the worker had rested, yet one batch takes longer than the window covers
+  epoch,     // the first batch of an epoch, or workers that start
 };
 inline constexpr std::size_t kWhys = 4;
 
@@ -142,8 +141,8 @@ std::vector<std::string_view> names_of() {
 // The cause that a span of a worker's time is booked to when a step waited for it.
 Cause cause_of(Stage stage);
 
-// What a batch is made in, by a worker or, without any, by the trainer. Of stages that a step
-// waited for the causes are those of makes_batches().
+// Stages that make a batch, in a worker, or in the trainer if there are no workers. Their causes
+// are those of makes_batches().
 inline constexpr std::array kMakingStages = {Stage::read,    Stage::read_decompress, Stage::decode,
                                              Stage::augment, Stage::collate,         Stage::opaque};
 bool makes_batches(Cause cause);
@@ -151,7 +150,7 @@ bool makes_batches(Cause cause);
 // True for the stages that handle one sample; the others handle a batch, a worker or a step.
 bool is_per_sample(Stage stage);
 
-// Whether a worker that does it was not up before.
+// Returns true for stages in which a worker starts.
 constexpr bool is_startup(Stage stage) {
   return stage == Stage::startup || stage == Stage::startup_parent;
 }
@@ -191,12 +190,12 @@ class Knockouts {
   std::uint32_t bits_ = 0;
 };
 
-// How the values that the processes and hosts of a job have of a metric become one.
+// Rule to join the values of a metric from the processes and hosts of a job.
 enum class MetricJoin : std::uint8_t {
   mean,            // shares, rates, sizes, and what one sample, batch or process takes
-  sum_of_machine,  // of a process: those of one machine add up, as its memory does
+  sum_of_machine,  // value of a process: values of one machine add up, as memory does
   sum,             // totals of the run
-  same,            // names of contents, whose mean is nobody's: left out where they differ
+  same,            // names of contents, which have no mean: left out if they differ
 };
 
 // A row of metrics.def.
@@ -205,8 +204,8 @@ struct MetricRow {
   std::string_view unit;  // "s", "bytes", "bytes/s", "1", "1/s"
   MetricJoin join = MetricJoin::mean;
   std::string_view sentence;
-  std::string_view basis;     // of its group: how the values are known
-  std::string_view misleads;  // of its group: the case in which they are wrong
+  std::string_view basis;     // basis of the values of its group
+  std::string_view misleads;  // case in which the values of its group are wrong
 
   bool is_pattern() const;
 };
@@ -215,7 +214,7 @@ std::span<const MetricRow> metric_table();  // src/base/metric_table.cpp, by gro
 // Returns the row with that name, else the longest pattern that fits it; null if neither exists.
 const MetricRow* find_metric(std::string_view name);
 
-// The names of metrics, for whoever makes a metric or looks for one.
+// Names of metrics, for code that makes or finds a metric.
 namespace metric {
 #define LOADERSCOPE_METRIC_GROUP(group, basis, misleads)
 #define LOADERSCOPE_METRIC(id, name, unit, join, sentence) inline constexpr const char* id = name;

@@ -7,8 +7,8 @@
 
 namespace loaderscope {
 
-// How far off predictions of this machine's runs were stands beside them. A signal leaves out what
-// takes long.
+// Analyses a run, and adds the errors of earlier predictions on this machine. A signal skips the
+// slow parts.
 Analysis analysed(const RunRecord& record, const std::atomic<int>* stop_signal = nullptr);
 
 }  // namespace loaderscope

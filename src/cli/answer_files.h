@@ -1,4 +1,4 @@
-// Where a command that takes no settings of a run saves its answer: --json, --html, --force.
+// Files in which a command without run settings saves its answer: --json, --html, --force.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct AnswerFiles {
   Places places() const;
 };
 
-// Of several on one command line the last one counts.
+// Adds flags of which the last value counts.
 void add_answer_files(CLI::App& app, AnswerFiles& files);
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// What `ci init` writes or prints, a file each in src/cli/ci/.
+// Files that `ci init` writes or prints, embedded from src/cli/ci/.
 #pragma once
 
 #include <span>

@@ -24,9 +24,9 @@ struct Command {
   // parsed. Null for a command that only has parts.
   Action (*declare)(CLI::App& app) = nullptr;
   std::span<const Command> parts = {};  // "make" of "data make"
-  bool takes_program = false;   // the words behind -- are those of a program, as --command each
-  bool shows_progress = false;  // and takes --no-progress
-  // What may stand behind it, for shells, where no family names this command as its flag.
+  bool takes_program = false;   // words after -- are the words of a program, each as --command
+  bool shows_progress = false;  // --no-progress is accepted
+  // Words that may follow the command, for shells. Null if a family has this command as its flag.
   std::vector<std::string> (*words)() = nullptr;
 };
 
@@ -55,15 +55,15 @@ Action declare_watch(CLI::App& app);
 Action declare_diagnose(CLI::App& app);
 Action declare_ci_init(CLI::App& app);
 
-std::vector<std::string> family_names();  // that `list` takes
-std::vector<std::string> shell_names();   // that `completion` takes
-std::vector<std::string> known_words();   // that `explain` takes: rows of all families, metrics
+std::vector<std::string> family_names();  // arguments of `list`
+std::vector<std::string> shell_names();   // arguments of `completion`
+std::vector<std::string> known_words();   // arguments of `explain`: rows of all families, metrics
 
 // Parses the words of the command line, runs the command and returns the exit code.
 // Throws UsageError and RunError.
 ExitCode run_command_line(int argc, const char* const* argv);
 
-// Throws UsageError for a command or flag that is not there; runs nothing and looks at no value.
-void check_command_line(const std::vector<std::string>& words);  // without the program's name
+// Throws UsageError for an unknown command or flag. Runs nothing and checks no value.
+void check_command_line(const std::vector<std::string>& words);  // words after the program's name
 
 }  // namespace loaderscope

@@ -18,14 +18,14 @@ struct CommandFlag {
   bool repeats = false;
 };
 
-// Of every command whose answer is a table.
+// Flag of every command whose answer is a table.
 inline constexpr CommandFlag kVerbose = {"verbose", "v", "",
                                          "Print more. -vv prints everything that the result has."};
 inline constexpr CommandFlag kSummary = {
     "summary", "", "compact|full",
     "Print the short answer (compact) or the long one (full), as -v does."};
 
-// The flag of every command that compares its figures with ceilings.
+// Flag of every command that compares its results with ceilings.
 inline constexpr CommandFlag kMachineFlag = {
     "machine", "", "FILE",
     "Take this machine's ceilings of this profile, saved by 'probe --json', instead of that of "
@@ -50,8 +50,9 @@ class CommandFlags {
   std::vector<std::string> texts(std::string_view name) const;
   std::string text(std::string_view name) const;  // the last one, or ""
   bool is_given(std::string_view name) const { return !texts(name).empty(); }
-  bool is_on(std::string_view name) const;  // of a switch; throws UsageError
-  int count(std::string_view name) const;   // how often a switch is on; throws UsageError
+  bool is_on(std::string_view name) const;  // state of a switch; throws UsageError
+  int count(std::string_view name) const;   // number of times that a switch is on; throws
+                                            // UsageError
 
   // The value by `parse`, or `otherwise`. Throws UsageError that names the flag.
   template <class T>

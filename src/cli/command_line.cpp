@@ -1,4 +1,4 @@
-// From the words of the command line to one command.
+// Parser of the command line, which finds one command.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -99,7 +99,7 @@ void declare_commands(CLI::App& parent, std::span<const Command> commands,
     app->formatter(help_formatter());
     app->require_subcommand(0, 1);
     declare_commands(*app, command.parts, result);
-    // Behind its parts: of the commands that were parsed the innermost one comes first.
+    // Adds the parts first, so that the innermost parsed command comes first.
     result.push_back({app, command.declare ? command.declare(*app) : Action()});
     if (command.shows_progress)
       app->add_flag_callback("--no-progress", ProgressPrinter::format_none,
@@ -241,7 +241,7 @@ struct Declared {
 
 void parse(Declared& declared, const std::vector<std::string>& given) {
   std::vector<std::string> words = with_program_as_flags(given);
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  std::reverse(words.begin(), words.end());  // order that CLI11 expects
   declared.root.parse(std::move(words));
 }
 

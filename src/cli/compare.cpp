@@ -125,7 +125,7 @@ compare::Comparison bisect_refs(const CompareFlags& flags, const RunConfig& base
   return Bisection(flags, base, options, stopped).run();
 }
 
-// What the runs of each arm reach of what probe measured: of each the fastest run.
+// Shares of the probed ceilings that the runs of each side reach: the fastest run of each.
 class Reached {
  public:
   explicit Reached(std::string profile) : profile_(std::move(profile)) {
@@ -216,7 +216,7 @@ compare::Comparison comparison_of(const CompareFlags& flags, const RunConfig& gi
   return compare_arms(flags, given, options, stopped);
 }
 
-// What runs of the same code differ by here.
+// Saves the differences between runs of the same code on this machine.
 void remember(const compare::Comparison& comparison, const compare::ComparisonResult& judgement) {
   if (comparison.is_of_results || comparison.interrupted) return;
   compare::NoiseHistory(source::user_cache_folder(), read_machine()).add(judgement);

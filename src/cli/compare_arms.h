@@ -1,4 +1,4 @@
-// The arms of a comparison, as the command line gives them.
+// Sides of a comparison, from the command line.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 namespace loaderscope {
 
 struct CompareArms {
-  // Throws UsageError where the flags name no two arms, RunError where a ref cannot be had or
-  // built.
+  // Throws UsageError if the flags do not name two sides, RunError if a commit is missing or cannot
+  // be built.
   CompareArms(const CommandFlags& flags, const RunConfig& base,
               const std::function<bool()>& stopped);
 
-  // See compare::Context; "" of what are no refs.
+  // See compare::Context. Returns "" if the sides are no commits.
   std::string same_by_construction() const;
 
-  std::optional<CommitSides> refs;  // of those that are
+  std::optional<CommitSides> refs;  // commits, if the sides are commits
   std::array<SideSetup, 2> two;
   std::optional<SideSetup> anchor;
   bool same_flags = true;

@@ -21,17 +21,18 @@ struct CompareFlags {
 
 compare::Options options_of(const CommandFlags& flags);  // throws UsageError
 
-// What the file says that is given or at its usual place. Throws UsageError.
+// Reads the given file or the file at the default place. Throws UsageError.
 std::vector<compare::Accepted> accepted_of(const CommandFlags& flags);
 std::string date_of(std::chrono::system_clock::time_point now);  // "2026-11-23", of UTC
 
 ExitCode exit_code_of(compare::Gate gate);
 
-// The command that makes the same comparison again: of the same commits, wherever branches go.
+// Returns the command that makes the same comparison again. It has the commits, so it does not
+// change with branches.
 std::string compare_command(const CompareFlags& flags, const RunConfig& given,
                             const std::array<compare::Arm, 2>& arms);
 
-// Of what both run, the file of the repository that makes the batches; "": not known.
+// Returns the file of the repository that makes the batches of both sides; "" if unknown.
 std::string file_of_batches(const RunConfig& given);
 
 }  // namespace loaderscope

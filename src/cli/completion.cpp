@@ -24,9 +24,9 @@ struct Typed {
   const CLI::App* app;
   std::string name;  // "data make"; "" of the program alone
   const Command* row = nullptr;
-  bool is_of_program = false;  // behind "--": another program's words
+  bool is_of_program = false;  // words of another program, after "--"
   std::string previous, current;
-  std::string before;  // of the word that is being typed: "--engine="
+  std::string before;  // part of the typed word before its value: "--engine="
 };
 
 const Command* row_of(std::span<const Command> table, const std::string& name) {
@@ -71,7 +71,7 @@ const CLI::Option* option_named(const CLI::App& app, const std::string& flag) {
   return flag.starts_with('-') ? app.get_option_no_throw(flag) : nullptr;
 }
 
-// The rows whose names may stand behind the flag; behind the command where `flag` is "".
+// Returns the rows whose names may follow the flag, or the command if `flag` is "".
 TypedWords rows_for(const Typed& typed, const std::string& flag) {
   TypedWords values;
   for (const FamilyListing& listing : families()) {
@@ -115,9 +115,9 @@ TypedWords next_words(const Typed& typed) {
   return words;
 }
 
-// Returns the words that may come next on a command line. `words` stand behind the program's name,
-// as the shell parts them: it may make three of "--engine=mo". The last one is still being typed,
-// and each word that is returned begins with it. None: the shell completes it, as names of files.
+// Returns the words that may come next on a command line. `words` follow the program's name, and
+// the shell has split them: "--engine=mo" may be three words. The last word is incomplete, and each
+// returned word begins with it. If the result is empty, the shell completes names of files.
 std::vector<std::string> complete_words(const CLI::App& root,
                                         const std::vector<std::string>& words) {
   const Typed typed = read_typed(root, words);
@@ -165,7 +165,8 @@ complete -c loaderscope -a '(__loaderscope_words)'
 
 constexpr std::string_view kWords = "words";
 
-// Behind the program's name. One argument holds them all: it is no flag, whatever they are.
+// Returns the words after the program's name. One argument holds them all, so none is parsed as a
+// flag.
 std::vector<std::string> words_in(const std::string& line) {
   std::vector<std::string> words;
   for (std::size_t end = line.find('\n'); end != line.npos;) {

@@ -98,7 +98,7 @@ RunConfig ConfigFlags::config(OtherKeys& others, std::vector<ListedFlag>* listed
         continue;
       }
     }
-    // The last one wins, so that a script's flags can be overridden behind them.
+    // Takes the last value, so that a user can override the flags of a script.
     const std::size_t first = field->repeats ? 0 : values.size() - 1;
     for (std::size_t i = first; i < values.size(); ++i)
       set_field(config, "", field->name, values[i]);

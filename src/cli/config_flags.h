@@ -38,7 +38,7 @@ class ConfigFlags {
   // settings, takes flags that name several values, each a setting of its own.
   RunConfig config(OtherKeys& others, std::vector<ListedFlag>* listed = nullptr) const;
 
-  // Of the result. The scenario is what it is made from, and the files that `config` names.
+  // Rules for the result, which is made from the scenario and the files that `config` names.
   OutputRules output_rules(const RunConfig& config) const;
 
  private:

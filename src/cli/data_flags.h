@@ -9,7 +9,7 @@
 
 namespace loaderscope {
 
-// Nothing is done with an empty text. Throws UsageError that names the flag.
+// Does nothing for an empty text. Throws UsageError that names the flag.
 template <class Target, class Parse>
 void read_flag(const std::string& text, const char* flag, Target& target, Parse parse) {
   if (text.empty()) return;

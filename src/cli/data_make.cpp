@@ -17,7 +17,7 @@
 namespace loaderscope {
 namespace {
 
-// What was made, for people, and whether all of it was.
+// Text about the made data, and whether it is complete.
 struct Made {
   std::string text;
   bool complete = false;

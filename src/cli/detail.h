@@ -1,4 +1,4 @@
-// How much of an answer a command prints: -v, -vv and --summary.
+// Level of detail of a printed answer: -v, -vv and --summary.
 #pragma once
 
 #include <string>

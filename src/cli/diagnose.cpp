@@ -49,7 +49,7 @@ traces::TraceOptions options_of(const DiagnoseFlags& flags) {
   return options;
 }
 
-// A result of ours is a diagnosis already.
+// Rejects results of loaderscope, which are a diagnosis already.
 void refuse_own_results(const std::vector<std::string>& files) {
   for (const std::string& file : files)
     if (is_result_of_ours(beginning_of(file)))

@@ -19,10 +19,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr Bytes kLeak = Bytes{64} << 20;  // over an experiment; below it no matter
-constexpr std::size_t kSettled = 3;       // runs, until allocators have what they want
+constexpr Bytes kLeak = Bytes{64} << 20;  // growth over an experiment that is reported
+constexpr std::size_t kSettled = 3;       // runs until allocators have reached their size
 
-// What grows from run to run to the end is not given back.
+// Returns a note if memory grows from run to run until the end.
 std::string leak_note(const std::vector<Bytes>& resident) {
   if (resident.size() < 2 * kSettled) return "";
   const Bytes begin = resident[kSettled - 1], middle = resident[resident.size() / 2];
@@ -109,7 +109,7 @@ RunRecord ExperimentRunner::run(const RunConfig& of_case) {
 
 void ExperimentRunner::look_at_ceilings(RunRecord& record) {
   if (is_model_engine(record.engine)) return;
-  profile_notes_.clear();  // those of the last run
+  profile_notes_.clear();  // only keep the notes of the last run
   add_known_rates(known_rates(profile_, machine_, record.config.data, profile_notes_), record);
   const double rate = per_second(record, &RankRecord::samples).value_or(0);
   if (rate <= fastest_) return;

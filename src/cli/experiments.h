@@ -1,4 +1,4 @@
-// What sweep and tune share on the command line.
+// Parts of the command line that sweep and tune share.
 #pragma once
 
 #include <functional>
@@ -19,13 +19,14 @@ double parse_share(std::string_view text);  // "3%" or 0.03; throws ValueError
 // Runs cases in this process, with progress on standard error.
 class ExperimentRunner {
  public:
-  // `profile`: of --machine. `save` writes what is there after each run; it may be empty.
+  // `profile` is the value of --machine. `save` writes the results so far after each run; it may be
+  // empty.
   ExperimentRunner(const MachineFacts& machine, std::string profile,
                    std::function<void(const Experiment&)> save);
 
   const ExperimentContext& context() const { return context_; }
-  // Adds what was seen of the machine and between the cases; with what other programs took, where
-  // the answer does not say that by itself.
+  // Adds notes about the machine and the time between the cases. `with_others` adds the CPU time of
+  // other programs, for answers that do not contain it.
   void add_notes(Experiment& experiment, bool with_others) const;
   ExitCode exit_code(const Experiment& experiment) const;
 
@@ -43,10 +44,10 @@ class ExperimentRunner {
   std::vector<Bytes> resident_after_;  // each run
   std::string profile_;
   double fastest_ = 0;    // samples/s of a run
-  std::string ceilings_;  // what it reached of them
+  std::string ceilings_;  // shares of the ceilings that the run reached
   std::vector<std::string> profile_notes_;
   double left_shared_ = 0;  // bytes that programs left in /dev/shm
-  bool shown_ = false;      // what a program printed that failed
+  bool shown_ = false;      // the output of a failed program was printed
 };
 
 }  // namespace loaderscope

@@ -85,7 +85,7 @@ bool explain_path(std::ostream& out, std::string_view path) {
   return false;
 }
 
-// What a run, a what-if or a plan can be told.
+// Explains a setting of a run, a what-if or a plan.
 bool explain_key(std::ostream& out, const std::string& word) {
   if (const Field* field = find_field(word)) {
     out << field->name << " (a setting, --" << field->name << "): " << field->help << "\n";
@@ -97,7 +97,7 @@ bool explain_key(std::ostream& out, const std::string& word) {
   return true;
 }
 
-// Of the last run, where one is kept.
+// Returns the metrics of the last run, or none if no result was kept.
 std::vector<Metric> last_metrics() {
   try {
     return read_result(place_of_result("last")).record.metrics;

@@ -33,7 +33,7 @@ bool keep_last_result(const RunRecord& record, const AnyResult& result) {
   if (place.empty()) return false;
   std::error_code error;
   if (steps_of(record) > kMaxSteps) {
-    std::filesystem::remove(place, error);  // it is another run's
+    std::filesystem::remove(place, error);  // the file holds another run
     if (record.config.answer.json.value.empty())
       std::fputs(
           "loaderscope: the result is too large to be kept as 'last'; --json FILE saves it\n",

@@ -7,16 +7,16 @@
 
 namespace loaderscope {
 
-// `result` of `record`. Where it cannot be kept the one before stays: a run never fails of it. What
-// would be gigabytes is not kept, nor is what then was the last but one; unless it is saved
-// elsewhere that is said. Returns whether it is kept.
+// Keeps `result` of `record` as "last". A failure to write keeps the result before it, and fails no
+// run. A result that is too large is not kept, and the result before it is removed. This prints a
+// note, unless the result is also saved as JSON. Returns true if it was kept.
 bool keep_last_result(const RunRecord& record, const AnyResult& result);
 
 // Returns true if `given` means the result that is kept for this user.
 bool is_own_last_result(const std::string& given);
 
-// Where a command finds the saved result that it was given: "last" is the one that is kept, unless
-// a file here has that name. Throws RunError where none is kept.
+// Returns the path of the saved result that a command was given. "last" is the result that
+// loaderscope kept, unless a file here has that name. Throws RunError if no result was kept.
 std::string place_of_result(const std::string& given);
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// What of the machine the defaults of a command line depend on.
+// Properties of the machine that the defaults of a command line depend on.
 #pragma once
 
 #include "loaderscope/run_record.h"
@@ -6,7 +6,7 @@
 
 namespace loaderscope {
 
-// Looks for a GPU only where the answer matters: that starts its driver.
+// Searches for a GPU only if the answer matters, because that starts its driver.
 MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given);
 
 }  // namespace loaderscope

@@ -11,7 +11,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::size_t kMaxCauses = 4;
-constexpr double kVisible = 0.005;  // of the window
+constexpr double kVisible = 0.005;  // share of the window
 
 double share(Nanos part, Nanos whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;

@@ -1,4 +1,4 @@
-// What a run was booked to so far, for who waits for it.
+// The account of a run so far, for the user who waits for it.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace loaderscope {
 
-// What stands below the line of progress, at most `width` columns each: how busy the device is,
-// with a bar, how many batches are queued on average, and what it waits for, the longest first.
-// None before a step was measured.
+// Returns the lines below the progress line, at most `width` columns each. They show how busy the
+// device is, with a bar, the mean number of queued batches, and the causes of the wait, the longest
+// first. Empty before the first measured step.
 std::vector<std::string> live_lines(const RunningAccount& account, std::size_t width);
 
 }  // namespace loaderscope

@@ -9,7 +9,7 @@
 namespace loaderscope {
 namespace {
 
-// Nobody can be told where the terminal itself is gone.
+// Ignores errors, because the terminal itself is gone.
 void put(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());

@@ -1,4 +1,4 @@
-// A screen of a terminal that is drawn anew again and again, until who sits there has enough.
+// A terminal screen that is redrawn until the user presses `q`.
 #pragma once
 
 #include <termios.h>
@@ -12,7 +12,7 @@ class LiveScreen {
   static bool is_possible();  // standard output is a terminal that can be drawn on
 
   LiveScreen();
-  ~LiveScreen();  // what was there before is there again
+  ~LiveScreen();  // restores the screen
   LiveScreen(const LiveScreen&) = delete;
   LiveScreen& operator=(const LiveScreen&) = delete;
 

@@ -33,7 +33,7 @@ bool may_use_gpus(const RunConfig& config) {
          (kind == DeviceKind::gpu || kind == DeviceKind::program);
 }
 
-// What the engine knows better stands.
+// Adds metrics of the group that the engine has not set.
 void add_missing(std::vector<Metric>& metrics, std::vector<Metric> more, std::string_view group) {
   for (Metric& metric : more) {
     if (metric.name.starts_with(group) && !value_of(metrics, metric.name))
@@ -41,7 +41,7 @@ void add_missing(std::vector<Metric>& metrics, std::vector<Metric> more, std::st
   }
 }
 
-// Of our own process and the programs that it starts.
+// Adds the GPU load of this process and of the programs that it starts.
 void add_gpu_load(const GpuSampler& watch, RunRecord& record) {
   if (record.ranks.empty()) return;
   Nanos begin = record.ranks.front().window_begin, end = begin;

@@ -12,8 +12,8 @@ namespace loaderscope {
 
 class JobOfProcesses;
 
-// Runs the resolved `config`. `notes` come first in those of the record. `job`: of which
-// this process makes a part.
+// Runs the resolved `config`. `notes` are the first notes of the record. `job` is the job that this
+// process is a part of; null without one.
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
                   const Knockouts& knockouts = {}, const ReplaySchedule* replay = nullptr,

@@ -11,18 +11,18 @@
 
 namespace loaderscope {
 
-// Where an answer is saved, and in which form of report_table(). A path "-" of JSON is standard
+// A file for the answer, and its form of report_table(). The path "-" with JSON means standard
 // output instead of the table.
 struct Place {
   std::string form, path;
 };
 using Places = std::vector<Place>;
-Places places_of(const RunConfig& config);  // that its flags give
-// See check_output(). `kind`: of the result, which not every form is of.
+Places places_of(const RunConfig& config);  // files from the flags
+// See check_output(). `kind` is the kind of the result, which not every form can write.
 void check_places(const Places& places, std::string_view kind, const OutputRules& rules);
 
-// The table to standard output, and the answer to each of the places. What cannot be written in one
-// of them is still written in the others. Throws RunError.
+// Writes the table to standard output, and the answer to each of the places. A failure in one place
+// does not stop the others. Throws RunError after all were tried.
 void write_answer(const Places& places, const AnyResult& result, const ReportStyle& style);
 // The same without the table.
 void write_files(const Places& places, const AnyResult& result, const ReportStyle& style);

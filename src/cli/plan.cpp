@@ -61,7 +61,7 @@ DecodeHosts parse_decode_hosts(std::string_view text) {
           parts.size() == 3 ? parse_byte_rate(parts[2]) : 0};
 }
 
-// What has a flag of its own is not said twice.
+// Throws UsageError for settings that have a flag of their own.
 Change change_of(const std::string& text) {
   const Change change = parse_change(text);
   for (const char* own : {"ranks", "compute", "gpu-price"}) {
@@ -92,7 +92,7 @@ PlanRequest question_of(const PlanFlags& flags) {
   return question;
 }
 
-// What interrupts the model speaks of a run, whose result is saved.
+// Replaces the model's message after a signal, which speaks of a run with a saved result.
 JobPlan plan_unless_stopped(const RunRecord& record, const PlanRequest& question) {
   const std::atomic<int>& stop_signal = catch_stop_signals();
   try {

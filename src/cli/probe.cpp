@@ -87,7 +87,7 @@ probe::ProfileOptions options_of(const ProbeFlags& flags) {
   return options;
 }
 
-// Before anything is measured in vain.
+// Reads and checks the profiles before anything is measured.
 std::vector<probe::Profile> peers_of(const ProbeFlags& flags) {
   std::vector<probe::Profile> peers;
   for (const std::string& path : flags.against) {

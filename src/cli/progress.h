@@ -10,41 +10,41 @@
 
 namespace loaderscope {
 
-// How far something is.
+// Progress of a task.
 struct ProgressState {
   std::int64_t done = 0;
-  double fraction = 0;   // of the whole; 0: not known
-  double at_s = 0;       // of a clock
-  double done_s = 0;     // of that clock, when the last was done
-  bool may_end = false;  // before it is whole
+  double fraction = 0;   // completed part; 0 if unknown
+  double at_s = 0;       // time of this state, in s of one clock
+  double done_s = 0;     // time of the last change of `done`, on the same clock
+  bool may_end = false;  // the task may end early
 };
 
-// "42 %, 1260 steps, 315 steps/s, 5.5 s left", the rate as it was from `since` until the last was
-// done, the time left as it was until `now`; of what may end before, "at most 5.5 s left"; with no
-// fraction known "1260 files, 315 files/s"; within the first second only how many; with nothing
-// done "no steps yet".
+// Returns "42 %, 1260 steps, 315 steps/s, 5.5 s left". The rate is for the time from `since` until
+// the last change, the time left is for `now`. A task that may end early has "at most 5.5 s left".
+// Without a known fraction, the line is "1260 files, 315 files/s". Within the first second, the
+// line has only the number. With nothing done, the line is "no steps yet".
 std::string progress_line(const std::string& what, const ProgressState& since,
                           const ProgressState& now);
 
-// What draws `lines` where `before` of them were drawn, with the cursor behind the last; each is
-// cut to `width` columns. Nothing is left of what was there.
+// Returns the text that replaces `before` drawn lines by `lines`. It expects the cursor at the end
+// of the last line. Each line is cut to `width` columns.
 std::string redrawn(std::size_t before, const std::vector<std::string>& lines, std::size_t width);
 
 class ProgressPrinter {
  public:
-  enum class Terminal : std::uint8_t { own, shared };  // with a program
+  enum class Terminal : std::uint8_t { own, shared };  // `shared`: a program also prints
   // `what` is counted: "steps".
   explicit ProgressPrinter(std::string what, Terminal terminal = Terminal::own);
   ~ProgressPrinter();  // clears the line
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
-  static void format_none();  // from now on
+  static void format_none();  // disables progress lines for the whole process
   static bool shows();
 
-  // What stands below the line on a terminal of so many columns, and behind it else.
+  // Lines below the progress line, for a terminal of `width` columns.
   using Below = std::function<std::vector<std::string>(std::size_t width)>;
-  // From one thread at a time. `fraction` 0: not known.
+  // Shows the progress. Only one thread at a time may call it. `fraction` 0 means unknown.
   void show(std::int64_t done, double fraction, const Below& below = nullptr);
 
  private:

@@ -90,7 +90,8 @@ ExitCode report_saved(const ReportFlags& flags, const std::string& path, const R
   return ExitCode::ok;
 }
 
-// Of a run also what is no result of ours: its reader says what is wrong with it.
+// Returns the kind of the result. A file that is no result counts as a run, because the reader of
+// runs explains the fault.
 const ResultKind& kind_in(const std::string& path) {
   const std::string beginning = beginning_of(path);
   const std::string_view schema = schema_in(beginning);

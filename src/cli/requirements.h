@@ -13,14 +13,15 @@ class App;
 
 namespace loaderscope {
 
-// Of commands that take no settings of a run.
+// Adds --require to commands without run settings.
 void add_requirements(CLI::App& app, std::vector<std::string>& requirements);
 
-// Throws UsageError for one that cannot be read.
+// Throws UsageError for a requirement that cannot be read.
 void check_requirements(const std::vector<std::string>& requirements);
 
-// Says on standard error what is not met or cannot be told, then writes the answer: the failure
-// stands first. A condition that this run cannot answer is refused once the answer is written.
+// Prints on standard error the requirements that are not met or have no answer, then writes the
+// answer. The failure comes first. Throws after the answer for a condition that this run cannot
+// answer.
 ExitCode judge_and_answer(const std::vector<std::string>& requirements, const RunRecord& record,
                           const Analysis& analysis, const std::function<void()>& write_answer);
 

@@ -98,7 +98,7 @@ Nanos wait_of(const CommandFlags& own) {
   return wait;
 }
 
-// Of this process in its job, whose ranks are as many as its processes where nothing is said.
+// Returns the address of this process in its job. By default, the job has one rank per process.
 std::optional<ProcessAddress> place_of(const CommandFlags& own, RunConfig& given) {
   const std::string way = own.text("rendezvous");
   if (own.is_given("nsys")) {

@@ -59,7 +59,7 @@ ExitCode answer_for(const JobRun& job, JobAnswer answer, const std::atomic<int>&
   const ExitCode judgement = judge_and_answer(job.config.answer.require.value, record, analysis,
                                               [&] { job.write(record, analysis); });
   if (signal != 0) return exit_code_of_signal(signal);
-  return record.interrupted ? ExitCode::interrupted : judgement;  // at another process
+  return record.interrupted ? ExitCode::interrupted : judgement;  // interrupted at another process
 }
 
 ExitCode run_ranks(const JobRun& job, ProcessAddress place, const std::atomic<int>& stop_signal) {
@@ -71,7 +71,7 @@ ExitCode run_ranks(const JobRun& job, ProcessAddress place, const std::atomic<in
   return stop_signal != 0 ? exit_code_of_signal(stop_signal) : ExitCode::ok;
 }
 
-// What the program ended with is this process's own; who brings together is the first.
+// Keeps the outcome of this process's program. The first process merges the records.
 ExitCode run_program(const JobRun& job, ProcessAddress place, const std::atomic<int>& stop_signal) {
   JobOfPrograms programs(job.config, job.machine, std::move(place), job.wait, stop_signal);
   JobAnswer own;

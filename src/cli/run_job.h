@@ -14,9 +14,9 @@
 
 namespace loaderscope {
 
-// `way`: of --rendezvous, "" where it is not given: what a launcher is likely meant for is said
-// then. Nothing: each process is a job by itself. Throws UsageError, or RunError where process 0 is
-// not found. Call before the first thread.
+// Finds the place of this process in its job. `way` is the value of --rendezvous. If it is "", the
+// launcher chooses the method, and process 0 prints it. Returns nothing if each process is a job by
+// itself. Throws UsageError, or RunError if process 0 is not found. Call before the first thread.
 std::optional<ProcessAddress> place_in_job(const std::string& way, const RunConfig& given,
                                            Nanos wait);
 
@@ -24,15 +24,15 @@ struct JobRun {
   const RunConfig& config;  // resolved
   const MachineFacts& machine;
   const std::vector<std::string>& notes;
-  Nanos wait;  // for the other processes to come
-  // What is known beside the record, and the answer's way out.
+  Nanos wait;  // longest wait for the other processes to join
+  // Completion of the record with other facts, and the writer of the answer.
   std::function<void(RunRecord&)> complete;
   std::function<void(const RunRecord&, const Analysis&)> write;
-  // Of a job that failed: the reason, and what was measured until then.
+  // Writer for a failed job: gets the reason, and what was measured until then.
   std::function<void(const RunRecord&, const Analysis&, const std::string& reason)> write_part;
 };
 
-// The answer is that of the first process. Throws RunError.
+// Runs this process of the job. Only the first process writes the answer. Throws RunError.
 ExitCode run_job(const JobRun& job, ProcessAddress place, const std::atomic<int>& stop_signal);
 
 }  // namespace loaderscope

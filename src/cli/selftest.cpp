@@ -59,7 +59,7 @@ selftest::Options selftest_options(const SelftestFlags& flags, const RunConfig& 
   return options;
 }
 
-// Of a scenario, which may set more than this command has flags for.
+// Returns a note about settings of a scenario that this command does not use.
 std::vector<std::string> notes_on(const RunConfig& given) {
   std::string names;
   for (const Field& field : fields()) {

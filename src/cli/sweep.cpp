@@ -53,7 +53,7 @@ SweepOptions sweep_options(const CommandFlags& flags, const RunConfig& given) {
   return options;
 }
 
-// Those of flags that name several values first, then those of --vary.
+// Returns the axes: first flags with several values, then those of --vary.
 Axes axes_of(const CommandFlags& flags, const std::vector<ListedFlag>& listed) {
   Axes axes;
   for (const ListedFlag& flag : listed)

@@ -11,7 +11,7 @@ namespace loaderscope {
 
 namespace {
 
-// Of the variables of the locale the first one that is set counts.
+// Uses the first locale variable that is set.
 bool has_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);

@@ -4,8 +4,8 @@
 
 namespace loaderscope {
 
-// What standard output can show: its width, and where it is a terminal colour, if that wants it
-// (NO_COLOR), and plots, if its locale is of UTF-8.
+// Properties of standard output: its width, colour if it is a terminal (see NO_COLOR), and plots if
+// it is a terminal with a UTF-8 locale.
 ReportStyle standard_output_style();
 
 }  // namespace loaderscope

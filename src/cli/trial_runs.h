@@ -9,15 +9,15 @@
 
 namespace loaderscope {
 
-// What of a run went by before its window: the start of a program, its imports, the warm-up.
-// `begin`, `took`: of the whole run.
+// Returns the time of a run before its window: start of the program, imports, warm-up. `begin` and
+// `took` are for the whole run.
 Nanos start_of_run(const RunRecord& record, Nanos begin, Nanos took);
 
-// Of --budget. Throws UsageError where there is nothing to try.
+// Returns the value of --budget. Throws UsageError if there is nothing to try.
 Nanos budget_of_trial(const CommandFlags& own, const RunConfig& given);
 
-// Runs what the settings ask for, keeps the outcome in `analysis`, and remembers how good the
-// predictions were. Says beforehand what --try is about to run.
+// Runs the trial of the settings, stores the outcome in `analysis`, and records the prediction
+// errors. With --try, first prints which runs follow.
 void add_proof(Analysis& analysis, const RunRecord& record, const MachineFacts& machine,
                Trial trial, const std::atomic<int>& stop_signal);
 

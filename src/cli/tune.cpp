@@ -92,7 +92,7 @@ struct Base {
   std::optional<RunConfig> measured;
 };
 
-// How long a run is follows from the budget; what the answer is to say belongs to the run.
+// Resets the length, which follows from the budget, and the answer settings, which belong to a run.
 RunConfig without_length(RunConfig config) {
   const RunConfig plain;
   config.measure.duration = plain.measure.duration;

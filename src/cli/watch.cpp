@@ -52,7 +52,7 @@ Nanos time_of(const char* flag, const std::string& text, Nanos least) {
   return time;
 }
 
-// Who names no job: those that there are may help.
+// Throws for a missing job, and lists the running jobs.
 [[noreturn]] void refuse_no_job() {
   std::string found;
   for (const pid_t pid : watch::trainers_here("/"))
@@ -83,7 +83,7 @@ watch::WatchOptions options_of(const WatchFlags& flags) {
   return options;
 }
 
-// While it goes on: a screen of a terminal, else a line now and then.
+// Progress display: a screen of a terminal, else a line now and then.
 class WatchProgress {
  public:
   // A program prints where a screen would be.

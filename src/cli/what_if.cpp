@@ -36,7 +36,7 @@ struct WhatIfFlags {
   std::vector<std::string> set;
   bool verify = false;
   DetailFlags detail;
-  ConfigFlags base;  // without a result
+  ConfigFlags base;  // settings if no result is given
 };
 
 void refuse_requirements(const RunConfig& given) {
@@ -67,7 +67,7 @@ FittedBase fitted_base(const WhatIfFlags& flags, const RunConfig& given,
   return base;
 }
 
-// Whether a sample takes the same of the machine as before.
+// Returns true if the cost of a sample on the machine does not change.
 bool keeps_work(const Changes& changes) {
   constexpr std::string_view kWork[] = {"data",  "source",    "size",   "augment", "transfer",
                                         "cache", "cache-dir", "access", "cores",   "dct-scale"};
@@ -77,7 +77,7 @@ bool keeps_work(const Changes& changes) {
   });
 }
 
-// What the machine that was measured has of what is predicted.
+// Compares the prediction with the ceilings of the measured machine.
 void look_at_ceilings(const WhatIfFlags& flags, const MachineFacts& machine, FittedBase& base,
                       WhatIf& answer) {
   if (!base.record || !answer.predicted || !keeps_work(answer.changes)) return;

@@ -35,7 +35,7 @@ RunConfig with_own_data(RunConfig config) {
   return config;
 }
 
-// Before git is asked anything.
+// Checks the settings before git runs.
 RunConfig checked(const RunConfig& base) {
   if (!base.program.command.given && !base.program.loader.given)
     throw UsageError(

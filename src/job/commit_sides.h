@@ -12,19 +12,20 @@
 
 namespace loaderscope {
 
-// With a work tree for each, for as long as this lives.
+// Sides that are commits. Each has a work tree, as long as this object lives.
 class CommitSides {
  public:
-  // `build`: run in each; "": nothing. Throws UsageError where nothing of a commit would be run,
-  // RunError where there is no repository.
+  // `build` is the command that runs in each work tree; "": none. Throws UsageError if no code of a
+  // commit would run, RunError without a repository.
   CommitSides(const RunConfig& base, const std::string& build,
               const std::function<bool()>& stopped);
 
-  // Throws RunError where `ref` cannot be had or built.
+  // Throws RunError if `ref` is missing or cannot be built.
   SideSetup add(const std::string& name, const std::string& ref);
-  // The same, whose first run is looked at for what it reads, unless it is built.
+  // Does the same, and traces the files that the first run reads, unless the side is built.
   SideSetup add_watched(const std::string& name, const std::string& ref);
-  // Why nothing that changed can reach the loader, behind the first run of the arm that is watched.
+  // Returns the reason why no change can affect the loader; "" if one may. Call it after the first
+  // run of the traced side.
   std::string why_unaffected(const std::string& from, const std::string& to) const;
 
   const compare::Repository& repository() const { return repository_; }

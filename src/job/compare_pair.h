@@ -1,4 +1,4 @@
-// One comparison of two arms, each a way to run loaderscope afresh.
+// One comparison of two sides. Each side is a way to start new processes of loaderscope.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,15 @@ struct SideSetup {
   FreshRun run;
 };
 
-// As the flags of both say.
+// Makes a side from the flags that both sides have.
 SideSetup plain_arm(const std::string& name, const RunConfig& base);
 
 struct PairContext {
   const RunConfig& base;
   compare::Options options;
   std::function<bool()> stopped;
-  std::function<std::string()> same_by_construction{};  // of compare::Context
-  // Of a run of either arm, before it is kept; may be empty.
+  std::function<std::string()> same_by_construction{};  // see compare::Context
+  // Observer of each run of either side, before the run is kept; may be empty.
   std::function<void(std::int64_t arm, RunRecord& record)> look{};
 };
 

@@ -38,7 +38,7 @@ std::set<pid_t> own_threads() {
   return threads;
 }
 
-// How often it has been on a core.
+// Returns how many times the thread was put on a core.
 std::int64_t turns_of(pid_t thread) {
   std::ifstream in(fmt::format("/proc/self/task/{}/schedstat", thread));
   std::int64_t ran = 0, waited = 0, turns = 0;
@@ -46,7 +46,7 @@ std::int64_t turns_of(pid_t thread) {
   return turns;
 }
 
-// "stands in stat of /data/a.tar"
+// Returns the system call that the thread waits in, and its file, as part of a sentence.
 std::string standing_words(pid_t thread) {
   const watch::ThreadLook look = watch::look_at_thread("/", ::getpid(), thread);
   if (look.call.empty()) return "stands in the kernel (" + look.wchan + ")";
@@ -54,7 +54,8 @@ std::string standing_words(pid_t thread) {
   return fmt::format("stands in {}{}", look.call, object);
 }
 
-// A request that a server of FUSE has taken is waited for to its end, also by who is killed.
+// Returns true if the thread waits for a FUSE server. The kernel waits for the end of such a
+// request, even in a killed process.
 bool waits_for_fuse(pid_t thread) {
   return text_of(fmt::format("/proc/self/task/{}/wchan", thread)) == watch::kWaitsForFuse;
 }

@@ -1,5 +1,5 @@
-// Ends a process of a job whose thread that measures does not come back from the kernel: whoever
-// waits for a storage that has fallen silent can neither be asked to end nor be interrupted.
+// Ends a process of a job if its measuring thread does not return from the kernel. A thread that
+// waits for a silent storage can neither be asked to end nor be interrupted.
 #pragma once
 
 #include <sys/types.h>
@@ -18,13 +18,13 @@ namespace loaderscope {
 class ExitWatchdog {
  public:
   struct Job {
-    std::function<std::string()> failure;  // why it has ended; "": it has not
+    std::function<std::string()> failure;  // reason of the job's early end; "" without one
     std::function<void(const std::string& why)> give_up;
-    Nanos timeout = 0;  // with threads that do not run; 0: for ever
+    Nanos timeout = 0;  // limit without a running thread; 0: none
   };
-  // Watches the calling thread, and all that are started from now on.
+  // Watches the calling thread, and all threads that start later.
   ExitWatchdog(Job job, const std::atomic<int>& stop_signal);
-  ~ExitWatchdog();  // it has come back
+  ~ExitWatchdog();  // the watched thread has returned
   ExitWatchdog(const ExitWatchdog&) = delete;
   ExitWatchdog& operator=(const ExitWatchdog&) = delete;
 
@@ -36,13 +36,14 @@ class ExitWatchdog {
   Job job_;
   const std::atomic<int>& stop_signal_;
   pid_t watched_;
-  std::set<pid_t> others_;  // that were there before
+  std::set<pid_t> others_;  // threads that existed before
   std::atomic<bool> is_over_{false};
   std::thread thread_;
 };
 
-// A thread that the kernel does not let go keeps its process, and what this has open, also when it
-// has ended: whoever reads our output would wait for more. At the exit this is said and closed.
+// Closes the output at the exit if the kernel still holds a thread. Such a thread keeps the process
+// and its open files, so a reader of the output would wait for more. Prints the reason before it
+// closes.
 void close_output_where_threads_are_held();
 
 }  // namespace loaderscope

@@ -25,21 +25,21 @@
 namespace loaderscope {
 namespace {
 
-constexpr Nanos kGoodbye = 20 * kSecond;  // with what it has started
+constexpr Nanos kGoodbye = 20 * kSecond;  // time to end, including child processes
 constexpr std::string_view kWaits = ".waits", kOurs = "loaderscope: ";
 
 bool refuses_words(int status) {
   return WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::usage);
 }
 
-// Where the line begins in which it complains; npos: there is none.
+// Returns the begin of the line with the error message; npos without one.
 std::size_t complaint_in(const std::string& output) {
   const std::size_t at = output.rfind("\n" + std::string(kOurs));
   if (at != std::string::npos) return at + 1;
   return output.starts_with(kOurs) ? 0 : std::string::npos;
 }
 
-// What it complains of, or the last that it said.
+// Returns the error message, or else the last line of the output.
 std::string reason_in(const ToolEnd& end) {
   const std::size_t at = complaint_in(end.output);
   if (at == std::string::npos) return shown_text(end.last_line());
@@ -47,7 +47,7 @@ std::string reason_in(const ToolEnd& end) {
   return end.output.substr(begin, end.output.find('\n', begin) - begin);
 }
 
-// What the program said itself, a traceback perhaps: the reason speaks of it.
+// Prints the output before the error message, such as a traceback that the message mentions.
 void format_what_it_said(const ToolEnd& end) {
   const std::size_t at = complaint_in(end.output);
   if (at != std::string::npos) std::fwrite(end.output.data(), 1, at, stderr);
@@ -63,7 +63,7 @@ std::vector<std::string> command_of(const FreshRun& run, const std::string& json
   return command;
 }
 
-// What of the time before its loader was made was no work of its own.
+// Subtracts the wait at the gate from the time before its loader was made.
 void take_off_script(RunRecord& record, Nanos held_up) {
   for (auto& [name, ns] : record.before_first_ask)
     if (name == "script") ns = std::max<Nanos>(0, ns - held_up);
@@ -113,7 +113,8 @@ bool StartedRun::waits_or_has_ended() {
   return tool_.has_ended() || std::filesystem::exists(gate_ + std::string(kWaits), none);
 }
 
-// It says that it waits just before it does.
+// Opens the gate once the run waits there. The run announces its wait just before it blocks, so
+// this retries.
 void StartedRun::let_go() {
   while (waits_or_has_ended() && !tool_.has_ended() && !(stopped_ && stopped_()) &&
          Fd(::open(gate_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0)

@@ -13,38 +13,38 @@
 namespace loaderscope {
 
 struct FreshRun {
-  std::string name;                  // of its arm, for messages
+  std::string name;                  // name of its side, for messages
   std::string binary;                // "": this program
-  std::string folder;                // where it works; "": where we do
+  std::string folder;                // working folder; "": the folder of this process
   std::vector<std::string> words;    // flags of `run`
-  std::vector<std::string> program;  // behind them; empty: none
+  std::vector<std::string> program;  // program after the flags; empty: none
   Variables variables;               // added to the environment
 };
 
-// One of them, on its way.
+// A run that was started.
 class StartedRun {
  public:
   enum class Gate : std::uint8_t {
     none,
-    // It starts, imports the program of its --loader, and makes nothing before it is let go: others
-    // are measured meanwhile.
+    // Starts, imports the program of its --loader, and waits before it makes anything, while other
+    // runs are measured.
     waits,
   };
-  // By way of files below `place`, which others that run beside it have no part in.
+  // Starts the run. Its files are below `place`, which no other run at the same time may use.
   StartedRun(FreshRun run, const std::string& place, Nanos patience, std::function<bool()> stopped,
              Gate gate = Gate::none);
 
   bool waits_or_has_ended();
   void let_go();
-  // Stopped, it is asked to end and its part comes back. Throws RunError, and UsageError where the
-  // run refuses its words.
+  // Waits for the run. After a stop, asks the run to end, and returns the part that it measured.
+  // Throws RunError, and UsageError if the run rejects its flags.
   RunRecord record();
 
  private:
   Nanos held_up() const;
 
   std::string name_, json_, gate_;
-  Nanos let_go_at_ = 0;  // 0: it was not held up
+  Nanos let_go_at_ = 0;  // time of the release from the gate; 0: the run did not wait
   Nanos patience_;
   std::function<bool()> stopped_;
   StartedTool tool_;

@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 16;  // processes
 
-using ProcessPlaces = std::vector<std::size_t>;  // of processes in `hosts`
+using ProcessPlaces = std::vector<std::size_t>;  // places of processes in `hosts`
 
-// As the kernel lists this process.
+// Returns the name of this process in the kernel.
 std::string own_name() {
   char name[16] = "";
   ::prctl(PR_GET_NAME, name);
@@ -77,7 +77,7 @@ HostRecord one_host_of(std::vector<HostRecord> processes) {
   return whole;
 }
 
-// Of each process the ranks that it has now.
+// Returns the current ranks of each process.
 std::vector<ProcessPlaces> ranks_of_processes(const RunRecord& job) {
   std::vector<ProcessPlaces> ranks;
   std::size_t next = 0;
@@ -124,7 +124,7 @@ void put_ranks_in_order(const ProcessesOfJob& processes, const std::vector<Proce
   job.notes.push_back(order_words(processes, order, ranks));
 }
 
-// Of the first host, which is the job's own machine.
+// Sets the cores of the first host, which is the job's own machine.
 void use_cores(double cores, RunRecord& job) {
   job.machine.cores = cores;
   if (!job.config.declared.cores.given) job.config.declared.cores.value = cores;

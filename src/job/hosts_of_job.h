@@ -1,4 +1,4 @@
-// From the processes of a job to its hosts.
+// Conversion of the processes of a job to its hosts.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace loaderscope {
 
-// Each of the job's `hosts` is one process. Those of one host become one, wherever their ranks
-// stand: ranks then follow each other host by host, and a note says which process has which. Its
-// cores are those that any of its processes may use. All functions take places in `hosts`.
+// Joins the processes of each host. Each of the job's `hosts` is one process before the call.
+// Afterwards ranks follow each other host by host, and a note maps them to processes. The cores of
+// a host are the cores that any of its processes may use. All functions take places in `hosts`.
 struct ProcessesOfJob {
   std::function<bool(std::size_t one, std::size_t other)> are_on_one_host;
   std::function<std::string(std::size_t process)> name_of;

@@ -15,10 +15,10 @@ const std::atomic<int>& catch_stop_signals();
 // still analysed, and the next signal ends that.
 int take_stop_signal();
 
-// Of a run that was stopped by `signal`.
+// Returns the code of a run that `signal` stopped.
 ExitCode exit_code_of_signal(int signal);
 
-// Of work that failed: what a signal has stopped in the middle is interrupted.
+// Returns the code of failed work: interrupted if a signal came, else failed.
 ExitCode exit_code_of_failure();
 
 }  // namespace loaderscope

@@ -80,7 +80,7 @@ void JobOfProcesses::prepare(RunContext& context) {
   if (!meeting_->is_first()) context.on_progress = nullptr;
   part.has_ended = [this](std::int64_t steps) { return meeting_->is_over(steps); };
   if (!config_.trainer.sync_ranks) return;
-  context.observer = nullptr;  // what is booked before the waits for others are is no answer
+  context.observer = nullptr;  // an account without the waits for other ranks would be wrong
   if (meeting_->is_first()) {
     part.publish_window = [this](const SharedWindow& window) {
       meeting_->publish_window({window.folded, window.first_measured, window.ended});
@@ -97,13 +97,13 @@ void JobOfProcesses::prepare(RunContext& context) {
   };
 }
 
-// Whoever waited too long for a step may have waited for another process.
+// Adds the process that the job waited for, if the failure is a late step.
 std::string JobOfProcesses::with_awaited(const std::string& failure) {
   const std::string awaited = failure.starts_with(kNoBatchCame) ? meeting_->awaited() : "";
   return awaited.empty() ? failure : failure + "; it waited for " + awaited;
 }
 
-// With what was measured until a failure, of which the others are told.
+// Returns what was measured until the end or a failure. Reports a failure to the other processes.
 RunRecord JobOfProcesses::own_record(const Measure& measure, std::string& failure) {
   const ExitWatchdog watch(
       {[this] { return meeting_->failure(); },
@@ -133,7 +133,7 @@ std::optional<JobAnswer> JobOfProcesses::run(const Measure& measure) {
   if (config_.trainer.sync_ranks) {
     meeting_->end_after(own.ranks.front().rows.size());
   } else if (own.interrupted) {
-    meeting_->end_after(0);  // wherever the others stand
+    meeting_->end_after(0);  // every process ends at its current step
   }
   bring_onto_first_clock(*meeting_, own, failure);
   if (meeting_->is_first()) {

@@ -15,18 +15,18 @@ namespace loaderscope {
 
 class JobOfProcesses : private StepBarrier {
  public:
-  // `config`: of the whole job, resolved. Waits for the others, `wait` at most. Throws UsageError
-  // for what a job cannot have, RunError where it does not come together.
+  // Waits at most `wait` for the other processes. `config` is resolved, and for the whole job.
+  // Throws UsageError for settings that a job cannot have, RunError if processes are missing.
   JobOfProcesses(const RunConfig& config, const MachineFacts& machine, ProcessAddress place,
                  Nanos wait, const std::atomic<int>& stop_signal);
 
-  // Makes this process's part of the job with `measure`. At the first process the record of all
-  // that are there, at others nothing. Throws what `measure` throws, unless there is an answer all
-  // the same, and RunError at others where the job failed.
+  // Runs this process's part of the job with `measure`. Returns the record of all present processes
+  // at the first process, and nothing at others. Throws the errors of `measure`, unless there still
+  // is an answer, and RunError at others if the job failed.
   using Measure = std::function<RunRecord(const RunConfig& part)>;
   std::optional<JobAnswer> run(const Measure& measure);
 
-  void prepare(RunContext& context);  // for `measure`
+  void prepare(RunContext& context);  // sets up a context for `measure`
 
  private:
   void ready(std::int64_t step, Nanos at) override { meeting_->ready(step, at); }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr Nanos kYear = 365 * 24 * 3600 * kSecond;
 
-// A program may end hours before that of another host, and stand still as long as it wants to.
+// Limit of silence. A program may end hours before the program of another host, and may pause for
+// any time.
 constexpr Nanos kInSilence = 120 * kSecond;
 
 void say(const std::string& words) {

@@ -39,10 +39,10 @@ std::string settings_of_job(const RunConfig& config) {
     if (is_own || field.name == "device" || !field.given(config)) continue;
     text += fmt::format("{} = {}\n", field.name, fmt::join(field.texts(config), " "));
   }
-  return text + fmt::format("device = {}\n", config.trainer.device.value);  // as resolved
+  return text + fmt::format("device = {}\n", config.trainer.device.value);  // resolved device
 }
 
-// Machines that are called alike differ in it.
+// Returns the id of the boot, which differs between machines with the same name.
 std::string boot_of_kernel() {
   std::string boot = text_of("/proc/sys/kernel/random/boot_id");
   std::erase(boot, '\n');
@@ -60,7 +60,7 @@ UsableCpus cpus_of_workers(const RunConfig& config) {
   return {cpu_list_to_text(cpus), quota.cores, quota.group};
 }
 
-// What its clock gains on the first host's in a ns.
+// Adds the drift of the host's clock. Returns its gain on the first host's clock in ns per ns.
 double add_drift(Rendezvous& meeting, HostRecord& host) {
   if (meeting.is_first()) return 0;
   const ClockDifference before = meeting.clock();
@@ -68,7 +68,7 @@ double add_drift(Rendezvous& meeting, HostRecord& host) {
     const ClockDifference after = meeting.compare_clocks();
     const Nanos drift = after.offset - before.offset, took = after.at - before.at;
     const double rate = took > 0 ? static_cast<double>(drift) / static_cast<double>(took) : 0;
-    // What it has drifted by is not known better than that.
+    // Adds the drift to the error, because the time between the two comparisons is uncertain by it.
     host.clock_error = std::max(before.error, after.error) + std::abs(drift);
     host.metrics.push_back(make_metric(metric::clock_drift_s,
                                        "the clock has gained on the first host's during the run",

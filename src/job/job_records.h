@@ -11,28 +11,29 @@ namespace loaderscope {
 
 struct JobAnswer {
   RunRecord record;
-  std::string failure;  // what ended the job early, or kept a part out of it; "": nothing
+  std::string failure;  // reason for an early end or for a missing part; "" without one
 };
 
-// What has to be alike in all processes of a job.
+// Returns the settings that must be equal in all processes of a job.
 HelloMessage introduction_of(const RunConfig& config, const MachineFacts& machine,
                              std::int64_t ranks);
 
-// As of a host of the job. `failure`: what ended it early; "": nothing.
+// Converts the record to a host of the job, on the first host's clock. `failure` is the reason for
+// an early end; "" without one.
 void bring_onto_first_clock(Rendezvous& meeting, RunRecord& own, const std::string& failure);
 
-// To the first process. Throws RunError where that does not take it.
+// Sends the record to the first process. Throws RunError if that process does not accept it.
 void hand_over(Rendezvous& meeting, const RunRecord& own);
 
-// At the first process: of all that are there. What is no part of the job is left out, and said.
-// `book_waits` for ranks of other processes, on ranks in the order of the processes. Once `stop` is
-// not 0, who is not there yet is left out.
+// Gathers the records at the first process. Leaves out processes that are no part of the job, and
+// adds a note. `book_waits` books waits for ranks of other processes, with the ranks in the order
+// of the processes. After `stop` is not 0, missing processes are left out.
 JobAnswer gather_records(Rendezvous& meeting, JobAnswer own,
                          const std::function<void(RunRecord&)>& book_waits,
                          const StopSignal* stop = nullptr);
 
-// A program's collectives are a part of what each host has seen as compute: where its hosts end
-// their steps together, waits for other hosts are booked, and that is said.
+// Books waits for other hosts if hosts end their steps together, and adds a note. Each host has
+// seen the collectives of a program as compute.
 void book_waits_of_programs(RunRecord& job);
 
 }  // namespace loaderscope

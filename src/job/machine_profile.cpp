@@ -33,7 +33,7 @@ std::string file_of_host(std::string host) {
   return folder + "/machine/" + host + ".json";
 }
 
-// Why its figures are not those of `machine`; "": they are.
+// Returns the reason why the profile does not fit `machine`; "" if it does.
 std::string unlike(const Profile& profile, const MachineFacts& machine) {
   if (profile.cpu != machine.cpu)
     return fmt::format("is of {}, and this is {}", shown_text(profile.cpu),
@@ -65,7 +65,8 @@ std::optional<Profile> given_profile(const std::string& path, const MachineFacts
   return std::move(found->profile);
 }
 
-// Whatever is wrong with it, a run goes on.
+// Returns the saved profile of this machine, or nothing. A damaged profile adds a note and fails no
+// run.
 std::optional<Profile> kept_profile(const MachineFacts& machine, std::vector<std::string>& notes) {
   const std::string path = file_of_host(machine.host.value_or(""));
   std::error_code error;
@@ -99,7 +100,8 @@ std::string device_probed(const Profile& profile) {
   return "";
 }
 
-// What a loader of somebody else's reads is not known: it is taken to be what was probed.
+// Returns true if the data is on the probed storage. The files of a user's loader are unknown, so
+// they count as on it.
 bool lie_there(const DataConfig& data, const Profile& profile) {
   const std::string probed = device_probed(profile);
   return std::all_of(data.paths.value.begin(), data.paths.value.end(), [&](const auto& text) {
@@ -120,7 +122,7 @@ double per_s(const Profile& profile, MachineResource supply) {
 std::string save_machine(const Profile& profile) {
   const std::string path = file_of_host(profile.host);
   if (path.empty()) throw RunError("--save: there is no cache folder; set HOME or XDG_CACHE_HOME");
-  Profile kept = profile;  // what was asked of it is no fact of the machine
+  Profile kept = profile;  // a question of the user is no fact of the machine
   kept.demand.reset();
   kept.against.reset();
   try {
@@ -139,7 +141,7 @@ ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
   const std::optional<Profile> profile =
       given.empty() ? kept_profile(machine, notes) : given_profile(given, machine, notes);
   if (!profile) return rates;
-  constexpr double kDisturbed = 0.1;  // of its cores
+  constexpr double kDisturbed = 0.1;  // share of the cores
   if (profile->other_cores >= kDisturbed * profile->cores)
     notes.push_back(fmt::format(
         "other programs took {} while this machine was probed: its ceilings are too low; save them "

@@ -9,16 +9,16 @@
 
 namespace loaderscope {
 
-// Keeps it for the machine that it names. Returns where; throws RunError where that cannot be.
+// Keeps the profile for its machine. Returns the path. Throws RunError if it cannot be written.
 std::string save_machine(const probe::Profile& profile);
 
-// Reads the profile `given` by --machine, or the one that is kept. Returns nothing if it is not
-// of `machine`, which a note says. Storage counts where `data` lie on the device that was probed.
-// Throws UsageError, and RunError where a file that was given cannot be read.
+// Reads the profile `given` by --machine, or the saved profile. Returns nothing, and adds a note,
+// if it is not for `machine`. The storage rate counts if `data` is on the probed device. Throws
+// UsageError, and RunError if a given file cannot be read.
 ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
                         const DataConfig& data, std::vector<std::string>& notes);
 
-// To a record of a real run.
+// Adds the rates to the record of a real run.
 void add_known_rates(const ProbedRates& rates, RunRecord& record);
 
 }  // namespace loaderscope

@@ -17,7 +17,7 @@ class NsysCapture {
   std::vector<std::string> command() const;  // the program, under nsys
   const std::vector<std::string>& program() const { return program_; }
   std::string report() const { return name_ + ".nsys-rep"; }
-  // Once the program has ended: the report as SQLite. Throws RunError.
+  // Converts the report to SQLite after the end of the program. Throws RunError.
   std::string export_report(const std::atomic<int>& stop_signal) const;
 
  private:

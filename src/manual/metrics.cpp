@@ -24,7 +24,7 @@ value: the mean of its processes and hosts, their sum, or the sum of the process
 word `same` means that all have the same value. A value that differs is left out.
 )";
 
-// In lines of at most kColumns; all but the first begin with `indent`.
+// Breaks the text into lines of at most kColumns. All lines but the first begin with `indent`.
 std::string in_lines(std::string_view text, std::string_view indent) {
   std::string lines;
   std::size_t column = 0;

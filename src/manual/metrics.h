@@ -9,8 +9,8 @@ namespace loaderscope::manual {
 
 struct MetricEntry {
   std::string_view name;  // metric::requests_sent; in capitals what is one of many: "gap.KIND_s"
-  std::string_view what;  // its sentence
-  std::string basis;      // of its group: "Measured: ...", "Wrong when: ...", in lines
+  std::string_view what;  // sentence about the metric
+  std::string basis;      // basis of its group: "Measured: ...", "Wrong when: ...", in lines
 
   bool is_of_many() const;
 };

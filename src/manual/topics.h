@@ -26,7 +26,7 @@ struct TopicAlias {
   std::string_view name;
 };
 
-std::span<const Topic> topic_table();  // by section, guides in the order of the manual
+std::span<const Topic> topic_table();  // sorted by section, guides in the order of the manual
 std::span<const TopicAlias> topic_aliases();
 std::string_view section_heading(TopicSection section);
 

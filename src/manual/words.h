@@ -14,7 +14,7 @@ constexpr std::string_view kWordLabels[] = {"Do: ", "Measured: ", "Wrong when: "
 
 // Section "### NAME" below "## Findings", "## Causes" or another heading of a family.
 struct WordEntry {
-  std::string_view family;  // as in `loaderscope list`: "finding", "cause", "why"
+  std::string_view family;  // name in `loaderscope list`: "finding", "cause", "why"
   std::string_view name;
   std::string_view text;  // labelled lines, as they are broken in the file
 };

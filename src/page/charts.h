@@ -13,7 +13,7 @@
 
 namespace loaderscope::page {
 
-// A number that stands in the result, at a path of its JSON.
+// A number of the result, with its path in the JSON.
 struct Figure {
   double value = 0;
   std::string path;
@@ -33,17 +33,17 @@ struct Part {
   std::string name, kind;
   double size = 0;
   std::string text;  // "58.1 ms, 24.9 %"
-  Figure figure{};   // path "": it stands nowhere
+  Figure figure{};   // path "": not in the result
   std::string remark = {};
-  std::string place = {};  // of another picture, that shows more of it
+  std::string place = {};  // place of a picture with more details
 };
 struct Bar {
-  std::string label, text;  // before it, and behind it
+  std::string label, text;  // text at the left, and at the right
   std::vector<Part> parts;
 };
 struct Bars {
   std::string title, note;
-  std::vector<Bar> bars;  // as long as their parts together
+  std::vector<Bar> bars;  // length of each: the sum of its parts
 };
 std::string drawn(const Bars& bars);
 
@@ -52,8 +52,8 @@ std::string drawn(const Bars& bars);
 struct Point {
   double x = 0, y = 0;
   double low = 0, high = 0;  // an interval; none where they are equal
-  std::string title = {};    // what the point is
-  std::string path = {};     // of y in the result; "": it stands nowhere
+  std::string title = {};    // name of the point
+  std::string path = {};     // path of y in the result; "": not in the result
 };
 // A band goes from low to high; layers are bands upon each other. Neither has a y of its own: a
 // layer is worth its height, a band nothing but where it begins and ends.
@@ -61,7 +61,7 @@ enum class Shape : std::uint8_t { line, points, line_and_points, band, layer };
 struct Series {
   std::string name, kind;
   Shape shape = Shape::line;
-  std::vector<Point> points;  // in the order of x
+  std::vector<Point> points;  // sorted by x
 };
 struct Mark {
   double x = 0;
@@ -72,7 +72,7 @@ struct Plot {
   Scale x, y;
   std::vector<Series> series;
   std::vector<Mark> marks = {};
-  std::string interval = {};  // what low and high are: "95 %"; "": no point has any
+  std::string interval = {};  // meaning of low and high: "95 %"; "": no point has an interval
 };
 std::string drawn(const Plot& plot);
 
@@ -81,19 +81,19 @@ std::string drawn(const Plot& plot);
 struct Range {
   std::string label, kind;
   std::vector<double> at;  // ascending
-  std::size_t chief = 0;   // which of them is drawn large
+  std::size_t chief = 0;   // index of the value that is drawn large
   std::string text;
-  std::string path = {};  // of the large one in the result; "": it stands nowhere
+  std::string path = {};  // path of the large value in the result; "": not in the result
 };
 struct Ranges {
   std::string title, note;
   Scale scale;
   std::vector<Range> rows;
-  std::vector<std::string> columns = {};  // what the values of a row are; none: they have no names
+  std::vector<std::string> columns = {};  // names of the values of a row; empty: no names
 };
 std::string drawn(const Ranges& ranges);
 
-// --- what went on when ---
+// --- bars of time on lanes ---
 
 struct LaneBar {
   double begin = 0, end = 0;  // seconds
@@ -101,14 +101,14 @@ struct LaneBar {
 };
 struct Lane {
   std::string label;
-  std::vector<LaneBar> bars;  // in the order of time; later ones lie over earlier ones
+  std::vector<LaneBar> bars;  // sorted by time; later bars cover earlier bars
 };
 struct Timeline {
   std::string title, note;
   double begin = 0, end = 0;
   std::vector<Lane> lanes;
   std::vector<Mark> marks = {};
-  std::vector<std::string> places = {};  // that links lead to
+  std::vector<std::string> places = {};  // targets of links
 };
 std::string drawn(const Timeline& timeline);
 
@@ -118,7 +118,7 @@ struct HeatMap {
   std::string title, note;
   std::string row_name, column_name;
   std::vector<std::string> rows, columns;
-  // By row and column; nothing where there is none.
+  // Values by row and column; empty if a cell has no value.
   std::vector<std::vector<std::optional<double>>> cells;
 };
 std::string drawn(const HeatMap& map);

@@ -6,11 +6,10 @@
 
 namespace loaderscope {
 
-// Markup in a path or a note must not become markup of ours, nor its control characters drive a
-// terminal.
+// Escapes text, so that a path or a note cannot add markup, or control a terminal.
 std::string in_xml(std::string_view text);
 
-// A JSON document within the script element that holds it: nothing in it closes the element.
+// Escapes a JSON document for a script element, so that no part of it closes the element.
 std::string in_script(std::string_view json);
 
 }  // namespace loaderscope

@@ -1,5 +1,5 @@
-// A page: one HTML file that opens without a network and asks none for anything. Its style and its
-// script stand in it, and its content security policy allows these two and no other.
+// A page: one HTML file that opens without a network and requests nothing from it. It contains its
+// style and its script, and its content security policy allows only these two.
 #pragma once
 
 #include <ostream>

@@ -1,4 +1,4 @@
-// What the figures share: frames, legends, tables.
+// Parts that the charts share: frames, legends, tables.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace loaderscope::page {
 
-// The figure around a picture. `below`: a legend, a table. `places`: that links lead to.
+// Returns the figure around a picture. `below` is a legend or a table, `places` are targets of
+// links.
 std::string framed(std::string_view title, std::string_view note, const std::string& picture,
                    const std::string& below, const std::vector<std::string>& places = {});
 
@@ -28,10 +29,10 @@ struct Cell {
 std::string number_table(const std::vector<std::string>& header,
                          const std::vector<std::vector<Cell>>& rows);
 
-std::string percent(double share);  // of a width, as SVG takes it: "12.34%"
+std::string percent(double share);  // percentage of a width for SVG: "12.34%"
 
-// An area that the script zooms along its x axis: `content` in 1000 units of width, below it the
-// ticks of the scale. What is behind and in front of it is not zoomed.
+// Makes an area that the script zooms along its x axis: `content` in 1000 units of width, and the
+// ticks of the scale below it. `behind` and `front` are not zoomed.
 inline constexpr double kAreaWidth = 1000;
 std::string zoomable(std::string_view title, const Scale& x, double height,
                      const std::string& behind, const std::string& content,

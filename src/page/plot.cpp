@@ -9,7 +9,7 @@ namespace loaderscope::page {
 namespace {
 
 constexpr double kHeight = 200;
-constexpr std::size_t kMaxRows = 200;  // of the table
+constexpr std::size_t kMaxRows = 200;  // limit for the table
 
 class Area {
  public:
@@ -59,7 +59,7 @@ class Area {
   const Plot& plot_;
 };
 
-// Lines behind what is drawn, and their values before it.
+// Grid lines, which are drawn first, and the values at their left.
 struct Grid {
   std::string lines, values;
 };

@@ -1,4 +1,4 @@
-// Where a value stands on an axis, and what is written beside the axis.
+// Place of a value on an axis, and the labels of the axis.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ struct Scale {
   std::string label;
   double least = 0, most = 1;
   Unit unit = Unit::number;
-  bool logarithmic = false;  // of values above 0
+  bool logarithmic = false;  // requires values above 0
 
   double at(double value) const;  // from 0 to 1, within the scale
 };
 
-// From `least` to at least `most`, which need not be more.
+// Makes a scale from `least` to at least `most`. Accepts `most` = `least`.
 Scale scale_of(std::string label, Unit unit, double least, double most);
-Scale with_room(Scale scale);  // beyond both ends, for dots that stand there
+Scale with_room(Scale scale);  // adds room at both ends for dots
 Scale logarithmic_scale_of(std::string label, Unit unit, double least, double most);
 
 struct Tick {
-  double at = 0;  // from 0 to 1
+  double at = 0;  // place on the axis, 0 to 1
   std::string text;
 };
 std::vector<Tick> ticks_of(const Scale& scale, int about);

@@ -12,8 +12,8 @@ namespace {
 constexpr double kLaneLabel = 15, kLane = 14, kLaneGap = 5;
 constexpr double kFinest = 0.5;  // units of the area; what is shorter is as long as that
 
-// What is one after the other and of one kind is one bar, where no eye could tell them apart:
-// a lane is no longer than the area has units for.
+// Merges adjacent bars of one kind that are too close to be distinguished. A lane then has no more
+// bars than the area has units.
 std::vector<LaneBar> merged(const Lane& lane, const Scale& x) {
   std::vector<LaneBar> result;
   for (const LaneBar& next : lane.bars) {

@@ -16,9 +16,9 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMaxElements = 3;  // of a list of objects
+constexpr std::size_t kMaxElements = 3;  // limit for a list of objects
 
-// What is long and seldom asked for; the JSON has it.
+// Long members that are seldom needed. The JSON has them.
 constexpr std::array<std::string_view, 8> kLeftOut = {"machine", "metrics", "ranks", "process",
                                                       "host",    "base",    "cases", "runs"};
 constexpr std::array<std::string_view, 3> kOfStage = {"count", "mean_s", "p99_s"};
@@ -73,7 +73,7 @@ class BriefForm : public ResultVisitor {
     Shape shape;
     bool hidden;
     std::size_t elements;
-    std::string values;  // of a list or a row of values, joined
+    std::string values;  // joined values of a list or a row
   };
 
   static std::string quoted_if_needed(const std::string& value) {

@@ -1,4 +1,4 @@
-// Whether the steps of a saved result can be.
+// Plausibility check for the steps of a saved result.
 #pragma once
 
 #include "loaderscope/run_record.h"
@@ -6,7 +6,8 @@
 
 namespace loaderscope {
 
-// `step`: that is due; `idle_begin`: when the step before it ended. Throws RunError through `json`.
+// Checks a row. `step` is the expected number, `idle_begin` the end of the step before it. Throws
+// RunError through `json`.
 void check_step(const JsonCursor& json, const StepRow& row, std::int64_t step, Nanos idle_begin);
 
 // Completes what was read of an exemplar: `row` is its step's.

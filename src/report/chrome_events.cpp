@@ -1,4 +1,4 @@
-// As chrome://tracing, speedscope and others read it: one JSON object with a list of events.
+// Timeline for chrome://tracing, speedscope and others: one JSON object with a list of events.
 #include <algorithm>
 #include <set>
 
@@ -48,7 +48,7 @@ class ChromeEvents final : public TrackEvents {
 
   void instant(Track track, Nanos at, std::string_view name) override {
     begin("i", track, at, name);
-    json_.member("s", "t");  // of its thread
+    json_.member("s", "t");  // scope: the thread
     json_.end_object();
   }
 
@@ -83,7 +83,7 @@ class ChromeEvents final : public TrackEvents {
     return track;
   }
 
-  // One that was begun here goes on at the next slice of its number.
+  // Writes a flow event. The first slice of a number begins the flow, later slices continue it.
   void flow(Track track, const Slice& slice) {
     const bool is_new = flows_.insert(slice.flow).second;
     begin(is_new ? "s" : "t", track, slice.begin, "batch");
@@ -101,13 +101,13 @@ class ChromeEvents final : public TrackEvents {
     json_.member("name", name);
   }
 
-  // With three decimals: to the nanosecond.
+  // Writes three decimals, so that nanoseconds are kept.
   void microseconds(const char* key, Nanos ns) {
     json_.number(key, fmt::format("{}.{:03}", ns / 1000, ns % 1000));
   }
 
   JsonStream json_;
-  std::vector<Place> places_;  // by track, from 1
+  std::vector<Place> places_;  // index: track - 1
   std::set<std::uint64_t> flows_;
 };
 

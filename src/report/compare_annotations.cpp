@@ -1,4 +1,4 @@
-// A comparison as commands to GitHub's runner, which shows them beside the changed files.
+// A comparison as commands to GitHub's runner, which shows them next to the changed files.
 #include <fmt/format.h>
 
 #include "base/printable.h"
@@ -9,7 +9,7 @@
 namespace loaderscope::compare {
 namespace {
 
-constexpr std::size_t kMaxAnnotations = 10;  // of a kind and step that GitHub shows
+constexpr std::size_t kMaxAnnotations = 10;  // limit of GitHub per kind and step
 
 std::string replaced(std::string text, std::string_view chars) {
   std::string result;

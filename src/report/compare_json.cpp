@@ -1,4 +1,5 @@
-// A comparison as JSON: the verdict, what it rests on, and every run; read back, it is judged anew.
+// A comparison as JSON: the verdict, its basis, and every run. A comparison that is read back is
+// evaluated again.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +11,7 @@
 namespace loaderscope::compare {
 namespace {
 
-// Within these whatever is computed of them can be shown.
+// Limits of values, within which all derived values can be shown.
 constexpr RealRange kAmount{0, 1e15}, kCores{0, 1e6}, kSpread{0, 10}, kChange{-1e15, 1e15};
 constexpr std::int64_t kMaxBlock = 1'000'000;
 constexpr std::size_t kMaxRuns = 10'000;
@@ -198,7 +199,7 @@ void describe_accepted(ResultVisitor& form, std::vector<Accepted>& all) {
   });
 }
 
-// What the judgement is computed of.
+// Describes the measurements from which the judgement is computed.
 void describe_measured(ResultVisitor& form, Comparison& comparison) {
   describe_arms(form, comparison.arms);
   form.text("command", comparison.command, "what both run");

@@ -41,7 +41,7 @@ std::vector<Test> tests_of(const GateAnswer& answer, const ComparisonResult& jud
   return tests;
 }
 
-// Where no quantity says what failed, or nothing was looked at.
+// Returns a test for the verdict, used if no quantity failed, or nothing was compared.
 Test whole_of(const Comparison& comparison, const ComparisonResult& judgement, Gate gate) {
   std::string_view element = "system-out";
   if (judgement.verdict == Outcome::cannot_tell) element = "skipped";

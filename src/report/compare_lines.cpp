@@ -1,4 +1,4 @@
-// A comparison line by line: whether it matters, what it rests on, how sure it is.
+// Lines of a comparison: its importance, its basis and its certainty.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string count_text(const CountChange& count) {
                      count.b);
 }
 
-// Of one run of each.
+// Returns the line for a comparison of one run each.
 std::string results_line(const Comparison& comparison) {
   std::string text = fmt::format("{}; {}: one run of each", arm_text(comparison.arms[0]),
                                  arm_text(comparison.arms[1]));

@@ -1,5 +1,5 @@
-// A comparison as the summary of a job, and as the one comment on a pull request. Who sent it may
-// be a stranger: what may be sentences of his stands as code.
+// A comparison as the summary of a job, and as the one comment on a pull request. The author may be
+// a stranger, so text that may be the author's is shown as code.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -31,7 +31,7 @@ std::string table_of(const ComparisonResult& judgement) {
   return table + "\n";
 }
 
-// What stands below each other, as far as there is room: a comment that is too long is none.
+// Parts of the comment, as far as there is room. GitHub rejects a comment that is too long.
 class Comment {
  public:
   explicit Comment(std::size_t room) : room_(room) {}
@@ -61,7 +61,7 @@ class Comment {
 }  // namespace
 
 void write_comparison_markdown(std::ostream& out, const Comparison& comparison) {
-  constexpr std::size_t kReserve = 1024;  // for what always stands there
+  constexpr std::size_t kReserve = 1024;  // room for the parts that are always present
   const ComparisonResult judgement = judge(comparison);
   const GateAnswer answer = gate_of(comparison, judgement);
   Comment comment(kMaxComment - kReserve);

@@ -1,4 +1,4 @@
-// Busy share, waits and stages of one run of each arm, without a verdict on each.
+// Busy share, waits and stages of one run of each side, without a verdict.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace loaderscope::compare {
 namespace {
 
-constexpr double kWorthShowing = 0.01;  // of the window, or of the time of all stages
+constexpr double kWorthShowing = 0.01;  // share of the window, or of the time of all stages
 
 struct Two {
   double a = 0, b = 0;
 };
 
-// The values of both arms. 0 if only one arm has such a wait or stage.
+// Returns the values of both sides. 0 if only one side has such a wait or stage.
 std::optional<Two> two_of(const Comparison& comparison, std::string_view name) {
   if (comparison.runs.size() != 2) return std::nullopt;
   const auto a = value_of(comparison.runs[0].quantities, name);

@@ -29,11 +29,11 @@ std::string changed_counts(const ComparisonResult& judgement) {
 }
 
 std::string duration_of(double s) {
-  constexpr double kMaxSeconds = 1e9;  // that nanoseconds hold
+  constexpr double kMaxSeconds = 1e9;  // limit of 64-bit nanoseconds
   return format_duration(std::llround(1e9 * std::min(s, kMaxSeconds)));
 }
 
-// Where one alone is most of the change of a stage.
+// Returns the named change that is most of the change of a stage; "" if no change is.
 std::string changed_name(const ComparisonResult& judgement, const Difference& blamed) {
   if (judgement.name_changes.empty() || blamed.scale != Scale::ratio) return "";
   const NameChange& largest = judgement.name_changes.front();
@@ -43,7 +43,7 @@ std::string changed_name(const ComparisonResult& judgement, const Difference& bl
                      duration_of(largest.b));
 }
 
-// Of the stage that is blamed: what the program calls what came to it, or what changed of it.
+// Returns what the program calls the new or changed part of the blamed stage.
 std::string news_of(const ComparisonResult& judgement, const Difference& blamed) {
   for (const auto& [names, words] :
        {std::pair(&judgement.new_names, "is new"), std::pair(&judgement.gone_names, "is gone")}) {
@@ -178,7 +178,7 @@ std::string change_line(const Difference& one) {
   return spoken(one.name) + " " + format_change(one) + (per_sample ? " per sample" : "");
 }
 
-// Of a stage or a cause: without a row it is seconds, or a share.
+// Formats the value in its unit. A stage or a cause has no row: its unit is seconds, or a share.
 std::string format_value(const Difference& one, double value) {
   if (one.scale == Scale::share) return format_percent(value);
   const std::string_view unit = one.row != nullptr ? one.row->unit : "s";

@@ -1,4 +1,4 @@
-// What a comparison says, in words.
+// Text of a comparison.
 #pragma once
 
 #include <string>
@@ -18,13 +18,13 @@ std::string anchor_line(const Anchor& anchor);
 // Each a line, or "".
 std::string matters_line(const ComparisonResult& judgement);
 std::string told_apart_line(
-    const ComparisonResult& judgement);  // what is the same or cannot be told
+    const ComparisonResult& judgement);  // quantities that are the same or uncertain
 std::string arms_line(const Comparison& comparison, const ComparisonResult& judgement);
 std::string noise_line(const ComparisonResult& judgement);
 std::string counts_line(const ComparisonResult& judgement);
-std::string memory_line(const ComparisonResult& judgement);  // that B needs more
-std::string settings_line(const Comparison& comparison);     // of results: what differs
-// Why something that is worse fails nothing, or fails though it was accepted: one line a reason.
+std::string memory_line(const ComparisonResult& judgement);  // memory that B needs in addition
+std::string settings_line(const Comparison& comparison);     // settings that differ between results
+// Returns one line per reason why a slowdown fails nothing, or fails although it was accepted.
 std::vector<std::string> acceptance_lines(const Comparison& comparison,
                                           const ComparisonResult& judgement);
 
@@ -34,18 +34,18 @@ std::string change_line(const Difference& one);  // "decode +10.0 % (9.1 to 10.9
 // A row of the table of what was looked at.
 inline const std::vector<std::string> kCellNames = {"", "A", "B", "change", "95 %", "verdict"};
 std::vector<std::string> cells_of(const Difference& one);
-// Of two results: rows of what one run of each says, without a verdict: busy, waits, stages.
+// Rows for two results, without a verdict: busy, waits, stages of one run of each.
 inline const std::vector<std::string> kCellNamesOfResults = {"", "A", "B", "change"};
 std::vector<std::vector<std::string>> cells_of_results(const Comparison& comparison);
 // The wait that changed most towards the change of the rate: "waiting for decode 63 % -> 20 %".
 std::string changed_wait(const Comparison& comparison, bool is_faster);
 
-// By which a script finds the comment that it has made before.
+// Marker by which a script finds the comment that it made before.
 inline constexpr std::string_view kCommentMarker = "<!-- loaderscope-gate -->";
-inline constexpr std::size_t kMaxComment = 64 << 10;  // in bytes, of GitHub
+inline constexpr std::size_t kMaxComment = 64 << 10;  // limit of GitHub, in bytes
 
 std::string spoken(std::string_view name);  // "wait for decode" of wait-for-decode
 std::string joined(const std::vector<std::string>& words);
-std::string format_value(const Difference& one, double value);  // in its unit
+std::string format_value(const Difference& one, double value);  // text with its unit
 
 }  // namespace loaderscope::compare

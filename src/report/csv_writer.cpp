@@ -68,7 +68,7 @@ class CsvForm : public ResultVisitor {
 
   Line line_;
   fmt::memory_buffer line_text_;
-  std::string entries_;  // whose keys become columns; "" outside of them
+  std::string entries_;  // entries whose keys become columns; "" outside of them
   std::vector<std::string_view> words_;
   std::vector<Nanos> values_;
 };

@@ -1,4 +1,4 @@
-// What stands in the result of a run, member by member, and what kinds of results share.
+// Members of the result of a run, and the parts that all kinds of results share.
 #pragma once
 
 #include <string>
@@ -12,9 +12,10 @@ namespace loaderscope {
 // `answer`: without ranks, steps, reservoir and exemplars.
 enum class JsonScope : std::uint8_t { full, answer };
 
-void describe_tool(ResultVisitor& form, std::string& version);  // of every kind of result
+void describe_tool(ResultVisitor& form, std::string& version);  // members of every kind of result
 
-// All of a run. What is computed from its record is shown and not read back, but its proof is.
+// Describes all of a run. Shows values that are computed from the record, and does not read them
+// back. The proof is read back.
 void describe_run(ResultVisitor& form, RunRecord& record, Analysis& analysis, JsonScope scope);
 void describe_answer(ResultVisitor& form, const RunConfig& config, Analysis& analysis);
 void describe_fit_errors(ResultVisitor& form, GoodnessOfFit& fit);
@@ -24,13 +25,13 @@ void describe_proof(ResultVisitor& form, Proof& proof);
 
 struct KnownOfRank {
   bool has_busy = true;
-  bool tells_order = true;  // what was ready when
+  bool tells_order = true;  // the time at which batches were ready is known
 };
 
 void describe_machine(ResultVisitor& form, MachineFacts& machine);  // the members
 void describe_hosts(ResultVisitor& form, RunRecord& record, const Analysis& analysis);
 
-// `steps`: that were measured; the rows stand elsewhere.
+// Describes a rank. `steps` is the number of measured steps. The rows are in another array.
 void describe_rank(ResultVisitor& form, RankRecord& rank, std::int64_t& steps, Account account,
                    KnownOfRank known);
 
@@ -49,7 +50,7 @@ void describe_buckets(ResultVisitor& form, Histogram& histogram, std::int64_t mo
 
 // `tells_order`: what was ready when is known.
 void describe_account(ResultVisitor& form, Account& account, bool tells_order);
-void describe_stalls(ResultVisitor& form, Account& account);  // its compute_s and stall_s
+void describe_stalls(ResultVisitor& form, Account& account);  // members compute_s and stall_s
 void describe_stage(ResultVisitor& form, StageStats& stats);
 void describe_work(ResultVisitor& form, WorkCounts& work);
 void describe_queues(ResultVisitor& form, std::vector<QueueStats>& queues,
@@ -74,7 +75,7 @@ void format_interval(ResultVisitor& form, std::string_view name, const Estimate&
                      std::string_view sentence);
 void describe_changes(ResultVisitor& form, Changes& changes, std::string_view sentence);
 
-// "memory.pinned_bytes" stands as `pinned_bytes` in the object `memory`.
+// Place of a metric: "memory.pinned_bytes" is `pinned_bytes` in the object `memory`.
 struct MetricPlace {
   std::string_view group, name;
 

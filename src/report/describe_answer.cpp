@@ -1,4 +1,4 @@
-// What the analysis says of a run.
+// Results of the analysis of a run.
 #include <cmath>
 
 #include "loaderscope/errors.h"

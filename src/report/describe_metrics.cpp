@@ -1,5 +1,4 @@
-// Numbers beside the account: each stands in a group that its name tells, and is described in a
-// list.
+// Metrics: the value of each is in the group of its name, and a list has their descriptions.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -47,7 +46,7 @@ void read_values(ResultVisitor& form, std::vector<Metric>& metrics) {
   for (Metric& metric : metrics) {
     const MetricPlace place = place_of_metric(metric.name);
     if (!place.ok()) form.refuse("has the metric '" + metric.name + "', whose name is none");
-    metric.value = std::numeric_limits<double>::quiet_NaN();  // where it is null
+    metric.value = std::numeric_limits<double>::quiet_NaN();  // default if the value is null
     form.object(place.group, "", [&] { describe_value(form, place, metric.value); });
     metric.name = std::string(current_word(WordKind::metric, metric.name));
   }

@@ -104,7 +104,7 @@ void describe_moments(ResultVisitor& form, StepRow& row) {
 
 using OfRank = std::function<void(std::int64_t rank, RankRecord& record)>;
 
-// Of the form that explains, `one_piece`; else what every rank has. They are read one by one.
+// Shows `one_piece` in a schema, else the pieces of every rank. The reader reads them one by one.
 void describe_array(ResultVisitor& form, std::string_view name, std::string_view sentence,
                     RunRecord& record, const std::function<void()>& one_piece,
                     const OfRank& of_rank) {

@@ -5,7 +5,7 @@
 namespace loaderscope {
 namespace {
 
-// Within which times of a step can be shown.
+// Limits of a rate, within which the times of a step can be shown.
 constexpr RealRange kRate{1e-6, 1e15};
 
 void describe_proof_run(ResultVisitor& form, ProofRun& run) {

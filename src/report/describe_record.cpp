@@ -1,4 +1,4 @@
-// What was measured of each rank.
+// Measurements of each rank.
 #include <fmt/format.h>
 
 #include <cmath>

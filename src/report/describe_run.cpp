@@ -73,7 +73,7 @@ void format_device(ResultVisitor& form, const Analysis& analysis) {
   });
 }
 
-// Of `histogram`, with `sum` its exact sum.
+// Shows the percentiles of `histogram`. `sum` is its exact sum.
 void format_percentiles(ResultVisitor& form, const Histogram& histogram, Nanos sum) {
   form.shown_seconds("mean_s", histogram.count() > 0 ? sum / histogram.count() : 0,
                      "mean duration, seconds");
@@ -85,7 +85,7 @@ void format_percentiles(ResultVisitor& form, const Histogram& histogram, Nanos s
   form.shown_seconds("max_s", histogram.max(), "longest, seconds");
 }
 
-constexpr std::int64_t kMaxParts = 1 << 10;  // whose sum must not overflow
+constexpr std::int64_t kMaxParts = 1 << 10;  // limit, so that the sum cannot overflow
 using Parts = std::vector<std::pair<std::string, Nanos>>;
 
 void describe_parts(ResultVisitor& form, std::string_view name, Parts& parts,
@@ -119,7 +119,7 @@ void format_epoch(ResultVisitor& form, const Analysis& analysis) {
   });
 }
 
-// What becomes of the account by the model, and what of it other programs caused.
+// Shows the split of the stall by the model, and the part that other programs caused.
 void format_starved(ResultVisitor& form, const Analysis& analysis) {
   form.if_there("starved", analysis.starved.has_value(), AbsentValue::left_out, [&] {
     const StallSplit starved = analysis.starved.value_or(StallSplit{});

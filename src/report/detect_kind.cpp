@@ -41,7 +41,7 @@ bool is_page_of_ours(std::string_view text) {
          text.find("name=\"generator\" content=\"loaderscope\"") != text.npos;
 }
 
-// It begins with the name of the first rank, and nothing else that does is so short.
+// Tests for the name of the first rank at the beginning. No other format has it so early.
 bool is_trace_of_ours(std::string_view text) {
   constexpr std::size_t kFirstPacket = 40;
   return text.starts_with('\n') && text.substr(0, kFirstPacket).find("rank 0") != text.npos;
@@ -49,7 +49,7 @@ bool is_trace_of_ours(std::string_view text) {
 
 }  // namespace
 
-// Another program may have written it again, with other blanks and in another order.
+// Accepts other blanks and another order, because another program may have rewritten the file.
 std::string_view schema_in(std::string_view beginning) {
   constexpr std::string_view kKey = "\"schema\"", kOurs = "\"loaderscope.";
   const std::string_view text = without_blanks(beginning);

@@ -1,4 +1,4 @@
-// Files that we have written, told from those of others.
+// Detection of files that loaderscope has written.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace loaderscope {
 
-// Whether a file that begins so is a result or a report that one of the commands has saved, other
-// than a table, which is plain text.
+// Returns true if a file with this beginning is a result or a report of loaderscope. Tables are
+// plain text and do not count.
 bool is_result_of_ours(std::string_view beginning);
 
-// "loaderscope.run/1" of a JSON that begins so; "": it is no JSON of ours.
+// Returns "loaderscope.run/1" for a JSON with this beginning; "" if loaderscope did not write it.
 std::string_view schema_in(std::string_view beginning);
 
-// As much of a file as these want to see; "" where it cannot be read.
+// Returns the part of a file that these functions need; "" if it cannot be read.
 std::string beginning_of(const std::string& path);
 
 }  // namespace loaderscope

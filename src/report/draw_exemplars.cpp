@@ -1,5 +1,4 @@
-// What went on in steps that are kept whole: in some like most, and in the worst stall of each
-// cause.
+// Pictures of exemplars: some typical steps, and the worst stall of each cause.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,13 +12,13 @@ namespace loaderscope {
 namespace {
 
 constexpr std::size_t kMaxStalls = 5;
-constexpr std::int64_t kStepsShown = 4;  // of a usual stretch
+constexpr std::int64_t kStepsShown = 4;  // limit for the typical steps
 
 // A stretch of time that is drawn.
 struct Shown {
   TimelineLanes scene;
   std::string title, note;
-  std::vector<std::string> places;  // that links lead to
+  std::vector<std::string> places;  // targets of links
 };
 
 Nanos length_of(const Exemplar& exemplar) {
@@ -36,7 +35,7 @@ std::vector<const Exemplar*> measured_by_length(const RankRecord& rank) {
   return exemplars;
 }
 
-// With the steps before it.
+// Returns the picture of a typical step and the steps before it.
 Shown usual_of(const RankRecord& rank, const Exemplar& usual) {
   Nanos begin = usual.row.idle_begin;
   for (const Exemplar& exemplar : rank.exemplars) {
@@ -81,7 +80,7 @@ Shown shown_of(const RankRecord& rank, const WorstStall& worst) {
   return shown;
 }
 
-// Of the causes that are waited for most.
+// Returns the worst stalls of the causes with the longest waits.
 std::vector<WorstStall> worst_stalls(const std::vector<const Exemplar*>& exemplars) {
   PerCause<Nanos> sum{};
   for (const Exemplar* exemplar : exemplars) {

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxLines = 8, kMaxBars = 24;
 constexpr std::array<const char*, kMaxLines> kLineKinds = {
     "plain", "decode", "collate", "augment", "transport", "opaque", "contention", "pin"};
 
-// What is the same along a line of the plot: all settings but that of its axis.
+// Returns the settings that are constant along a line of the plot: all but the setting of its axis.
 std::string line_of(const Experiment& experiment, const Case& one, const Axis& along) {
   std::string text;
   for (const Axis& axis : experiment.axes) {
@@ -38,7 +38,7 @@ double highest(const Estimates& rates) {
   return most;
 }
 
-// `path`: of what stands together in the result.
+// Adds tiles. `path` is the common prefix of their values in the result.
 void add_tiles(std::vector<page::Tile>& tiles, const std::string& name, const Estimate& rate,
                const std::optional<Estimate>& busy, const std::string& path) {
   tiles.push_back({name + ", samples per second",
@@ -96,7 +96,7 @@ std::string draw_rates(const Experiment& experiment, const Estimates& rates,
   return drawn(plot);
 }
 
-// Of the first two axes of numbers, the best of the others.
+// Draws a map of the first two axes of numbers. Each cell has the best value over the other axes.
 std::string draw_map(const Experiment& experiment, const Estimates& rates) {
   const std::vector<const Axis*> axes = numeric_axes(experiment);
   if (axes.size() < 2 || experiment.one_at_a_time) return "";
@@ -145,7 +145,7 @@ std::string draw_times(const Experiment& experiment, const Estimates& rates) {
   return drawn(bars);
 }
 
-// On the line through the corner the model was right.
+// Draws predicted and measured rates. On the diagonal, the model is exact.
 std::string draw_forecasts(const Tune& tune, const Estimates& rates) {
   page::Series cases{"each setting that ran", "plain", page::Shape::points, {}};
   double most = 0;

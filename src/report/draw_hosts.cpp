@@ -1,4 +1,4 @@
-// The hosts of a job beside each other, as a picture.
+// Picture that compares the hosts of a job.
 #include <fmt/format.h>
 
 #include <algorithm>

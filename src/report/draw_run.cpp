@@ -1,4 +1,4 @@
-// The pictures of a run: its account, its steps, its latencies, and what went on in a few steps.
+// Pictures of a run: its account, its steps, its latencies, and a few steps in detail.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -68,7 +68,7 @@ std::string draw_step_times(const RunRecord& record) {
 
 std::string draw_ready(const RunRecord& record) {
   if (record.ranks.empty() || record.ranks.front().steps() < 2) return "";
-  if (is_trace_engine(record.engine)) return "";  // no trace tells
+  if (is_trace_engine(record.engine)) return "";  // unknown for a trace
   const RankRecord& rank = record.ranks.front();
   const StepBuckets steps = step_stretches(rank, kMaxStretches);
   const std::vector<std::int32_t> ready = ready_when_asked(rank);

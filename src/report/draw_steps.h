@@ -9,20 +9,20 @@
 
 namespace loaderscope {
 
-// Of the first rank, over their numbers: what each went to. A million of them are a few hundred
-// stretches with a mean and a longest step.
+// Draws the account of each step of the first rank over the step numbers. A million steps become a
+// few hundred stretches with a mean and a longest step.
 std::string draw_step_times(const RunRecord& record);
 
-// How many batches lay ready when the trainer asked: none is why it waits, all is a loader that
-// does.
+// Draws the number of batches that were ready when the trainer asked. If it is 0, the trainer
+// waits. If it is the maximum, the loader waits.
 std::string draw_ready(const RunRecord& record);
 
-// Of a job on several hosts: what each computes, and waits for by itself and for slower ranks.
+// Draws a job on several hosts: compute, own waits, and waits for slower ranks of each.
 std::string draw_hosts(const RunRecord& record, const Analysis& analysis);
 
-// What every worker, the link and the device did in a step like most, and before the worst stalls.
+// Draws all workers, the link and the device in a typical step, and before the worst stalls.
 std::string draw_exemplars(const RunRecord& record);
-// Where the worst stall for a cause is drawn, if any is.
+// Returns the place of the picture with the worst stall for a cause; "" if no such picture exists.
 std::string place_of_stall(Cause cause);
 
 }  // namespace loaderscope

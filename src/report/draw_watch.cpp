@@ -1,4 +1,4 @@
-// What the processes of a watched job do, as a picture.
+// Picture of the processes of a watched job.
 #include <fmt/format.h>
 
 #include <utility>

@@ -110,7 +110,7 @@ std::vector<std::string> texts_of(const Entries<std::vector<std::string>>& entri
   return otherwise;
 }
 
-// Nothing where it has no value.
+// Returns the texts of a setting; empty if it has no value.
 std::vector<std::string> texts_in(const Field& field, const RunConfig& config) {
   if (field.repeats) return field.texts(config);
   std::string text = field.text(config);

@@ -1,4 +1,4 @@
-// What the results of sweep and tune have in common.
+// Parts that the results of sweep and tune share.
 #pragma once
 
 #include <optional>
@@ -23,21 +23,23 @@ Given given_in(const Experiment& experiment);
 void describe_given(ResultVisitor& form, Given& given);
 // TextReport: the base case and the axes of `experiment` are as given.
 void take_given(ResultVisitor& form, const Given& given, Experiment& experiment);
-// What differs: "compute is 12ms there and 14ms here", or "".
+// Returns the difference: "compute is 12ms there and 14ms here", or "".
 std::string difference(const Given& there, const Given& here);
 
-// The value of a case on each axis; nothing where it has none.
+// Value of a case on each axis; empty if the case has no value.
 using AxisValues = Entries<std::optional<std::string>>;
 AxisValues values_of(const Experiment& experiment, const Case& one);
 void describe_values(ResultVisitor& form, AxisValues& values);
 
-// What a case changes of the base case, and its settings in force.
+// Changes of a case to the base case, and its settings in force.
 struct CaseSettings {
   Entries<std::string> changes;
-  // Those that `in_force_of` of the experiment has not; nothing: it could not be resolved.
+  // Settings that differ from in_force_of() the experiment. Empty if the case could not be
+  // resolved.
   std::optional<Entries<std::vector<std::string>>> in_force;
 };
-RunConfig in_force_of(const Experiment& experiment);  // of the first case that was resolved
+RunConfig in_force_of(const Experiment& experiment);  // settings of the first case that was
+                                                      // resolved
 CaseSettings settings_of(const Case& one, const RunConfig& in_force);
 void describe_case_settings(ResultVisitor& form, CaseSettings& settings);
 // TextReport: fills its changes and its configuration.
@@ -50,10 +52,10 @@ void describe_estimate(ResultVisitor& form, ResultVisitor::Name name,
 inline constexpr std::int64_t kMaxOfRun = std::int64_t{1} << 50;  // steps, samples, bytes, ns
 void describe_runs(ResultVisitor& form, std::vector<CaseRun>& runs);
 
-// Of a case; null: none.
+// Describes the index of a case; null if there is no case.
 void describe_index(ResultVisitor& form, ResultVisitor::Name name,
                     std::optional<std::size_t>& index, ResultVisitor::Sentence sentence);
-void describe_stops(ResultVisitor& form, Experiment& experiment);  // whether it ended early
+void describe_stops(ResultVisitor& form, Experiment& experiment);  // reasons for an early end
 void describe_data(ResultVisitor& form, Experiment& experiment);
 void describe_notes(ResultVisitor& form, Experiment& experiment);
 

@@ -27,7 +27,7 @@ constexpr Letter kLetters[] = {
     {Cause::opaque, 'o'}, {Cause::transport, 't'},  {Cause::pin, 'p'},      {Cause::h2d, 'h'},
     {Cause::launch, 'l'}, {Cause::contention, 'x'}, {Cause::prefetch, 'f'}, {Cause::startup, 's'},
     {Cause::other, '.'}};
-constexpr double kVisible = 0.02;  // of the window, for the legend
+constexpr double kVisible = 0.02;  // share of the window; smaller parts are not in the legend
 
 Account sum_of_runs(const Case& one) {
   Account sum;

@@ -1,4 +1,4 @@
-// What the tables of sweep and tune have in common.
+// Parts that the tables of sweep and tune share.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,15 @@ namespace loaderscope {
 std::string settings_text(const Experiment& experiment, const Case& one);
 // The value of a case on an axis, where it is a number.
 std::optional<double> number_on(const Case& one, const Axis& axis);
-// Those with several values, all of them numbers of 0 or more.
+// Returns the axes with several values, all of them numbers of 0 or more.
 std::vector<const Axis*> numeric_axes(const Experiment& experiment);
 std::string column_name(const Axis& axis);    // "workers": the short name of a flag
 std::string rate_text(const Estimate& rate);  // 1,386 ±1.1 %, or 1,386 987-1,945
 std::string busy_text(const Estimate& busy);  // 96.8 ±0.5, or 96.8 90.1-99.9
-std::string bytes_text(double bytes);         // nothing for none
+std::string bytes_text(double bytes);         // "" for 0 bytes
 
-using Estimates = std::vector<std::optional<Estimate>>;  // by case; nothing of one that did not run
+using Estimates = std::vector<std::optional<Estimate>>;  // one per case; empty if the case did not
+                                                         // run
 Estimates rates_of(const Experiment& experiment, const CaseStatistics& judgement);
 
 // The case of a plot that a caret points at, and what it is.
@@ -32,18 +33,18 @@ struct MarkedCase {
   std::string_view word;  // "knee"
 };
 
-// Their intervals along the first axis of numbers; nothing of less than three values.
+// Returns the intervals along the first axis of numbers; empty for fewer than three values.
 std::vector<std::string> rate_plot(const Experiment& experiment, const Estimates& rates,
                                    const MarkedCase& marked, int width);
 
 std::string spent_text(const Experiment& experiment);  // 31.20 s, 40.78 s of virtual time
 
-// Where the time went, one letter per part: "####dddda."; and what the letters mean.
+// Returns one letter per part of the account: "####dddda.". bar_legend() explains the letters.
 std::string account_bar(const Account& account, int columns);
 std::string bar_legend(const std::vector<Case>& cases);
 
 // Means over the runs of a case.
-double cores_of(const Case& one);  // that its CPU time kept busy
+double cores_of(const Case& one);  // mean number of cores that its CPU time kept busy
 std::optional<double> cpu_per_thousand(const Case& one);
 double mean_of(const Case& one, Bytes CaseRun::*bytes);
 

@@ -14,13 +14,13 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kOrderVisible = 0.001;  // of the window
+constexpr double kOrderVisible = 0.001;  // share of the window
 
 bool can_predict(const Analysis& analysis) { return !analysis.fit || analysis.fit->can_predict(); }
 
-// Half the width of a prediction's interval, as a share of its rate: the worst of the past ones,
-// or the error on this very run where that is larger, or what is known of such a prediction.
-// Nothing where too few were run.
+// Returns half the width of a prediction's interval, as a share of its rate. This is the largest of
+// the worst past error, the error on this run, and the known error of such a prediction. Empty if
+// too few predictions were run.
 std::optional<double> uncertainty(const Analysis& analysis, const Finding& finding) {
   const std::optional<double> past = analysis.past.bound();
   const std::optional<double> known =
@@ -50,7 +50,7 @@ std::string rate_words(const Finding& finding, std::optional<double> within) {
   return text;
 }
 
-// "decode were 2 times as fast", "transport took no time": what the model was told.
+// Returns the assumption of the model: "decode were 2 times as fast", "transport took no time".
 std::string supposition(const Changes& changes) {
   std::string text;
   for (const Change& change : changes) {
@@ -81,7 +81,7 @@ std::string supposed_beside(const Finding& finding) {
   return beside.empty() || is_all ? "" : ", if " + supposition(beside);
 }
 
-// How much a faster step could give: the loader feeds no more.
+// Returns the gain of a faster step, until the loader limits it.
 std::string ceiling_words(const Finding& finding) {
   constexpr double kAnyRate = 100;  // times the rate: more than a step can be sped up
   if (finding.rate_after >= kAnyRate * finding.rate_before)
@@ -90,8 +90,8 @@ std::string ceiling_words(const Finding& finding) {
                      format_rate(finding.rate_after), format_rate(finding.rate_before));
 }
 
-// "num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s"; what no setting mends is said in
-// words: "store smaller images; if decode were 2 times as fast: 25.0 % to 50.0 % busy".
+// Returns "num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s". For a fix that is no
+// setting: "store smaller images; if decode were 2 times as fast: 25.0 % to 50.0 % busy".
 std::string outcome(const Analysis& analysis, const Finding& finding,
                     std::optional<double> within = std::nullopt) {
   const bool has_figures =
@@ -110,7 +110,7 @@ std::string outcome(const Analysis& analysis, const Finding& finding,
 std::string epoch_words(const RunRecord& record, const Analysis& analysis, const Finding& finding) {
   const double before = analysis.epoch_predicted_s.value_or(0);
   const double after = before * finding.rate_before / finding.rate_after;
-  if (before <= 0 || !(before < 9e9) || !(after < 9e9)) return "";  // in ns
+  if (before <= 0 || !(before < 9e9) || !(after < 9e9)) return "";  // overflow of ns
   return fmt::format(", an epoch {} to {}{}", format_duration(std::llround(1e9 * before)),
                      format_duration(std::llround(1e9 * after)), unseen_of_epoch(record, analysis));
 }
@@ -144,7 +144,7 @@ std::string way_words(const TargetOption& way) {
   return changes_to_text(way.changes);
 }
 
-// Neither the fix nor wrong data, which stand on top.
+// Returns false for the fix and for wrong data, which are at the top.
 bool is_further(const Analysis& analysis, const Finding& finding) {
   return &finding != fix_of(analysis) && !finding.wrong_data;
 }

@@ -20,14 +20,14 @@ std::optional<WordEntry> entry_of(std::string_view family, std::string_view name
   return entry == nullptr ? std::nullopt : std::optional(*entry);
 }
 
-// That of its group, which holds what all of them rest on.
+// Returns the entry of the metric's group, which has the basis of all its metrics.
 std::optional<WordEntry> entry_of_metric(std::string_view name) {
   const manual::MetricEntry* const metric = manual::metric_entry(name);
   if (metric == nullptr) return std::nullopt;
   return WordEntry{"metric", metric->name.substr(0, metric->name.find('.')), metric->basis};
 }
 
-// Only what is no word of common speech: names with a hyphen.
+// Finds names with a hyphen, because other words may be everyday words.
 std::optional<WordEntry> entry_in_prose(std::string_view word, bool is_of_whys) {
   if (is_of_whys) return entry_of("why", word);
   if (word.find('-') == word.npos) return std::nullopt;

@@ -1,4 +1,4 @@
-// What the manual says of the words of an answer, on the page that shows it.
+// Links from the words of an answer to their meaning, on the page that shows the answer.
 #pragma once
 
 #include <string>
@@ -11,12 +11,13 @@ namespace loaderscope {
 
 class GlossaryLinks {
  public:
-  // As HTML. Findings and gaps lead to what they rest on; of a line about the whys these do.
+  // Returns the text as HTML. Findings and gaps link to their basis. In a line about whys, the whys
+  // do.
   std::string in_prose(std::string_view text, bool is_of_whys = false);
-  // A cell that is a cause or a metric likewise.
+  // Does the same for a cell that is a cause or a metric.
   std::string in_cell(std::string_view text);
 
-  std::string section() const;  // to which they lead; "" where none was met
+  std::string section() const;  // section with the meanings; "" if no word was met
 
  private:
   std::string link(const manual::WordEntry& entry, std::string_view text);

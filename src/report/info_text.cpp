@@ -72,7 +72,7 @@ void add_shape(TextTable& table, const DatasetInfo& info) {
                                 info.qualities.histogram.quantile(0.5))});
 }
 
-// Where the samples lie.
+// Adds the place of the samples.
 void add_place(TextTable& table, const DatasetInfo& info) {
   if (!info.layout.empty()) table.add({"a sample", info.layout});
   if (info.objects > 0)

@@ -18,7 +18,7 @@ class JsonCursor {
   JsonCursor at(std::string_view key) const&;  // throws when it is missing
   JsonCursor at(std::string_view key) const&& = delete;
   bool has(std::string_view key) const { return node_.find(key) != nullptr; }
-  // Of an array, or the value of an object's member.
+  // Returns an element of an array, or the value of an object's member.
   JsonCursor item(std::size_t index) const& {
     const bool of_object = node_.kind == JsonNode::Kind::object;
     return {node_.items[index], place_, this, of_object ? key(index) : std::string_view(), index};
@@ -32,7 +32,7 @@ class JsonCursor {
 
   // Each throws when the value is of another kind or out of its range.
   void expect_object() const;
-  void expect_array(std::size_t least = 0) const;  // with at least so many elements
+  void expect_array(std::size_t least = 0) const;  // `least`: smallest number of elements
   const std::string& text() const;
   bool boolean() const;
   double real() const;
@@ -40,7 +40,7 @@ class JsonCursor {
   std::int64_t count(std::int64_t most = kMaxCount) const { return integer(0, most); }
   Nanos seconds(Nanos least = -kLatest, Nanos most = kLatest) const;
 
-  // RunError: "PLACE: PATH WHAT; NEXT STEP".
+  // Throws RunError: "PLACE: PATH WHAT; NEXT STEP".
   [[noreturn]] void fail(std::string_view what) const;
 
   static constexpr std::int64_t kMaxCount = std::int64_t{1} << 60;

@@ -12,8 +12,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kRounding = 1e-9;                       // of shares that were added up
-constexpr std::size_t kMaxItems = std::size_t{1} << 20;  // of a list that is held
+constexpr double kRounding = 1e-9;                       // error of a sum of shares
+constexpr std::size_t kMaxItems = std::size_t{1} << 20;  // limit of a list in memory
 
 bool is_among(const std::vector<std::string_view>& words, std::string_view text) {
   return std::find(words.begin(), words.end(), text) != words.end();

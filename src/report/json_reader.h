@@ -11,10 +11,10 @@ namespace loaderscope {
 
 class JsonReader : public ResultVisitor {
  public:
-  // Whether the members of the root are described, or the root as one value.
+  // Form of the root: its members, or one value.
   enum class Root : std::uint8_t { members, value };
 
-  // `most`: of every whole number and time, so that none of their sums overflows.
+  // `most` limits every whole number and time, so that no sum of them overflows.
   explicit JsonReader(const JsonCursor& root, std::int64_t most = IntegerRange::kMax,
                       Root of = Root::members)
       : ResultVisitor(VisitMode::read), most_(most), root_(of) {
@@ -53,7 +53,7 @@ class JsonReader : public ResultVisitor {
 
   std::int64_t most_;
   Root root_;
-  std::deque<Level> open_;  // which moves none, as each refers to the one before
+  std::deque<Level> open_;  // a deque moves no element, and each element refers to the one before
 };
 
 }  // namespace loaderscope

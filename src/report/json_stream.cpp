@@ -31,7 +31,7 @@ void append_seconds(fmt::memory_buffer& out, Nanos ns) {
   if (ns < 0) out.push_back('-');
   append_integer(out, size / kPerSecond);
   const std::size_t point = out.size();
-  append_integer(out, kPerSecond + size % kPerSecond);  // its leading 1 is where the point belongs
+  append_integer(out, kPerSecond + size % kPerSecond);  // a leading 1, whose place the point takes
   out[point] = '.';
 }
 

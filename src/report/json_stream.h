@@ -48,7 +48,7 @@ class JsonStream {
   void member(std::string_view key, Seconds value);
   void null(std::string_view key);
   void number(std::string_view key,
-              std::string_view digits);  // a number of JSON's grammar, as it stands
+              std::string_view digits);  // unchanged text of a JSON number
 
   void element(std::int64_t value) { member({}, value); }
   void element(double value) { member({}, value); }

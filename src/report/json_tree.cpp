@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 32;
 
-// Behind the 'e' of a number; 0 where there is none.
+// Returns the number after the 'e'; 0 if `digits` is empty.
 int exponent_of(std::string_view digits) {
   constexpr int kBeyondAll = 1000;
   int exponent = 0;
@@ -30,7 +30,7 @@ std::optional<Nanos> exact_ns(std::string_view digits) {
   const bool negative = digits.starts_with('-');
   if (negative) digits.remove_prefix(1);
   const std::size_t mark = std::min(digits.find_first_of("eE"), digits.size());
-  int zeros = 9;  // to be put behind the digits
+  int zeros = 9;  // number of zeros to append
   if (mark < digits.size()) zeros += exponent_of(digits.substr(mark + 1));
   Nanos value = 0;
   bool behind_point = false;
@@ -53,8 +53,8 @@ std::optional<Nanos> exact_ns(std::string_view digits) {
   return negative ? -value : value;
 }
 
-// A stream as the parser reads it, a letter at a time, but fetched in blocks: what a streambuf does
-// for each letter is a fifth of the time that a result of a million steps takes.
+// A stream for the parser, which reads one letter at a time. Blocks make it faster: the streambuf
+// calls alone take a fifth of the time to read a result of a million steps.
 class Blocks {
  public:
   explicit Blocks(std::istream& in) : in_(in), block_(std::size_t{1} << 18) { fetch(); }

@@ -19,11 +19,11 @@ struct JsonNode {
   Kind kind = Kind::null;
   bool boolean = false;
   std::optional<Nanos>
-      ns;  // of a number with at most nine decimals: the exact value x 10^9, if that fits
-  std::int64_t integer = 0;  // of an integer
-  double real = 0;           // of any number
+      ns;  // number with at most nine decimals: the exact value x 10^9, if that fits
+  std::int64_t integer = 0;  // value of an integer
+  double real = 0;           // value of any number
   std::string text;
-  std::vector<std::string> keys;  // of an object, one per item
+  std::vector<std::string> keys;  // keys of an object, one per item
   std::vector<JsonNode> items;
 
   const JsonNode* find(std::string_view key) const;  // null when not there

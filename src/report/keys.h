@@ -1,4 +1,4 @@
-// How settings are spelled in JSON.
+// Spelling of settings in JSON.
 #pragma once
 
 #include <string>

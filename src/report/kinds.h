@@ -1,4 +1,4 @@
-// What each kind of result but a run says: for people, and member by member.
+// Kinds of results other than runs: their text and their members.
 #pragma once
 
 #include <istream>
@@ -19,20 +19,20 @@
 
 namespace loaderscope {
 
-// --- What a sweep says, for people and as JSON, and a saved one read back.
+// --- Sweep: text, JSON, and reading of a saved sweep.
 
 void write_sweep_text(TextReport& reading, const Experiment& experiment, const ReportStyle& style);
 std::string draw_sweep(const Experiment& experiment);
 void describe_sweep(ResultVisitor& form, Experiment& experiment);
 
-// Fills the cases of `experiment` with the runs that were saved at `path`. Throws RunError when
-// that is no sweep, UsageError when it is one of another base case or other axes, naming the first
-// difference.
+// Fills the cases of `experiment` with the runs that were saved at `path`. Throws RunError if the
+// file is no sweep. Throws UsageError, which names the first difference, if the sweep has another
+// base case or other axes.
 void resume_sweep(const std::string& path, Experiment& experiment);
 // The same of a document; `place` names it in messages.
 void resume_sweep(std::istream& in, const std::string& place, Experiment& experiment);
 
-// --- What a tune says, for people and as JSON.
+// --- Tune: text and JSON.
 
 void write_tune_text(TextReport& reading, const Tune& tune, const ReportStyle& style);
 std::string draw_tune(const Tune& tune);
@@ -44,13 +44,13 @@ bool is_for_data_loader(const RunConfig& config);
 std::string data_loader_call(const RunConfig& config);
 std::string dali_arguments(const RunConfig& config);
 
-// --- What a plan says, for people and member by member.
+// --- Plan: text and members.
 
 void tell_plan(TextReport& reading, const JobPlan& plan, const ReportStyle& style);
 std::string draw_plan(const JobPlan& plan);
 void describe_plan(ResultVisitor& form, JobPlan& plan);
 
-// --- What the self-test found, for people and as JSON.
+// --- Self-test: text and JSON.
 
 void tell_selftest(TextReport& reading, const selftest::Result& result, const ReportStyle& style);
 std::string draw_selftest(const selftest::Result& result);
@@ -60,14 +60,14 @@ void describe_selftest(ResultVisitor& form, selftest::Result& result);
 
 namespace loaderscope::compare {
 
-// --- What a comparison says, for people and as JSON.
+// --- Comparison: text and JSON.
 
 void tell_comparison(TextReport& reading, const Comparison& comparison, const ReportStyle& style);
 std::string draw_comparison(const Comparison& comparison);
 void describe_comparison(ResultVisitor& form, Comparison& comparison);
 
-// In the other forms of a gate: for one comment that is rewritten, for tests, and for lines of the
-// changed files on GitHub.
+// Other forms of a gate: one comment that is rewritten, tests, and lines of the changed files on
+// GitHub.
 void write_comparison_markdown(std::ostream& out, const Comparison& comparison);
 void write_comparison_junit(std::ostream& out, const Comparison& comparison);
 void write_comparison_annotations(std::ostream& out, const Comparison& comparison);
@@ -76,20 +76,20 @@ void write_comparison_annotations(std::ostream& out, const Comparison& compariso
 
 namespace loaderscope::probe {
 
-// --- What the link matrix says, for people and as JSON.
+// --- Link matrix: text and JSON.
 
 void tell_link(TextReport& reading, const LinkMatrix& matrix, const ReportStyle& style);
 std::string draw_link(const LinkMatrix& matrix);
 void describe_link(ResultVisitor& form, LinkMatrix& matrix);
 
-// --- What the profile of a machine says, for people and as JSON.
+// --- Machine profile: text and JSON.
 
 void tell_profile(TextReport& reading, const Profile& profile, const ReportStyle& style);
 std::string draw_profile(const Profile& profile);
 void describe_profile(ResultVisitor& form, Profile& profile);
 
-// A saved one read back, or those of a list in one file. Throws RunError: cut off, of another
-// schema, or values that cannot be.
+// A saved profile, or the profiles of a list in one file. Reading throws RunError if the file is
+// cut off, has another schema, or has impossible values.
 struct SavedProfile {
   Profile profile;
   std::string tool_version;
@@ -101,7 +101,7 @@ std::vector<SavedProfile> parse_profiles(std::istream& in, const std::string& pl
 
 namespace loaderscope::watch {
 
-// --- What a job does that is watched from outside, for people and as JSON.
+// --- Watched job: text and JSON.
 
 void tell_watch(TextReport& reading, const Watch& watch, const ReportStyle& style);
 std::string draw_watch(const Watch& watch);
@@ -111,7 +111,7 @@ void describe_watch(ResultVisitor& form, Watch& watch);
 
 namespace loaderscope::dataset {
 
-// --- What is in a data set, and in what two differ, for people and as JSON.
+// --- Data set, and the differences between two data sets: text and JSON.
 
 void tell_info(TextReport& reading, const DatasetInfo& info, const ReportStyle& style);
 std::string draw_info(const DatasetInfo& info);

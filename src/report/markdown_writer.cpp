@@ -50,7 +50,8 @@ void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& 
                          in_markdown(line.remark));
     }
     const std::string rate =
-        analysis.samples > 0 ? format_rate(analysis.samples_per_s) + "; " : "";  // else not known
+        // unknown without samples
+        analysis.samples > 0 ? format_rate(analysis.samples_per_s) + "; " : "";
     out << fmt::format("\n- {}{} in {}{}\n", rate, plural(analysis.steps, "step"),
                        format_duration(analysis.account.window),
                        analysis.steady && is_firm(analysis) ? ", steady" : "");

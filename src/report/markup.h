@@ -6,14 +6,15 @@
 
 namespace loaderscope {
 
-// Markup in a path or a note must not become markup of ours, nor its control characters drive a
-// terminal. Words that a site would make a link of, or that name one of its users, are code.
+// Escapes text, so that a path or a note cannot add markup, or control a terminal. Words that a
+// site would turn into a link or a user's name become code.
 std::string in_markdown(std::string_view text);
 
-// As code within a line; "" of nothing. Nothing within it ends it. Not for cells: a "|" ends those.
+// Returns code within a line; "" for "". The content cannot end it. Not for cells, which a "|"
+// ends.
 std::string code_span(std::string_view text);
 
-// As lines of a shell, likewise.
+// Returns lines of a shell as a code block. The content cannot end it.
 std::string shell_block(std::string_view text);
 
 }  // namespace loaderscope

@@ -46,7 +46,7 @@ std::string flags_of(const RunConfig& config) {
   return flags;
 }
 
-// Behind all flags: the program that is measured, if it is somebody else's.
+// Returns the user's program, which comes after all flags; "" for other loaders.
 std::string program_of(const RunConfig& config) {
   std::string words;
   for (const std::string& word : config.program.command.value)
@@ -85,7 +85,7 @@ bool shows_something(Prove asked, const RunRecord& record, const Analysis& analy
   return plan_proof(asked, record, analysis).reason.empty();
 }
 
-// Whether what was advised has helped; nothing where it was not tried.
+// Returns true if the advised change helped. Empty if it was not tried.
 std::optional<bool> tried(const Analysis& analysis) {
   if (!analysis.proof || analysis.proof->asked != Prove::fix || analysis.proof->cases.empty())
     return std::nullopt;
@@ -93,7 +93,7 @@ std::optional<bool> tried(const Analysis& analysis) {
   return outcome_of(proof, proof.cases.front()).helps.value_or(false);
 }
 
-// What is advised in words cannot be tried, but what the verdict blames can be left out.
+// Returns the command that leaves out the blamed stage, for advice that is no setting.
 std::string command_to_prove(const RunRecord& record, const Analysis& analysis) {
   const auto& blamed = analysis.verdict.bound_by;
   const bool may = !analysis.proof && blamed && blamed != "compute";
@@ -117,7 +117,7 @@ std::string command_for(const RunConfig& config, const Changes& changes) {
 }
 
 std::string next_command(const RunRecord& record, const Analysis& analysis) {
-  if (is_trace_engine(record.engine)) return "";  // what made it is not known
+  if (is_trace_engine(record.engine)) return "";  // unknown command
   if (record.hosts.size() > 1) return "";         // no command here starts the other hosts
   if (analysis.verdict.withheld_reason) {
     const Changes changes = for_withheld(record, analysis);

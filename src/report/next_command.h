@@ -11,10 +11,9 @@ namespace loaderscope {
 // model can change what is to change.
 std::string command_for(const RunConfig& config, const Changes& changes);
 
-// What its first finding suggests trying - a tune, where it is about what a tune varies and the run
-// was saved - or a run that is long enough for a verdict; once it was tried and helps, that
-// setting.
-// "" when there is nothing to try.
+// Returns the command that the user should run next. It tries the first finding, or is a tune if
+// the run was saved and tune varies the setting. Without a verdict, it is a longer run. After a
+// trial that helped, it has the setting. Returns "" if there is nothing to try.
 std::string next_command(const RunRecord& record, const Analysis& analysis);
 
 }  // namespace loaderscope

@@ -29,7 +29,7 @@ bool begins_with_any(const Names& names, std::string_view text) {
                      [&](std::string_view name) { return text.starts_with(name); });
 }
 
-// Whatever it leads to, the user has opened it.
+// Returns true for paths of descriptors, which the user has already opened.
 bool is_open_already(const std::string& path) {
   return begins_with_any({"/dev/fd/", "/proc/self/fd/", "/dev/stdout", "/dev/stderr"}, path);
 }

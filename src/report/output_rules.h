@@ -1,5 +1,5 @@
-// What a result may replace: a result. A slip on the command line must not cost a program, a data
-// set or a disk.
+// Rules for files that a result may replace: other results. A slip on the command line must not
+// destroy a program, a data set or a disk.
 #pragma once
 
 #include <string>

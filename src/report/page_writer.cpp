@@ -1,5 +1,5 @@
-// A result as a page: the default answer, its pictures, and behind one line all that a terminal
-// shows with -vv and the result itself.
+// A result as a page: the default answer, its pictures, and one line that opens all details of -vv
+// and the result itself.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -81,9 +81,9 @@ std::string row(const TextReportBuilder::Item& item, std::string_view cell, Glos
   return text + "</tr>\n";
 }
 
-// What is read of a result, as HTML.
-// Those from `first` on, before `end`. Rows that follow each other are one table; a header begins
-// the next. `pictures`: those of the page, which lines link to, as words do to what they rest on.
+// Returns the items from `first` until `end` as HTML. Consecutive rows are one table, and a header
+// begins the next table. `pictures` are the pictures of the page, which lines link to. Words link
+// to their meaning.
 std::string html_of(const std::vector<TextReportBuilder::Item>& items, std::size_t first,
                     std::size_t end, const std::string& pictures, GlossaryLinks& words) {
   std::string text;
@@ -127,7 +127,7 @@ std::string two_columns(std::string_view title, const Rows& rows) {
   return text + "</table></div>\n";
 }
 
-// What a run was made on, and what its user asked for.
+// Returns the machine of a run and the settings of its user.
 std::string circumstances_of(const RunRecord& record) {
   const MachineFacts& machine = record.machine;
   Rows settings;

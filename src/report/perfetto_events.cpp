@@ -1,4 +1,5 @@
-// As Perfetto reads it. Names are written once and then by number. Protocol buffers stop here.
+// Timeline for Perfetto. Names are written once, then by number. Only this file knows protocol
+// buffers.
 #include <algorithm>
 #include <map>
 #include <protozero/pbf_writer.hpp>
@@ -17,18 +18,18 @@ constexpr std::uint32_t kPacket = 1;
 namespace packet {
 constexpr std::uint32_t kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kInternedData = 12,
                         kSequenceFlags = 13, kTrackDescriptor = 60;
-constexpr std::uint32_t kStateCleared = 1, kNeedsState = 2;  // of kSequenceFlags
+constexpr std::uint32_t kStateCleared = 1, kNeedsState = 2;  // values of kSequenceFlags
 }  // namespace packet
 namespace descriptor {
 constexpr std::uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
-constexpr std::uint32_t kPid = 1, kProcessName = 6;  // of kProcess
-constexpr std::uint32_t kTid = 2, kThreadName = 5;   // of kThread, which has kPid too
+constexpr std::uint32_t kPid = 1, kProcessName = 6;  // fields of kProcess
+constexpr std::uint32_t kTid = 2, kThreadName = 5;   // fields of kThread, which has kPid too
 }  // namespace descriptor
 namespace event {
 constexpr std::uint32_t kCategory = 3, kArgument = 4, kType = 9, kName = 10, kTrack = 11,
                         kCounterValue = 30, kFlow = 47;
-constexpr std::int32_t kBegins = 1, kEnds = 2, kInstant = 3, kCounts = 4;  // of kType
-constexpr std::uint32_t kArgumentName = 1, kArgumentNumber = 4;            // of kArgument
+constexpr std::int32_t kBegins = 1, kEnds = 2, kInstant = 3, kCounts = 4;  // values of kType
+constexpr std::uint32_t kArgumentName = 1, kArgumentNumber = 4;            // fields of kArgument
 }  // namespace event
 namespace interned {
 constexpr std::uint32_t kNumber = 1, kName = 2;

@@ -1,4 +1,4 @@
-// What a plan says, for people.
+// Text of a plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,9 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kStartWorthSaying = 0.01;  // of an epoch
-constexpr double kRestShown = 0.005;        // of the window: a cause that waits less is not named
+constexpr double kStartWorthSaying = 0.01;  // share of an epoch
+constexpr double kRestShown = 0.005;        // share of the window; causes with shorter waits are
+                                            // not named
 
 const SharedThingRow* row_of(const SharedResource& thing) {
   for (const SharedThingRow& row : shared_resources()) {
@@ -117,7 +118,7 @@ void add_shared(TextReportBuilder& screen, const JobPlan& plan) {
   screen.table(LinePriority::evidence, table);
 }
 
-// What GPUs wait for that have twice what is needed of all that ranks share.
+// Returns the waits of the GPUs that remain with twice the required shared resources.
 std::string beyond_words(const JobPlan& plan) {
   constexpr double kMaxIsBusy = 0.95, kAsNow = 1.01;
   if (!plan.if_unlimited) return "";

@@ -17,7 +17,7 @@ struct DifferentialRow {
   std::string name;
   std::string busy, rate, per_step;  // "99.8 % (99.7-99.9)", "6,400 (6,380-6,420)", "10.00 ms"
   std::string costs;                 // "+7.10 ms"
-  std::string remark;                // what costs that, or why the row has no figures
+  std::string remark;                // cause of the costs, or the reason for missing numbers
 };
 std::vector<DifferentialRow> differential_rows(const RunRecord& record, const Analysis& analysis);
 inline constexpr const char* kDifferentialHeader[] = {

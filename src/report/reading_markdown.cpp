@@ -1,4 +1,4 @@
-// What is read of a result of any kind, as Markdown.
+// Text of a result of any kind, as Markdown.
 #include <fmt/format.h>
 
 #include "report/markup.h"

@@ -140,7 +140,7 @@ const char* kind_of(const ResultSchema& schema) {
   return can_be(schema, "string") ? "a word" : "a number";
 }
 
-// Of any value that the schema allows.
+// Returns true if the schema allows the value of the condition.
 bool can_hold(const ResultSchema& schema, const Requirement& condition) {
   if (can_be(schema, "number") || can_be(schema, "integer"))
     return number_in(condition.value).has_value();
@@ -148,7 +148,7 @@ bool can_hold(const ResultSchema& schema, const Requirement& condition) {
   return !can_be(schema, "boolean") || condition.value == "true" || condition.value == "false";
 }
 
-// Nothing when the value has another type than the condition's.
+// Returns nothing if the value has another type than the condition's.
 std::optional<bool> holds(const nlohmann::json& value, const Requirement& condition) {
   const bool wants_equal = condition.comparison == "==";
   const bool orders = !wants_equal && condition.comparison != "!=";

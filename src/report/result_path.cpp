@@ -18,7 +18,7 @@ const ResultSchema* member_of(const ResultSchema& schema, const std::string& nam
   return is_there ? &schema["additionalProperties"] : nullptr;
 }
 
-// As member_of, or of what a list or a table of free names holds.
+// Does the same as member_of, and also finds members within lists and tables of free names.
 const ResultSchema* described_member(const ResultSchema& schema, std::string name) {
   if (name.ends_with("[]")) name.resize(name.size() - 2);
   const ResultSchema* of = &schema;
@@ -57,7 +57,7 @@ const ResultSchema* schema_at(std::string_view path) {
 
 const ResultSchema* described_at(const ResultSchema& schema, std::string_view path) {
   return resolve_path(schema, path, [&](const ResultSchema& of, const std::string& name) {
-    // What may stand at the top beside its members would make any word one.
+    // Rejects unknown names at the top, because the schema allows any additional object there.
     const std::string first = name.substr(0, name.find('['));
     const bool is_known = &of != &schema || schema.at("properties").contains(first);
     return is_known ? described_member(of, name) : nullptr;

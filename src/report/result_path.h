@@ -11,7 +11,7 @@ namespace loaderscope {
 using ResultSchema = nlohmann::ordered_json;
 
 // Names may contain dots themselves ("stages.read.decompress.wall_s"), so every split is tried.
-// `member(value, name)` is null where there is none.
+// `member(value, name)` is null for a missing member.
 template <class Json, class Member>
 const Json* resolve_path(const Json& value, std::string_view path, const Member& member) {
   for (auto dot = path.size(); dot != path.npos && dot > 0; dot = path.rfind('.', dot - 1)) {
@@ -23,18 +23,18 @@ const Json* resolve_path(const Json& value, std::string_view path, const Member&
   return nullptr;
 }
 
-// Null where there is none, or only a run can tell: of queues, of metrics, and of what came before
-// the first ask.
+// Returns the schema at the path. Null if the path does not exist, or if it depends on the run:
+// queues, metrics, and the times before the first ask.
 const ResultSchema* schema_at(std::string_view path);
 
-// Also in lists, as findings[].evidence, and under names that only a result can tell. `schema`: of
-// any kind of result.
+// Returns the schema also within lists, such as findings[].evidence, and under names that depend on
+// the result. `schema` may be any kind of result.
 const ResultSchema* described_at(const ResultSchema& schema, std::string_view path);
 
 bool can_be(const ResultSchema& schema, std::string_view type);
 bool is_structured(const ResultSchema& schema);
 
-// Of single values that the schema knows.
+// Returns the paths of single values that the schema contains.
 std::vector<std::string> paths_of_run();
 
 }  // namespace loaderscope

@@ -20,7 +20,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::size_t kMaxRanks = 1 << 16;
-constexpr std::int64_t kMaxPathParts = 32;  // of a critical path
+constexpr std::int64_t kMaxPathParts = 32;  // limit for a critical path
 constexpr const char* kGiveResult = "give a result that 'loaderscope run --json' saved";
 
 class ResultReader {
@@ -40,8 +40,8 @@ class ResultReader {
 
  private:
   struct RankState {
-    std::int64_t steps = 0;  // that the rank says it has
-    Nanos last_end = 0;      // of the compute before
+    std::int64_t steps = 0;  // number of steps in the rank's own members
+    Nanos last_end = 0;      // end of the previous compute
     Nanos clamped = 0;       // sum so far
   };
 
@@ -112,7 +112,7 @@ class ResultReader {
     }
   }
 
-  // One element of a streamed array. We write them behind the ranks.
+  // Takes one element of a streamed array. The writer puts these arrays after the ranks.
   void take(std::string_view key, const JsonNode& node) {
     if (!ranks_read_) in_order_ = false;
     if (!in_order_) return;
@@ -172,7 +172,7 @@ class ResultReader {
   void read_facts(const JsonCursor& document) {
     JsonReader form(document);
     describe_tool(form, record_.tool_version);
-    Analysis asked;  // of which only the proof is read
+    Analysis asked;  // unused except for the proof
     describe_run(form, record_, asked, JsonScope::full);
     proof_ = std::move(asked.proof);
     for (std::string_view array : {kSteps, kReservoir, kExemplars}) {
@@ -239,7 +239,7 @@ class ResultReader {
                     place_, exemplar.row.step));
   }
 
-  // What the file says of the whole against what its rows add up to.
+  // Compares the totals of the file with the sums of its rows.
   void check_account(const JsonCursor& document) const {
     std::vector<Account> ranks;
     for (const RankRecord& rank : record_.ranks) ranks.push_back(account_of(rank));
@@ -264,8 +264,8 @@ class ResultReader {
   std::optional<Proof> proof_;
   std::vector<RankState> states_;
   std::int64_t most_ = JsonCursor::kMaxCount;
-  std::string array_;       // that is being streamed
-  std::int64_t taken_ = 0;  // of its elements
+  std::string array_;       // name of the streamed array
+  std::int64_t taken_ = 0;  // number of its elements so far
   bool schema_seen_ = false, ranks_read_ = false;
   bool in_order_ = true;  // so far: the schema, the ranks, and then what is streamed
 };

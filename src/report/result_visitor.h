@@ -22,7 +22,7 @@
 
 namespace loaderscope {
 
-// What whole numbers, and seconds in ns, can be.
+// Range of whole numbers, and of seconds in ns.
 struct IntegerRange {
   static constexpr std::int64_t kMax = std::int64_t{1} << 60;  // a few of them can be added up
   std::int64_t least = 0, most = kMax;
@@ -35,7 +35,7 @@ struct RealRange {
 };
 inline constexpr RealRange kNotNegative{.least = 0}, kShare{0, 1};
 
-enum class AbsentValue : std::uint8_t { null, left_out };  // how a value that is not there is shown
+enum class AbsentValue : std::uint8_t { null, left_out };  // form of an absent value
 enum class Lines : std::uint8_t { each, one };             // for each member, or for all of them
 enum class Shape : std::uint8_t {
   object,
@@ -75,15 +75,15 @@ class ResultVisitor {
   void moment_ns(Name name, Nanos& value, Sentence sentence);  // never is null
   template <class Enum>
   void word(Name name, Enum& value, Sentence sentence);
-  // Of values that are numbered as `words` are.
+  // Shows an enum whose values are the indexes of `words`.
   template <class Enum>
   void numbered_word(Name name, Enum& value, const std::vector<std::string_view>& words,
                      Sentence sentence);
-  // Null where there is none.
+  // Shows null for an absent value.
   void real_or_null(Name name, std::optional<double>& value, Sentence sentence,
                     RealRange within = {});
 
-  // --- what is computed for the reader of the result, and not read back ---
+  // --- Values that are computed for readers of the result, and not read back.
   void shown(Name name, std::string value, Sentence sentence);
   void shown(Name name, const char* value, Sentence sentence);
   void shown(Name name, bool value, Sentence sentence);
@@ -117,7 +117,7 @@ class ResultVisitor {
   void entries(Name name, std::vector<std::pair<std::string, Item>>& items, Sentence sentence,
                const Entry& entry, const std::vector<std::string_view>& words = {},
                Lines lines = Lines::each);
-  // Of values by the words of an enum, those of which `is_there(value)` is true; `entry(word,
+  // Shows the values by the words of an enum for which `is_there(value)` is true. `entry(word,
   // value)` shows one under its word.
   template <class Enum, class Values, class IsThere, class Entry>
   void by_word(Name name, Values& values, Sentence sentence, const IsThere& is_there,
@@ -128,28 +128,28 @@ class ResultVisitor {
   // `value(item)` shows it under `name`.
   template <class T, class Value>
   void optional(Name name, std::optional<T>& item, AbsentValue missing, const Value& value);
-  // Where it is not `there`, nothing is shown.
+  // Shows nothing if `there` is false.
   template <class Value>
   void if_there(Name name, bool there, AbsentValue missing, const Value& value);
 
   // TextReport: what was read cannot be. Throws then, naming the place.
   virtual void refuse(std::string_view) const {}
 
-  // What rows for people have and JSON has not, as it follows from the rest.
+  // Shows a column for people that JSON omits, because it follows from the rest.
   virtual void column(Name, Nanos) {}
 
-  Nanos origin = 0;  // of moments
+  Nanos origin = 0;  // zero point of moments
 
  protected:
   explicit ResultVisitor(VisitMode does) : does_(does) {}
 
   virtual void enter(Name name, Shape shape, Sentence sentence, Lines lines) = 0;
   virtual void leave() = 0;
-  // Whether the value comes; where it does not, null is written or nothing.
+  // Returns true if the value follows. Otherwise writes null or nothing, as `missing` says.
   virtual bool begins(Name name, bool there, AbsentValue missing) = 0;
-  virtual bool more() { return false; }                       // reading: a list or entries go on
-  virtual std::string next_key() { return {}; }               // reading entries
-  virtual void keys(const std::vector<std::string_view>&) {}  // that entries can have: any if empty
+  virtual bool more() { return false; }          // reading: a list or entries have more
+  virtual std::string next_key() { return {}; }  // reading entries
+  virtual void keys(const std::vector<std::string_view>&) {}  // allowed keys; empty: any
   virtual void may_be_empty() {}                              // the object
 
  private:

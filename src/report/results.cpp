@@ -27,7 +27,7 @@ AnyResult any_result(std::string_view kind, const T& result, std::string_view to
   AnyResult any;
   any.kind = kind;
   any.tool_version = tool_version;
-  // Who writes changes nothing of what is described to him.
+  // Casts const away: describe changes nothing while it writes.
   any.describe = [&result, describe](ResultVisitor& form) {
     describe(form, const_cast<T&>(result));
   };

@@ -1,4 +1,4 @@
-// Of a result that has a list of things: each of them as a row of named cells.
+// Rows of named cells for a result that has a list of things.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ const std::string* value_at(const ResultRow& row, const std::string& path) {
   return cell == row.end() ? nullptr : &cell->value;
 }
 
-// Of all rows, each where the first row that has it has it.
+// Returns the columns of all rows, each at its place in the first row that has it.
 std::vector<std::string> names_in(const std::vector<ResultRow>& rows) {
   std::vector<std::string> columns;
   for (const ResultRow& row : rows) {
@@ -41,10 +41,10 @@ std::vector<std::string> names_in(const std::vector<ResultRow>& rows) {
 
 struct TestCase {
   std::string name, message;
-  std::optional<bool> passed;  // none: it cannot be told
+  std::optional<bool> passed;  // empty if it cannot be determined
 };
 
-// Named by its words before it says whether it passed.
+// Makes a test whose name is the text cells before the flag.
 TestCase test_of(const ResultRow& row, const std::string& flag) {
   TestCase test;
   if (const std::string* passed = value_at(row, flag)) test.passed = *passed != "false";

@@ -12,15 +12,16 @@
 namespace loaderscope {
 
 struct SavedResult {
-  std::shared_ptr<const void> holds;  // what `result` refers to
+  std::shared_ptr<const void> holds;  // owner of the data of `result`
   AnyResult result;
 };
 
-// Throws RunError: cut off, of another schema, or values that cannot be.
+// Read a saved result. Throw RunError if it is cut off, has another schema, or has impossible
+// values.
 SavedResult read_saved(const ResultKind& kind, const std::string& path);
 SavedResult parse_saved(const ResultKind& kind, std::istream& in, const std::string& place);
 
-// Throws RunError where it is none of this kind, or of another version.
+// Throws RunError if the document is of another kind or another version.
 void check_schema(const JsonCursor& document, std::string_view kind);
 
 }  // namespace loaderscope

@@ -38,7 +38,7 @@ void allow_null(Json& node) {
   if (node.contains("enum")) node["enum"].push_back(nullptr);
 }
 
-// What a setting can be, as far as its text tells.
+// Returns the schema of a setting, as far as it follows from its text.
 Json node_of(const Field& field) {
   Json node = {{"description", field.help}};
   if (field.repeats) {
@@ -128,7 +128,7 @@ void SchemaWriter::settings(RunConfig&) {
       "repeatable ones as arrays, others as their text; null: not set";
   for (const Field& field : fields())
     config["properties"][keys::of_field(field.name)] = node_of(field);
-  config["additionalProperties"] = true;  // of an older or newer version
+  config["additionalProperties"] = true;  // members of an older or newer version
   config.erase("required");
   add("config", std::move(config), {});
   add("config_given",

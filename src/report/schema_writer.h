@@ -1,4 +1,4 @@
-// What can stand in a result, as JSON Schema.
+// Writer of the JSON Schema of a result.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -25,7 +25,7 @@ class SchemaWriter : public ResultVisitor {
   using ResultVisitor::whole;
   using ResultVisitor::word;
 
-  // Of the object that was described; groups of metrics may stand beside its members.
+  // Returns the schema of the described object. Groups of metrics may be next to its members.
   nlohmann::ordered_json take();
 
  protected:
@@ -41,7 +41,7 @@ class SchemaWriter : public ResultVisitor {
   void add(Name name, const char* type, Sentence sentence, nlohmann::ordered_json more);
 
   std::vector<Level> open_;
-  std::optional<AbsentValue> missing_;  // how the next value may be missing
+  std::optional<AbsentValue> missing_;  // form of the next value if it is absent
 };
 
 }  // namespace loaderscope

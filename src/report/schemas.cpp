@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// By what is shown of an empty one.
+// Describes the members of a kind by showing an empty result.
 template <class Result, void (*describe)(ResultVisitor&, Result&)>
 void explain(ResultVisitor& form) {
   Result empty;

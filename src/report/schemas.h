@@ -1,4 +1,4 @@
-// The kinds of results: what stands around what is described of each, and their JSON Schemas.
+// Kinds of results: the members around each described result, and their JSON Schemas.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,23 +15,23 @@ namespace loaderscope {
 struct SavedResult;  // src/report/saved.h
 
 struct ResultKind {
-  Row row;  // whose sentence has the command that saves one between quotes
-  void (*explain)(ResultVisitor& form);  // what can stand in it
-  // What was saved; null of a run, see read_result().
+  Row row;  // row whose sentence has the command that saves a result between quotes
+  void (*explain)(ResultVisitor& form);  // describes all possible members
+  // Reads a saved result. Null for a run, see read_result().
   SavedResult (*read)(ResultVisitor& form, const std::string& tool_version) = nullptr;
-  std::int64_t most = IntegerRange::kMax;  // of numbers that are read, so that their sums fit
+  std::int64_t most = IntegerRange::kMax;  // limit of numbers that are read, so that their sums fit
   std::string_view rows = {};              // the list that is a line each in CSV; "": there is none
   struct Tests {
-    std::string_view list, flag;  // whether one of them passed
-  } tests = {};                   // what a CI counts
-  // What the objects are that stand beside its members, by names of their own; "": there are none.
+    std::string_view list, flag;  // list, and the flag for an element that passed
+  } tests = {};                   // tests for a CI
+  // Description of objects next to its members that have names of their own; "" if there are none.
   std::string_view others = "";
 };
 std::span<const ResultKind> result_kinds();
 
 std::string schema_name(std::string_view kind);  // loaderscope.KIND/1
 
-// Its schema, the version of the tool, then what is described.
+// Writes the schema, the version of the tool, then the described members.
 void write_json(std::ostream& out, const AnyResult& result);
 
 nlohmann::ordered_json schema_document(const ResultKind& kind);

@@ -18,8 +18,8 @@ using selftest::kTolerance;
 using selftest::Recovery;
 using selftest::Result;
 
-constexpr double kVisibleChange = 0.01;   // of what was injected
-constexpr double kMuchContention = 0.05;  // of the base runs' windows
+constexpr double kVisibleChange = 0.01;   // share of the injected delay
+constexpr double kMuchContention = 0.05;  // share of the base runs' windows
 
 std::string percent_of(const Recovery& recovery) { return format_percent(recovery.share()); }
 
@@ -36,7 +36,7 @@ std::string not_found_line(const std::vector<const Recovery*>& missing) {
   return text;
 }
 
-// What was found only because it was looked for again: a stage that needs luck to be found.
+// Returns a note about stages that were found only in later rounds, and so need luck.
 std::string found_late_words(const Result& result) {
   std::size_t fewest = result.stages.front().growth.size();
   const Recovery* latest = &result.stages.front();
@@ -65,7 +65,7 @@ std::string answer_line(const Result& result) {
       found_late_words(result));
 }
 
-// Why a stage may be missing what was put into it.
+// Returns the possible reason why an injected delay was not found in a stage.
 std::string reason_line(const Result& result) {
   if (result.interrupted || result.not_found().empty()) return "";
   const std::string share = format_percent(result.contention);

@@ -9,7 +9,7 @@ double StepBuckets::top() const { return std::min(seconds(longest), 6 * mean());
 
 std::vector<std::int32_t> ready_when_asked(const RankRecord& rank) {
   std::vector<Nanos> asks;
-  // By how much the number differs from that of the step before.
+  // Changes of the number from one step to the next.
   std::vector<std::int32_t> ready(static_cast<std::size_t>(rank.steps()) + 1);
   rank.rows.for_each([&](const StepRow& row) { asks.push_back(row.ask); }, rank.warmup_steps);
   std::size_t at = 0;

@@ -20,22 +20,22 @@ struct StepStretch {
 
 struct StepBuckets {
   std::vector<StepStretch> list;
-  std::int64_t each = 1;  // so many steps; the last may have fewer
+  std::int64_t each = 1;  // number of steps; the last stretch may have fewer
   std::vector<std::pair<std::int64_t, std::int32_t>> epochs;  // (first step, epoch), but the first
   Nanos sum = 0, longest = 0;
   std::int64_t steps = 0;
 
   double mean() const { return seconds(sum) / static_cast<double>(steps); }
-  // Where a picture ends that still shows the others: the longest, or six times the mean.
+  // Returns the top of a picture that still shows the others: the longest, or six times the mean.
   double top() const;
   bool is_cut() const { return seconds(longest) > top(); }
 };
 
-// Of each measured step, how many batches lay ready when it was asked for, its own among them. In
-// order of delivery a batch is ready from its `deliverable` to its `take`.
+// Returns the number of ready batches when each measured step asked for its batch, including its
+// own. With delivery in order, a batch is ready from `deliverable` to `take`.
 std::vector<std::int32_t> ready_when_asked(const RankRecord& rank);
 
-// Of the measured steps, at most `most` stretches.
+// Returns at most `most` stretches of the measured steps.
 StepBuckets step_stretches(const RankRecord& rank, std::int64_t most);
 
 }  // namespace loaderscope

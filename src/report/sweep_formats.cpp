@@ -26,7 +26,7 @@ struct Contest {
   const Axis* axis = nullptr;
   std::vector<std::string> caches;
   std::string winner;
-  bool is_real = false;  // it is faster than the first one, beyond their intervals
+  bool is_real = false;  // the winner is faster than the first, beyond their intervals
 
   const std::string& first() const { return axis->values.front(); }
 };
@@ -73,7 +73,7 @@ std::string change_text(const Experiment& experiment, const SweepAnswer& answer,
 
 std::string bound_by(const Case& one) { return one.runs.empty() ? "" : one.runs.back().bound_by; }
 
-// Whether storage is what the first one waits for: what the others read as fast says.
+// Returns whether the first data set waits for storage, by comparison with warm data.
 std::string cause_line(const Experiment& experiment, const SweepAnswer& answer,
                        const Contest& contest) {
   const auto cold = best_with(experiment, answer, contest.first(), "cold");
@@ -84,7 +84,7 @@ std::string cause_line(const Experiment& experiment, const SweepAnswer& answer,
   const Estimate &slow = *answer.rate[*cold], &fast = *answer.rate[*warm];
   const std::string rates =
       fmt::format("{} samples/s cold, {} warm", format_rate(slow.mean), format_rate(fast.mean));
-  constexpr double kAlike = 1.03;  // within it all that both may be
+  constexpr double kAlike = 1.03;  // ratio within which both may be equal
   if (fast.high <= kAlike * slow.low)
     return fmt::format("storage is not what {} waits for: {}", shown_text(contest.first()), rates);
   if (fast.low <= slow.high)

@@ -1,4 +1,4 @@
-// What a sweep says of the data sets that it compares.
+// Text about the data sets that a sweep compares.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace loaderscope {
 
 // "Repack as tar:...: cold 632 -> 1,733 samples/s"; "" where no data sets were compared.
 std::string format_answer(const Experiment& experiment, const SweepAnswer& answer);
-// Why, what repacking takes, and a row for each case: how it was read.
+// Adds the reason, the cost of repacking, and a row for each case with its read method.
 void add_formats(TextReportBuilder& screen, const Experiment& experiment,
                  const SweepAnswer& answer);
 

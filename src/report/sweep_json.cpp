@@ -1,4 +1,4 @@
-// A sweep as JSON, and read back to go on with it.
+// A sweep as JSON, and reading of a sweep to resume it.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -64,7 +64,7 @@ bool has_changes(const SweptCase& saved, const Changes& changes) {
          });
 }
 
-// What somebody else's loader has by itself is known once it has run.
+// Returns true for a value of the user's loader that is known only after a run.
 bool is_found_by_running(const Case& one, const std::string& key) {
   const Field* field = find_field(key);
   return field != nullptr && is_guest_engine(one.config.engine.value) && !field->given(one.config);
@@ -80,7 +80,7 @@ bool is_case(const SweptCase& saved, const Experiment& experiment, const Case& o
   });
 }
 
-// As it was found when it ran. Throws ValueError.
+// Takes the values that the run found. Throws ValueError.
 void adopt_values(const SweptCase& saved, Case& one) {
   for (const auto& [key, value] : saved.values) {
     if (!is_found_by_running(one, key) || !value) continue;
@@ -98,7 +98,7 @@ Case* case_of(const SweptCase& saved, Experiment& experiment) {
   return nullptr;
 }
 
-// `at` is where it stands.
+// Moves the runs of a saved case into `experiment`. `at` is the place of the case in the file.
 void adopt(SweptCase& saved, const JsonCursor& at, Experiment& experiment) {
   Case* one = case_of(saved, experiment);
   if (one == nullptr) at.fail("is no case of this sweep, where flags or cores are not the same");

@@ -22,7 +22,7 @@ namespace {
 constexpr double kWithin = 0.03;
 constexpr int kBarColumns = 20, kMinBarColumns = 8;
 
-// Whose interval reaches that of the best; the knee is said for itself.
+// Returns the cases whose interval overlaps the interval of the best. The knee has its own text.
 std::string words_of_equals(const Experiment& experiment, const SweepAnswer& answer) {
   std::vector<std::size_t> equals;
   for (std::size_t i = 0; i < answer.rate.size(); ++i) {
@@ -159,7 +159,7 @@ std::string shaded(double rate, double best) {
   return fmt::format("{} {}", kShades.at(shade), format_rate(rate));
 }
 
-// Of the first two axes of numbers; of several cases of a cell the best one.
+// Adds a map of the first two axes of numbers. A cell shows the best of its cases.
 void add_map(TextReportBuilder& screen, const Experiment& experiment, const SweepAnswer& answer) {
   const std::vector<const Axis*> axes = numeric_axes(experiment);
   if (axes.size() < 2 || experiment.one_at_a_time || !answer.best) return;

@@ -17,10 +17,10 @@ namespace {
 
 constexpr int kShortestBar = 8, kMaxBar = 40;
 constexpr std::size_t kMaxCauses = 6;  // in short, compute counted
-constexpr double kSmall = 0.005;       // of the window; in short, less has no row of its own
+constexpr double kSmall = 0.005;       // share of the window; in short, smaller parts have no row
 constexpr double kInvisible = 0.001;
 
-// "RandomCrop 62.0 %": what most of the stage's time goes into, as the program calls it.
+// Returns "RandomCrop 62.0 %": the largest part of the stage, by its name in the program.
 std::string code_words(const RunRecord& record, std::string_view stage) {
   const Detail* most = nullptr;
   for (const Detail& detail : record.details)

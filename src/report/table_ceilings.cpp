@@ -1,5 +1,5 @@
-// What this machine could give at most, where that is known: its cores at the measured CPU time per
-// sample, the link, and what probe measured.
+// Known limits of this machine: its cores at the measured CPU time per sample, the link, and the
+// results of probe.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,8 @@ std::optional<Ceiling> of_cores(const RunRecord& record, const Analysis& analysi
   return Ceiling{"cores", what, most, rate / most};
 }
 
-// Of a real link the configuration does not know the rate.
+// Returns the ceiling of a simulated link. The configuration does not contain the rate of a real
+// link.
 std::optional<Ceiling> of_link(const RunRecord& record, double rate) {
   if (!record.simulated) return {};
   const RunConfig& config = record.config;

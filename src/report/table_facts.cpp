@@ -1,4 +1,4 @@
-// What was measured, in three lines: the rates, the window, the ranks.
+// Facts of the measurement in three lines: the rates, the window, the ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kHardly = 0.001;  // of the window; below it no rank waits for another
+constexpr double kHardly = 0.001;  // share of the window; a smaller wait for ranks is not shown
 
 std::string epoch_words(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.epoch_predicted_s || *analysis.epoch_predicted_s > 9e9) return "";

@@ -1,4 +1,4 @@
-// Of a trace: what the GPU waited for in finer words than the account's, and where to look at it.
+// Gaps of the GPU in a trace, with finer causes than the account, and the places to look at.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A row per host, those that set the pace first, and how all of them lie.
+// Table of the hosts, the slowest first, with the distribution over all hosts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ bool is_shown(const HostColumn& column, const Analysis& analysis) {
   return analysis.has_busy || std::string_view(column.name) != "busy";
 }
 
-// Of all hosts the least, the middle and the most of each column.
+// Adds the minimum, the median and the maximum of each column over all hosts.
 void add_spread(HostRows& rows, const std::vector<HostRate>& hosts, const Analysis& analysis) {
   constexpr std::pair<const char*, double> kRows[] = {{"least", 0}, {"half", 0.5}, {"most", 1}};
   for (const auto& [name, at] : kRows) {

@@ -1,4 +1,4 @@
-// What stands around the account: why batches were late, the first one, queues, metrics.
+// Parts around the account: reasons for late batches, the first batch, queues, metrics.
 #include "report/table_parts.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ std::string metric_value(const Metric& metric) {
     const std::string rate = format_byte_rate(std::abs(metric.value));
     return metric.value < 0 ? "-" + rate : rate;
   }
-  const bool fits = std::abs(metric.value) < 9e9;  // in ns
+  const bool fits = std::abs(metric.value) < 9e9;  // no overflow in ns
   if (metric.unit == "s" && fits) return format_duration(std::llround(metric.value * 1e9));
   if (metric.unit == "1") return fmt::format("{:g}", metric.value);
   if (metric.unit.starts_with("1/"))

@@ -1,4 +1,4 @@
-// The parts of the table that stand below its account.
+// Parts of the table below its account.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace loaderscope {
 
-std::string metric_value(const Metric& metric);  // as a person reads it
+std::string metric_value(const Metric& metric);  // value for people
 
 // name, share, bar: compute first, then the causes by their seconds, `other` last. Rows of 0 are
 // left out.
@@ -20,7 +20,7 @@ struct AccountLine {
   std::string name;
   Nanos per_step = 0;
   double share = 0;
-  std::optional<Estimate> interval;  // of the share; not of several causes
+  std::optional<Estimate> interval;  // interval of the share; empty for a sum of causes
   std::string remark;
 };
 std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& analysis);
@@ -37,38 +37,39 @@ bool has_readings(Stage stage, const StageStats& stats);
 // that took a noteworthy part of the threads' time.
 struct StageRows {
   TextTable table;
-  std::vector<bool> is_long;  // of each row: one of those that took longest
+  std::vector<bool> is_long;  // one per row: the row is among the longest
 };
 StageRows stage_table(const RunRecord& record, bool in_short);
 
-// The longest wait: "decode 37.6 %"; "" of none.
+// Returns the longest wait: "decode 37.6 %"; "" without waits.
 std::string chief_cause(const Account& account);
-// Of many only those that set the pace; the line says how many more there are, or is "".
+// Returns the ranks. If there are many, only the slowest. more_ranks_line() counts the others, or
+// is "".
 TextTable rank_table(const RunRecord& record, const Analysis& analysis);
 std::string more_ranks_line(const Analysis& analysis);
-// Of a job on several hosts: those that set the pace first, of many only these, and behind them the
-// least, the middle and the most of all hosts.
+// Returns the hosts of a job, the slowest first. If there are many, only these, followed by the
+// minimum, the median and the maximum of all hosts.
 inline constexpr std::size_t kMaxHostsShown = 10;
 struct HostRows {
   TextTable table;
-  std::vector<bool> is_chief;  // of each row: one of the first, or of all hosts
+  std::vector<bool> is_chief;  // one per row: the row is among the first, or about all hosts
 };
 HostRows host_table(const std::vector<HostRate>& hosts, const Analysis& analysis);
 std::string hosts_line(const std::vector<HostRate>& hosts);     // "": there is one
 std::string clocks_line(const std::vector<HostRecord>& hosts);  // "": they were not compared
-// Of a program with more than one loader.
+// Returns the loaders of a program with more than one loader.
 TextTable loader_table(const RunRecord& record);
 TextTable metric_table(const RunRecord& record);
-// Of a trace: the gaps of the GPU by what it waited for, the longest time first.
+// Returns the gaps of the GPU in a trace by cause, the longest time first.
 TextTable gap_table(const RunRecord& record);
 
-// What this machine could give at most, where that is known.
+// Known limits of this machine.
 inline constexpr std::string_view kCeilings[] = {"cores", "link", "decoding", "storage", "copying"};
 struct Ceiling {
   std::string_view name;  // one of kCeilings
   std::string what;       // "2 cores at 989.9 us of CPU time per sample"
   double samples_per_s = 0;
-  double reached = 0;  // share of it
+  double reached = 0;  // reached share of it
 };
 std::vector<Ceiling> ceilings_of(const RunRecord& record, const Analysis& analysis);
 

@@ -13,10 +13,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMaxRows = 16;  // of all ranks
-constexpr std::size_t kWorst = 10;    // where there are more
+constexpr std::size_t kMaxRows = 16;  // limit for all ranks
+constexpr std::size_t kWorst = 10;    // number of ranks shown if there are more
 
-// Those that the others wait for, and of equals the slowest.
+// Returns the ranks that the others wait for. Among equal ranks, the slowest come first.
 std::vector<std::size_t> shown_ranks(const RunRecord& record, const Analysis& analysis) {
   std::vector<std::size_t> ranks(analysis.rank_accounts.size());
   std::iota(ranks.begin(), ranks.end(), std::size_t{0});

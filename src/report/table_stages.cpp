@@ -14,7 +14,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kNoteworthy = 0.01;   // of the time of all threads
+constexpr double kNoteworthy = 0.01;   // share of the time of all threads
 constexpr std::size_t kMaxLength = 4;  // stages
 
 std::string share_text(Nanos part, Nanos whole) {
@@ -22,7 +22,8 @@ std::string share_text(Nanos part, Nanos whole) {
   return fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// What sends a batch passes on where it lies, or packs it; nobody knows which bytes it moved.
+// Returns the rate of a stage. Transport has none: it may pass a batch without a copy, so the
+// number of moved bytes is unknown.
 std::string rate_text(Stage stage, const StageStats& stats, const std::optional<double>& copies) {
   if (stats.bytes == 0 || stats.wall == 0 || stage == Stage::transport ||
       stage == Stage::transport_recv)
@@ -31,7 +32,7 @@ std::string rate_text(Stage stage, const StageStats& stats, const std::optional<
   return format_byte_rate(static_cast<double>(stats.bytes) / seconds(stats.wall));
 }
 
-// Where a thread of the host spent the time of the stage.
+// Returns true for stages on a thread of the host.
 bool has_thread(Stage stage) {
   return stage != Stage::compute && stage != Stage::gpu_augment && stage != Stage::idle;
 }

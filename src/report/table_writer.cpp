@@ -1,5 +1,4 @@
-// The report for people: the answer first, then the evidence, then what it rests on, then the next
-// command.
+// The report for people: the answer first, then the evidence, its basis, and the next command.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +42,7 @@ void add_differential(TextReportBuilder& screen, const RunRecord& record,
   if (!table.empty()) screen.table(LinePriority::advice, table);
 }
 
-// Of a finding, the picture of the worst stall on its account; "" on a terminal.
+// Returns the picture of the worst stall for a finding; "" on a terminal.
 std::string place_of(const Finding* finding, const RunRecord& record, const Analysis& analysis,
                      const ReportStyle& style) {
   if (!style.drawn || finding == nullptr) return "";
@@ -76,7 +75,7 @@ void add_stages(TextReportBuilder& screen, const RunRecord& record, const Report
   if (!worths.empty()) screen.table(LinePriority::evidence, stages.table, worths);
 }
 
-// What the mean hides: bursts, drift, ends of epochs.
+// Adds a plot that shows what the mean hides: bursts, drift, ends of epochs.
 void add_step_plot(TextReportBuilder& screen, const RunRecord& record, const ReportStyle& style) {
   if (record.ranks.front().steps() < 2) return;
   const StepBuckets steps = step_stretches(record.ranks.front(), std::int64_t{2} * style.width);
@@ -133,12 +132,12 @@ void add_measured(TextReportBuilder& screen, const RunRecord& record, const Anal
     screen.line(LinePriority::detail, starved_line(analysis, record.config));
     screen.line(LinePriority::detail, order_line(analysis, record.config));
   }
-  // What a trace tells of stages stands in its account.
+  // Skips traces, whose facts about stages are all in the account.
   if (!is_trace_engine(record.engine)) add_stages(screen, record, style);
   if (style.verbose) screen.line(LinePriority::detail, ceiling_line(record, analysis));
 }
 
-// What the reader of a screen would not miss.
+// Adds details that a screen can omit.
 void add_details(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis) {
   screen.line(LinePriority::detail, first_batch_line(analysis));
   for (const std::string& queue : queue_lines(record)) screen.line(LinePriority::detail, queue);
@@ -160,7 +159,7 @@ void add_skipped(TextReportBuilder& screen, const RunRecord& record, const Repor
     screen.raw(LinePriority::beside, "  " + wrapped(printable(sample), style.width - 2, 2));
 }
 
-// What the answer rests on, and what it cannot show.
+// Adds the basis of the answer, and its limits.
 void add_notes(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis,
                const ReportStyle& style) {
   if (!record.contention_known && !is_trace_engine(record.engine)) {
@@ -190,7 +189,7 @@ void add_next(TextReportBuilder& screen, const RunRecord& record, const Analysis
   if (!command.empty()) screen.command(LinePriority::needed, "next", command);
 }
 
-// The first finding, else the cause that is named: "explain decode-bound" says what it rests on.
+// Returns "explain decode-bound", for the first finding, else for the named cause.
 std::string explained_by(const Analysis& analysis) {
   std::string_view word;
   if (!analysis.findings.empty()) {

@@ -50,7 +50,7 @@ int place(double share, int dots) {
   return std::min(dots - 1, static_cast<int>(std::min(share, 1.0) * dots));
 }
 
-// "^ knee 3" with its caret in column `at`, behind it where there is no room before the end.
+// Returns "^ knee 3" with its caret in column `at`. Near the end, the text comes before the caret.
 std::string caret_line(const std::string& text, int at, int columns) {
   const auto before = static_cast<std::size_t>(at), length = columns_of(text);
   if (before + 2 + length <= static_cast<std::size_t>(columns))

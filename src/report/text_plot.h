@@ -1,4 +1,4 @@
-// A plot of braille letters, which have two dots beside four: for terminals.
+// Plots for terminals, drawn with braille letters, which are two dots wide and four high.
 #pragma once
 
 #include <string>
@@ -14,15 +14,14 @@ struct Stroke {
 struct TextPlot {
   std::string title;
   std::vector<Stroke> strokes;
-  double most = 1;          // of the y axis, which begins at 0; what is above it is at its top
+  double most = 1;          // top of the y axis, which begins at 0; larger values are at the top
   std::string most_text;    // "31.2 ms"
   std::string first, last;  // below the ends of the x axis
-  double mark_x = 0;        // where `mark` stands below the axis: "^ knee 3"; "": nothing does
+  double mark_x = 0;        // position of `mark` below the axis: "^ knee 3"; unused if `mark` is ""
   std::string mark = {};
 };
 
-// With its title, its rows and what stands below it, within `width` columns. Nothing without a
-// stroke.
+// Returns the title, the rows and the text below, within `width` columns. Empty without a stroke.
 std::vector<std::string> lines_of(const TextPlot& plot, int width, int rows = 5);
 
 }  // namespace loaderscope

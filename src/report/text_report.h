@@ -1,5 +1,5 @@
-// What people read of a result: lines, tables and commands, the best first. On a terminal it fits a
-// screen: where there is too much, what matters least is left out. A page shows all of it.
+// Text of a result for people: lines, tables and commands, the best first. It fits a screen on a
+// terminal, and leaves out what matters least. A page shows all of it.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace loaderscope {
 
 inline constexpr std::size_t kScreenRows = 28;
 
-// What goes first where the lines are too many. `needed` never goes.
+// Priority of a line. Lines with a low priority are left out first; `needed` always stays.
 enum class LinePriority : std::uint8_t { beside, detail, basis, evidence, advice, needed };
 
-enum class LineTone : std::uint8_t { plain, good, warning, bad };  // of a headline
+enum class LineTone : std::uint8_t { plain, good, warning, bad };  // tone of a headline
 
 std::string_view colour_of(LineTone tone);  // the escape sequence of a terminal
 
@@ -26,17 +26,17 @@ class TextReportBuilder {
  public:
   explicit TextReportBuilder(const ReportStyle& style) : style_(style) {}
 
-  // Wrapped to the width; control characters are spelled. "" is no line.
-  // `place`: of a picture of a page that shows it.
+  // Adds a wrapped line; control characters are spelled out. Adds nothing for "".
+  // `place` is the picture of a page that shows it.
   void line(LinePriority worth, const std::string& text, std::string place = {});
-  // As it stands: what may not be broken.
+  // Adds unchanged text, which must not be broken.
   void raw(LinePriority worth, std::string text);
   // Never left out, in colour where the style has it; the first one is never broken.
   void headline(const std::string& text, LineTone tone);
   void wrapped_headline(const std::string& text, LineTone tone);
-  // To be run: "next: loaderscope tune --from r.json". Never broken.
+  // Adds a command to run: "next: loaderscope tune --from r.json". Never broken.
   void command(LinePriority worth, std::string_view label, const std::string& command);
-  // To be copied into a program; broken where it is too long. A label may be "".
+  // Adds code to copy into a program, broken if it is too long. A label may be "".
   void code(LinePriority worth, std::string_view label, const std::string& text);
   void table(LinePriority worth, const TextTable& table);
   void table(LinePriority header, const TextTable& table, const std::vector<LinePriority>& of_rows);
@@ -44,20 +44,20 @@ class TextReportBuilder {
   // Leaves out what matters least, the last of it first, until at most `rows` rows are left.
   // Returns how many rows that were.
   std::size_t fit(std::size_t rows);
-  std::size_t rows() const;  // on a terminal of the style's width
+  std::size_t rows() const;  // rows on a terminal of the style's width
   void print(std::ostream& out) const;
 
   enum class Is : std::uint8_t { text, headline, command, header, row };
   struct Item {
     Is is = Is::text;
     LinePriority worth = LinePriority::beside;
-    std::string text{};  // as a terminal shows it, with line feeds within
+    std::string text{};  // text for a terminal, with line feeds
     std::size_t rows = 0;
-    LineTone tone = LineTone::plain;  // of a headline
+    LineTone tone = LineTone::plain;  // tone of a headline
     std::vector<std::string>
-        cells{};              // of a header and a row; of a command its label, or "", and itself
-    std::string alignment{};  // of the cells: 'l', 'r' or 'w'; see TextTable
-    std::string place{};      // of a text: the picture that shows it; "": none
+        cells{};              // cells of a header or a row; label (or "") and text of a command
+    std::string alignment{};  // alignment of the cells: 'l', 'r' or 'w'; see TextTable
+    std::string place{};      // picture that shows the text; "": none
   };
   const std::vector<Item>& items() const { return items_; }
 
@@ -68,8 +68,8 @@ class TextReportBuilder {
   std::vector<Item> items_;
 };
 
-// A result as it is read: `last` closes it and is always there; `more` stands between them where
-// something was left out.
+// Text of a result: `last` closes it and is never cut. `more` is between them if something was left
+// out.
 struct TextReport {
   explicit TextReport(const ReportStyle& style) : body(style), last(style) {}
 

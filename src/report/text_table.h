@@ -17,7 +17,7 @@ class TextTable {
   explicit TextTable(std::string_view alignment, std::vector<std::string> header = {});
 
   void add(std::vector<std::string> cells);
-  // Its header, if any, and its rows; a column without a value in any row is left out.
+  // Header, if any, and rows. A column without a value in any row is left out.
   struct Shown {
     std::string alignment;
     std::vector<std::string> header;
@@ -27,7 +27,7 @@ class TextTable {
   // Two spaces before each column. `width`: of the page; 0: nothing is broken.
   std::vector<std::string> lines(int width = 0) const;
   void print(std::ostream& out) const;
-  std::size_t columns() const;  // of its longest line
+  std::size_t columns() const;  // width of its longest line, in columns
   bool empty() const { return rows_.empty(); }
 
  private:

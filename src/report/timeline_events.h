@@ -1,5 +1,5 @@
-// A trace: slices of time on tracks, flows between them, counters. In which bytes that is written
-// is the business of what stands below.
+// A timeline: slices of time on tracks, flows between them, counters. The implementations choose
+// the file format.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class TrackEvents {
     std::vector<std::pair<std::string_view, std::int64_t>> arguments = {};
     std::uint64_t flow = 0;  // slices of one flow are joined in the order of time; 0: of none
   };
-  // Those of one track do not overlap. What was before the clock's 0 is at it.
+  // Slices of one track do not overlap. Times before 0 become 0.
   virtual void slice(Track track, const Slice& slice) = 0;
   virtual void instant(Track track, Nanos at, std::string_view name) = 0;
   virtual void count(Track track, Nanos at, std::int64_t value) = 0;

@@ -16,7 +16,7 @@ void sort(page::Lane& lane) {
                    [](const auto& a, const auto& b) { return a.begin < b.begin; });
 }
 
-// Of a batch on its way to the device.
+// One part of the way of a batch to the device.
 struct Passage {
   const char* label;
   Interval StepEvents::*interval;
@@ -116,7 +116,7 @@ page::Lane TimelineLanes::queue() const {
   return lane;
 }
 
-// What a gap was waited for, by the cause that took most of it.
+// Returns the lane of the device. The label of a gap is the cause with the largest part of it.
 page::Lane TimelineLanes::device() const {
   page::Lane lane{"training", {}};
   for (const Exemplar& exemplar : rank_.exemplars) {

@@ -31,7 +31,8 @@ class TimelineLanes {
 
   const RankRecord& rank_;
   Nanos begin_, end_;
-  std::vector<std::pair<Nanos, std::int64_t>> ready_;  // how many more lie ready from then on
+  std::vector<std::pair<Nanos, std::int64_t>> ready_;  // times, and the change of the number of
+                                                       // ready batches
 };
 
 }  // namespace loaderscope

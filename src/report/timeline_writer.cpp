@@ -1,5 +1,5 @@
-// A run as a trace, in two forms: of every step what its rank computed and waited for, by cause; of
-// the exemplars also what the workers and the link did, and which batch went where.
+// A run as a timeline, in two formats. For every step, it has the compute and the waits of its rank
+// by cause. For exemplars, it also has the workers, the link and the way of each batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMaxSteps = 200'000;  // of all ranks: some 40 MB
+constexpr std::int64_t kMaxSteps = 200'000;  // limit over all ranks: about 40 MB
 // Threads of a rank, as its tids; workers follow, and what sends for them.
 constexpr std::int32_t kTraining = 1, kReceiving = 2, kPinning = 3, kCopying = 4, kLaunching = 5,
                        kFirstWorker = 100, kFirstSender = 10'000;
@@ -52,7 +52,7 @@ class RankTracks {
   }
 
   void write_steps(const RankRecord& rank) {
-    std::map<std::int64_t, std::int64_t> batches;  // of the exemplars, by step
+    std::map<std::int64_t, std::int64_t> batches;  // batches of the exemplars, by step
     for (const Exemplar& exemplar : rank.exemplars)
       batches[exemplar.row.step] = exemplar.events.batch;
     std::int64_t steps = 0;
@@ -68,7 +68,7 @@ class RankTracks {
                      fmt::format("{} steps from here on are left out", steps - most_steps_));
   }
 
-  // What it waited for one after the other: how long for each is known, not when.
+  // Writes the waits of a step one after the other. Their lengths are known, but not their order.
   void write_step(const StepRow& row, std::uint64_t flow) {
     const std::string_view category = row.warmup ? "warm-up" : "account";
     Nanos at = row.idle_begin;

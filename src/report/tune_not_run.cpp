@@ -14,7 +14,7 @@
 namespace loaderscope {
 namespace {
 
-// Why a case did not run, beside that it cannot.
+// Reasons why a possible case did not run.
 enum class NotRun { short_of_goal, dearer, cheaper, unknown };
 
 NotRun why_not_run(const Tune& tune, std::size_t i) {
@@ -42,7 +42,7 @@ std::vector<std::pair<NotRun, std::string>> words_of_kinds(const Tune& tune, dou
           {NotRun::unknown, "without a prediction"}};
 }
 
-// How much each one would take differs; what it is too much for is the same.
+// Returns the part of the reason after the required amount, which is the same for several cases.
 std::string kind_of(const std::string& reason) {
   const auto limit = reason.find(", more than");
   return limit == reason.npos ? reason : reason.substr(limit);

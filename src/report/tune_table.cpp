@@ -1,4 +1,4 @@
-// The settings of a tune that ran, beside each other.
+// Table of the settings that a tune ran.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string mark_of(const Tune& tune, std::size_t i) {
   return now.empty() || rank.empty() ? now + rank : now + ", " + rank;
 }
 
-// What a case keeps in memory: as measured, or its slots where nothing is written.
+// Returns the memory of a case as measured, or its slots if it was not measured.
 std::string memory_text(const Case& one) {
   const double resident = mean_of(one, &CaseRun::resident);
   const bool is_real = !is_model_engine(one.config.engine.value) && resident > 0;

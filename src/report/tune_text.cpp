@@ -1,4 +1,4 @@
-// A tune for people: the setting to use, and what the answer rests on.
+// Text of a tune: the setting to use, and the basis of the answer.
 #include "report/tune_text.h"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ std::string answer_line(const Tune& tune, const CaseStatistics& judgement) {
   return text + claim(tune);
 }
 
-// What the best one would give beyond the one to use.
+// Returns the gain of the best setting over the recommended one.
 std::string best_line(const Tune& tune, const CaseStatistics& judgement) {
   if (!tune.best || tune.best == tune.recommended) return "";
   const double ahead = judgement.rate(*tune.best).mean / judgement.rate(*tune.recommended).mean - 1;

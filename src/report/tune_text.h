@@ -1,4 +1,4 @@
-// What the parts of a tune's answer share.
+// Parts that the answers of tune share.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace loaderscope {
 
-std::string computing(const Tune& tune);  // what computes: "the GPU"
+std::string computing(const Tune& tune);  // name of the computing device: "the GPU"
 
 // Cases that ran, the cheapest first.
 std::vector<std::size_t> measured_by_price(const Tune& tune, const CaseStatistics& judgement);
 void add_cases(TextReportBuilder& screen, const Tune& tune,
-               const CaseStatistics& judgement);  // as a table
+               const CaseStatistics& judgement);  // adds the table of cases
 
-// Cheaper ones that may do as well, which more runs would tell. "": there are none.
+// Returns cheaper cases that may be sufficient, but need more runs; "" if there are none.
 std::string open_line(const Tune& tune, const CaseStatistics& judgement);
-// What the model says of those that did not run. "": nothing.
+// Returns the predictions for cases that did not run; "" if there are none.
 std::string not_run_line(const Tune& tune);
-// Those that cannot run, and why.
+// Returns the cases that cannot run, with the reasons.
 std::vector<std::string> refused_lines(const Tune& tune);
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// What a watched job does, member by member.
+// Members of the result of a watched job.
 #include <algorithm>
 
 #include "base/old_words.h"
@@ -90,7 +90,7 @@ void describe_waits(ResultVisitor& form, Watch& watch) {
   });
 }
 
-// By the row of its threshold, which outlives what was read.
+// Sets the name from the table of thresholds, which outlives the text that was read.
 void describe_name(ResultVisitor& form, ThresholdOutcome& outcome) {
   std::string name(outcome.name);
   form.text("name", name, "what is looked at");

@@ -1,4 +1,4 @@
-// What a watched job does, for people.
+// Text about a watched job.
 #include "report/watch_text.h"
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@
 namespace loaderscope {
 namespace {
 
-// Of the window: a cause that is smaller in all cases has no row.
+// Shares of the window. A cause that is smaller in all cases has no row.
 constexpr double kVisibleRow = 0.0005, kVisibleInShort = 0.005;
 
 std::vector<const WhatIfCase*> cases_of(const WhatIf& answer) {

@@ -1,4 +1,4 @@
-// What a what-if says, for people and as JSON.
+// Results of a what-if, for people and as JSON.
 #pragma once
 
 #include <optional>
@@ -21,17 +21,19 @@ struct WhatIfCase {
 
 struct WhatIf {
   Changes changes;
-  double gain = 1;                      // of the rate, in the model
+  double gain = 1;                      // gain of the rate, in the model
   bool at_most = false;                 // only of results of older versions
-  double may_be_off = 0;                // of the predicted rate, either way; 0: nothing says so
-  std::string why_not;                  // nothing is predicted; "" where something is
+  double may_be_off = 0;                // largest error of the predicted rate in both directions; 0
+                                        // if unknown
+  std::string why_not;                  // reason for a missing prediction; "" if there is one
   std::optional<WhatIfCase> measured;   // the base case; not when it was only declared
   WhatIfCase fitted;                    // the base case in the model
-  std::optional<WhatIfCase> predicted;  // not where its rate may not be said
+  std::optional<WhatIfCase> predicted;  // empty if its rate is too uncertain to print
   std::optional<WhatIfCase> verified;   // the changes, run for real
-  std::vector<StorageValue> storage;    // what was set of it, and what it is in the base case
+  std::vector<StorageValue> storage;    // changed values of the storage, and their values in the
+                                        // base case
   std::optional<GoodnessOfFit> fit;
-  PastPredictions history;  // before this one
+  PastPredictions history;  // accuracy of earlier predictions
   std::vector<std::string> notes;
 };
 

@@ -1,4 +1,4 @@
-// The writers behind the rows of report_table().
+// Writers for the rows of report_table().
 #pragma once
 
 #include "loaderscope/report.h"
@@ -9,14 +9,14 @@ void write_table(std::ostream& out, const AnyResult& result, const ReportStyle& 
 void write_page(std::ostream& out, const AnyResult& result);
 void write_brief(std::ostream& out, const AnyResult& result);
 void write_reading_markdown(std::ostream& out, const AnyResult& result);
-// Of a kind that has a list for it, see ResultKind.
+// Write kinds that have a list for them, see ResultKind.
 void write_rows_csv(std::ostream& out, const AnyResult& result);
 void write_tests_junit(std::ostream& out, const AnyResult& result);
-// A test for each of the requirements in its configuration; one that is skipped where there is
-// none.
+// Writes a test for each requirement in the configuration, or one skipped test without
+// requirements.
 void write_requirements_junit(std::ostream& out, const RunRecord& record, const Analysis& analysis);
 
-// --- of runs ---
+// --- Runs ---
 
 void write_run_text(TextReport& reading, const RunRecord& record, const Analysis& analysis,
                     const ReportStyle& style);

@@ -344,7 +344,7 @@ TEST(BadData, AFailureStandsAloneAndWhatWasMeasuredIsTheLastResult) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_EQ(ended.out, "");
   EXPECT_THAT(ended.err, StartsWith("loaderscope: " + data.path("z.jpg")));
-  EXPECT_THAT(ended.err, HasSubstr("\nhint: 'loaderscope report last' shows"));
+  EXPECT_THAT(ended.printed, HasSubstr("\nhint: 'loaderscope report last' shows"));
   const Ended last = run_binary({"report", "last"});
   EXPECT_EQ(last.exit_code, 0) << last.err;
   EXPECT_THAT(last.out, HasSubstr("steps"));

@@ -38,7 +38,7 @@ void expect_one_sentence(const Ended& ended, int exit_code, const std::string& t
   EXPECT_THAT(ended.err, StartsWith("loaderscope: "));
   EXPECT_THAT(ended.err, HasSubstr(text));
   // A hint may follow, with the next step.
-  const bool has_hint = ended.err.find("\nhint: ") != ended.err.npos;
+  const bool has_hint = ended.printed.find("\nhint: ") != ended.printed.npos;
   EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), has_hint ? 2 : 1) << ended.err;
 }
 

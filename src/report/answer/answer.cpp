@@ -13,9 +13,9 @@ namespace loaderscope {
 namespace {
 
 constexpr int kLabelColumns = 7;
-constexpr int kFiguresColumn = 48;   // at least
+constexpr int kFiguresColumn = 48;   // minimum
 constexpr int kMaxBarColumns = 50;   // one letter is 2 % of the window
-constexpr double kSmallest = 0.005;  // of the window: less is no bar of its own
+constexpr double kSmallest = 0.005;  // share of the window; smaller bars are merged
 
 std::string padded(std::string text, std::size_t columns) {
   const std::size_t has = columns_of(text);

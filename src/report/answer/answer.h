@@ -21,7 +21,7 @@ inline constexpr int kMaxAnswerColumns = 80;
 struct AnswerLine {
   std::string label;  // Wrong data, Fix, Next, Why, Also or More
   std::string text;
-  std::string figures{};    // in a column of their own at the right
+  std::string figures{};    // right-aligned column of numbers
   bool is_command = false;  // to paste: never broken, even if it is wider than the page
 };
 
@@ -35,15 +35,15 @@ struct AnswerBar {
 struct Answer {
   std::string headline;
   LineTone tone = LineTone::plain;
-  std::vector<AnswerLine> first;    // before the picture: the fix and why
+  std::vector<AnswerLine> first;    // lines before the picture: the fix and its reason
   std::vector<AnswerBar> bars;      // the first three causes count; others become one bar
-  TextTable table = TextTable("");  // in place of bars
-  bool is_table_first = false;      // a comparison shows its figures before anything else
-  std::vector<AnswerLine> last;     // what else to do, and where to read more
-  std::string ending{};             // of the last line: "(simulated GPU)" if line 1 has no room
+  TextTable table = TextTable("");  // table that replaces the bars
+  bool is_table_first = false;      // a comparison shows its numbers first
+  std::vector<AnswerLine> last;     // other actions, and where to read more
+  std::string ending{};             // end of the last line: "(simulated GPU)" if line 1 has no room
 };
 
-// Lines without line feeds, as they are printed. Leaves out what matters least until the answer
+// Returns printable lines without line feeds. Leaves out the least important lines until the answer
 // fits in kMaxAnswerLines and kMaxAnswerFigures: first "Also", then rows of the table, then the
 // second sentence of "Why".
 std::vector<std::string> answer_lines(const Answer& answer, int width = kMaxAnswerColumns);

@@ -19,8 +19,8 @@ namespace {
 
 struct CausePhrase {
   Cause cause;
-  std::string_view of_loader;   // of the built-in loader; {} is the kind of its samples
-  std::string_view of_program;  // of a measured program
+  std::string_view of_loader;   // phrase for the built-in loader; {} is the kind of its samples
+  std::string_view of_program;  // phrase for a measured program
   std::string_view noun;
 };
 

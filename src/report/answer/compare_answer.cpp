@@ -15,7 +15,7 @@ namespace loaderscope::compare {
 namespace {
 
 constexpr std::size_t kMaxDifferences = 4;  // rows of the table
-constexpr std::size_t kMaxNames = 4;        // in a list
+constexpr std::size_t kMaxNames = 4;        // limit of a list
 
 // "FIRST SLOWER: b71e0dd Use RandomErasing (by Ada)"
 std::string headline_of_bisection(const FirstSlower& found) {
@@ -74,7 +74,7 @@ std::string basis_of_comparison(const Comparison& comparison, const ComparisonRe
   return comparison.interrupted ? text + " (interrupted)" : text;
 }
 
-// How long as many pairs would take as are needed.
+// Returns the command with a budget for as many pairs as are needed.
 std::string next_of_untold(const Comparison& comparison, const ComparisonResult& judgement) {
   if (comparison.is_of_results) return "loaderscope compare --help (runs A and B in turns)";
   constexpr double kMinute = 60, kMaxMinutes = 60;

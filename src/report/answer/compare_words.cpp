@@ -69,7 +69,7 @@ std::string words_of_counts(const ComparisonResult& judgement) {
   return "";
 }
 
-// What changed, behind SLOWER and FASTER.
+// Returns the text after SLOWER and FASTER.
 std::string words_of_change(const Comparison& comparison, const ComparisonResult& judgement) {
   const Difference* rate = judgement.find("samples-per-s");
   const Difference* first = first_of_verdict(judgement);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxAdvice = 140;  // letters: two lines
 constexpr std::size_t kMaxWhy = 140;
-constexpr double kMinNamedGain = 0.05;  // of the rate
+constexpr double kMinNamedGain = 0.05;  // relative gain of the rate
 
 std::string lower_first(std::string text) {
   if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[0])) != 0 &&
@@ -47,7 +47,7 @@ std::string arguments_of(const std::string& call) {
   return call.substr(begin + 5, end - begin - 5) + call.substr(end + 1);
 }
 
-// Code without the comment behind it.
+// Removes the comment after the code.
 std::string without_comment(const std::string& code) {
   const std::size_t at = code.find("  #");
   return at == code.npos ? code : code.substr(0, at);

@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kSmallestWait = 0.005;  // of the window: less is not named
+constexpr double kSmallestWait = 0.005;  // share of the window; shorter waits are not named
 
 const SharedThingRow* row_of_shared(const SharedResource& thing) {
   for (const SharedThingRow& row : shared_resources())

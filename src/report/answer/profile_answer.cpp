@@ -61,7 +61,7 @@ TextTable needs_table(const DemandAnswer& answer) {
   return table;
 }
 
-// What each measurement says of itself, the first clause of it.
+// Returns the first clause of the text of each measurement.
 TextTable measured_table(const Profile& profile) {
   TextTable table("lw");
   std::size_t count = 0;

@@ -15,7 +15,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMinWait = 0.05;  // of the window
+constexpr double kMinWait = 0.05;  // share of the window
 constexpr std::size_t kMaxRows = 4;
 
 Cause largest_own_cause(const Account& account) {
@@ -45,7 +45,7 @@ std::string numbers(const std::vector<std::size_t>& ranks) {
   return text;
 }
 
-// A line for each group of ranks with the same figures.
+// Returns a line for each group of ranks with the same numbers.
 std::vector<RankRow> rank_rows(const Analysis& analysis, const std::vector<std::size_t>& slow) {
   std::vector<RankRow> rows;
   for (std::size_t rank = 0; rank < analysis.rank_accounts.size(); ++rank) {

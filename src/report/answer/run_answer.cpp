@@ -113,7 +113,7 @@ std::string headline_of(const RunRecord& record, const Analysis& analysis, const
                                             : "GPU is busy";
     return fmt::format("{} {} of the time: the loader keeps up", subject, whole_percent(1 - idle));
   }
-  // Nothing that the user can set is worth doing.
+  // Names other programs, because no setting is worth a change.
   if (fix == nullptr && is_contention_of_others(verdict) && who != "Training")
     return fmt::format("{} {} busy {} of the time; most of the rest is lost to other programs", who,
                        is_plural ? "are" : "is", whole_percent(1 - idle));
@@ -163,7 +163,7 @@ std::vector<AnswerBar> bars_of(const RunRecord& record, const Analysis& analysis
   return largest_bars(std::move(bars));
 }
 
-// Whether "--try" can test the fix.
+// Returns true if "--try" can test the fix.
 bool can_try(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
   if (fix == nullptr || !fix->has_setting() || analysis.proof) return false;
   return next_command(record, analysis).find(" --try") != std::string::npos;

@@ -11,10 +11,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kQuietMachine = 0.05;  // of the window, waiting for a core
+constexpr double kQuietMachine = 0.05;  // share of the window spent waiting for a core
 constexpr std::size_t kMaxStageRows = 4;
 
-// Of one stage the pipeline in which it was found worst.
+// Returns the pipeline with the worst result for each stage.
 std::vector<const selftest::Recovery*> worst_by_stage(const selftest::Result& result) {
   std::vector<const selftest::Recovery*> worst;
   const auto miss = [](const selftest::Recovery& one) { return std::abs(one.share() - 1); };

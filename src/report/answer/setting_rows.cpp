@@ -32,7 +32,7 @@ std::vector<const Axis*> shown_axes(const Experiment& experiment,
   return shown;
 }
 
-// "->    8": the arrow stands at the left of the column.
+// Returns "->    8", with the arrow at the left of the column.
 std::string with_arrow(const std::string& value, std::size_t columns) {
   const std::size_t has = columns_of(value) + 2;
   return "->" + std::string(columns > has ? columns - has : 1, ' ') + value;

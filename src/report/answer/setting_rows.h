@@ -14,7 +14,7 @@ namespace loaderscope {
 
 // One setting: "  ->    8         800     100 %  fewest within 3 % of the best".
 struct SettingRow {
-  std::size_t number = 0;  // of its case
+  std::size_t number = 0;  // number of its case
   double samples_per_s = 0;
   std::optional<double> busy{};
   bool is_marked = false;
@@ -28,10 +28,11 @@ std::vector<const Axis*> axes_by_importance(const Experiment& experiment);
 std::vector<std::size_t> cases_around(const Experiment& experiment, std::size_t around,
                                       std::size_t varied);
 
-// Whether two cases have the same values on all of these axes but the first.
+// Returns true if two cases have the same values on all of these axes but the first.
 bool is_same_beside_first(const Experiment& experiment, std::size_t one, std::size_t other);
 
-// "num_workers=8": the first setting in which the two differ; of one case alone the first one.
+// Returns "num_workers=8": the first setting in which the two cases differ. Without a second case,
+// the first setting.
 std::string first_difference(const Experiment& experiment, std::size_t one,
                              std::optional<std::size_t> other);
 

@@ -1,4 +1,4 @@
-// The default answer of tune: the setting to use, beside the present one.
+// The default answer of tune: the setting to use, compared with the present one.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -18,7 +18,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kWorthChanging = 1.05;  // of the present rate
+constexpr double kWorthChanging = 1.05;  // relative to the present rate
 
 std::string rate_and_busy(const Tune& tune, const CaseStatistics& judgement, std::size_t i) {
   std::string text = plain_rate(judgement.rate(i).mean) + " samples/s";

@@ -25,7 +25,7 @@ std::string call_of_tune(const Tune& tune);
 std::string words_of_tuned_limit(const Tune& tune);
 // "the fastest, num_workers=16, gives 2 % more"
 std::string words_of_best(const Tune& tune, const CaseStatistics& judgement, std::size_t than);
-// What would prove it: "--budget 4m (would measure num_workers=16)".
+// Returns the command that would prove it: "--budget 4m (would measure num_workers=16)".
 std::string next_of_tune(const Tune& tune);
 
 }  // namespace loaderscope

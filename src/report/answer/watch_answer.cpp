@@ -13,7 +13,7 @@
 namespace loaderscope::watch {
 namespace {
 
-constexpr double kWorthSaying = 0.05;  // of a process's time
+constexpr double kWorthSaying = 0.05;  // share of a process's time
 
 std::string trainer_waits(const Watch& watch) {
   if (!watch.waits.is_known) return "Whether the trainer waits is not known";

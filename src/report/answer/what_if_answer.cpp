@@ -12,7 +12,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kSmallestPart = 0.005;  // of the window: less has no row
+constexpr double kSmallestPart = 0.005;  // share of the window; smaller parts have no row
 
 const WhatIfCase& present_of(const WhatIf& answer) {
   return answer.measured ? *answer.measured : answer.fitted;
@@ -32,7 +32,7 @@ std::string what_if_headline(const WhatIf& answer) {
                      answer.at_most ? "at most " : about_by(answer.history), after);
 }
 
-// How far to trust it.
+// Returns a sentence about the accuracy of the prediction.
 std::string what_if_trust(const WhatIf& answer) {
   if (answer.verified && answer.predicted && answer.verified->samples_per_s > 0) {
     const double off = answer.predicted->samples_per_s / answer.verified->samples_per_s - 1;
