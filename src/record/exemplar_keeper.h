@@ -13,7 +13,7 @@ class ExemplarKeeper {
   explicit ExemplarKeeper(const FoldOptions& options) : options_(options) {}
 
   void offer(const StepRow& row, const StepEvents& events, const SpansInFlight& parts);
-  std::vector<Exemplar> take();  // in the order of their steps
+  std::vector<Exemplar> take();  // ordered by step
 
  private:
   bool is_first(const StepRow& row) const { return row.step < options_.first_exemplars; }

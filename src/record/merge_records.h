@@ -10,14 +10,13 @@
 
 namespace loaderscope {
 
-// Takes the records of a job's hosts in the order of their ranks, one after the other; each is
-// folded into the job's before the next is needed, and may itself be of several hosts. Nothing that
-// is measured changes but: of many ranks fewer whole samples and fewer exemplars are kept, and
-// their step rows stand in a file.
+// Merges the records of a job's hosts, in the order of their ranks. Each record is merged before
+// the next one is needed, and may itself cover several hosts. Measured values do not change. Jobs
+// with many ranks keep fewer whole samples and exemplars, and their step rows are in a file.
 //
-// Times stay as they are: whoever compared clocks brings them onto the first host's before, and
-// says so in the part's own `hosts`. Of parts that have not met it is not said any more: the first
-// host of each may have another clock.
+// Times do not change. The caller moves them to the first host's clock before, if it compared the
+// clocks, and sets the clock fields of the part's `hosts`. These fields are cleared for parts that
+// have not met, as the first host of each part may have another clock.
 class RecordMerge {
  public:
   // Brings the settings of the job in line with those of one more host. Throws RunError where they
@@ -33,7 +32,7 @@ class RecordMerge {
   void add(RunRecord part, const std::string& name);
 
   std::int64_t hosts() const { return std::ssize(job_.hosts); }
-  RunRecord take();  // of what was added, at least one
+  RunRecord take();  // merged record; requires at least one add()
 
  private:
   void check(const RunRecord& part, const std::string& name) const;
@@ -46,15 +45,16 @@ class RecordMerge {
   JoinSettings join_settings_;
   bool has_met_;
   RunRecord job_;
-  std::vector<std::string> names_;  // of the parts, by host of the job
+  std::vector<std::string> names_;  // name of each part, by host of the job
   std::int64_t samples_ = 0, exemplars_ = 0, notes_left_out_ = 0;
-  Bytes row_bytes_ = 0;  // in memory
+  Bytes row_bytes_ = 0;  // bytes in memory
 };
 
-// Of the hosts' own, those of the job: the mean over the hosts that have it, of what is known to be
-// a total the sum.
+// Returns the metrics of the job: the sum over the hosts for totals, and otherwise the mean over
+// the hosts that have the metric.
 std::vector<Metric> metrics_of_hosts(const std::vector<HostRecord>& hosts);
-// Of processes of one host, at one time, those of the host: none is another's other program.
+// Returns the metrics of a host from its processes, which ran at one time. No process counts as
+// another's other program.
 std::vector<Metric> metrics_of_processes(const std::vector<HostRecord>& processes);
 
 }  // namespace loaderscope

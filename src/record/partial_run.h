@@ -11,7 +11,7 @@
 
 namespace loaderscope {
 
-// What a run says first that ends by --timeout.
+// First words of the message of a run that --timeout ended.
 inline constexpr std::string_view kNoBatchCame = "no batch came for ";
 
 class PartialRunError : public RunError {

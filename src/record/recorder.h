@@ -1,5 +1,4 @@
-// The recorder: folds spans and step events into a RunRecord while the run goes on, in bounded
-// memory.
+// The recorder: folds spans and step events into a RunRecord during the run, in bounded memory.
 #pragma once
 
 #include <atomic>
@@ -16,8 +15,8 @@ namespace loaderscope {
 template <class Entry>
 class SharedRing;  // src/record/shared_ring.h
 
-// Sees every fact before it is folded, in the order of folding: for whoever keeps what the folder
-// forgets (traces, tests).
+// Sees every fact before it is folded, in the order of folding. Timelines and tests use it to keep
+// what the folder drops.
 class EventObserver {
  public:
   virtual ~EventObserver() = default;
@@ -36,7 +35,7 @@ struct FoldOptions {
   // `waiting_for_ranks`, until book_process_waits() has seen those.
   bool ranks_elsewhere = false;
   bool only_account = false;  // no stages, draws, paths and exemplars: rows and samples
-  std::uint64_t seed = 0;     // of the reservoir
+  std::uint64_t seed = 0;     // seed of the reservoir
   std::int64_t first_exemplars = 200;
   std::int64_t worst_exemplars = 20;
   // The following are of all ranks together.
@@ -46,10 +45,12 @@ struct FoldOptions {
   EventObserver* observer = nullptr;  // outlives the folder
 };
 
-// The single-threaded heart. Facts arrive in this order per rank: the spans of a batch before the
-// step that delivers it, a worker's spans and the steps each in the order of time, `deliverable`
-// before the step of any batch that waited longer. Nothing is kept longer than the account needs
-// it.
+// The single-threaded core. For each rank, facts arrive in this order:
+// - The spans of a batch come before the step that delivers it.
+// - A worker's spans, and the steps, are ordered by time.
+// - `deliverable` comes before the step of any batch that waited longer.
+//
+// The folder drops each fact as soon as the account no longer needs it.
 class Folder {
  public:
   explicit Folder(const FoldOptions& options);
@@ -62,13 +63,13 @@ class Folder {
   // With a barrier: the next step of each rank waited for that of `last`, and is folded at once
   // where that came before. Where it is not said, it is found once all have come.
   void all_wait_for(std::int32_t last);
-  // The rank's window is over: what is still reported of it, while others go on, is not kept.
+  // Closes the rank's window. Later reports of this rank are dropped, while other ranks continue.
   void close(std::int32_t rank);
 
   // The ranks' records. The folder is empty afterwards.
   std::vector<RankRecord> finish();
 
-  std::int64_t spans_held() const;  // for the tests of boundedness
+  std::int64_t spans_held() const;  // used by tests of the memory limit
 
  private:
   struct Impl;
@@ -76,8 +77,8 @@ class Folder {
 };
 
 // Facts of one thread on their way to the folder: a ring with one writer (that thread) and one
-// reader (whoever drains the recorder). Writing takes no lock and never waits; a full ring counts a
-// loss.
+// reader (the thread that drains the recorder). Writing takes no lock and never waits; a full ring
+// counts a loss.
 class ThreadLog {
  public:
   enum class Kind : std::uint8_t { span, deliverable };
@@ -124,8 +125,8 @@ class Recorder {
   // One log per thread, made before the thread begins to write. The recorder owns it.
   ThreadLog& add_thread(std::int32_t rank, std::int32_t worker);
 
-  // From the trainers' threads. The spans of the step's batch must have been written before (the
-  // queue on which the batch travelled orders them).
+  // Called by the trainers' threads. The spans of the step's batch must have been written before.
+  // The queue that carries the batch orders them.
   void first_ask(std::int32_t rank, Nanos at);
   void step(std::int32_t rank, const StepEvents& events);
 
@@ -136,7 +137,7 @@ class Recorder {
   void drain();
 
   std::int64_t lost() const;
-  std::vector<RankRecord> finish();  // after all threads have stopped writing
+  std::vector<RankRecord> finish();  // requires that all threads have stopped writing
 
  private:
   struct Impl;

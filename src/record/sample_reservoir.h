@@ -18,7 +18,7 @@ class SampleReservoir {
   bool wants_next() { return seen_++ >= next_kept_; }
   void keep(const SampleRow& row);
 
-  void restart();  // as if nothing had been seen
+  void restart();  // forgets all samples
 
   std::int64_t seen() const { return seen_; }
   std::vector<SampleRow> take() { return std::move(rows_); }

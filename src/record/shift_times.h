@@ -7,7 +7,7 @@
 
 namespace loaderscope {
 
-// How far a clock goes before another: at `at` of its own time by `offset`, and steadily more.
+// Lead of one clock over another: `offset` at its own time `at`, growing by `rate`.
 struct ClockLine {
   Nanos offset = 0, at = 0;
   double rate = 0;  // ns that it gains in a ns

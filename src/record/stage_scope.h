@@ -32,7 +32,7 @@ class SpanWriter {
   // in order and none within another, are theirs. Its own CPU time is the rest's.
   void split_last_span(const std::vector<Span>& parts);
 
-  // What the thread does until the next span is not timed.
+  // Skips the time until the next span.
   void skip() { edge_ = Edge{}; }
   void started_by_parent(const Interval& of_parent);
   void start_up(Nanos begin, Nanos end);
@@ -50,7 +50,7 @@ class SpanWriter {
   using Edge = CpuMeter::Reading;
   struct Open {
     Span span;
-    Nanos may_queue;  // at most that much of it was waiting for a core
+    Nanos may_queue;  // upper limit of its run-queue delay
   };
   void write(Stage stage, Nanos begin, Nanos end);
   // `may_queue`: at most that much of it was waiting for a core; `own`: off the CPU by intent.
@@ -94,8 +94,8 @@ class StageScope {
     if (writer_.measures()) slept_ += monotonic_now() - begin;
   }
 
-  // Until leave() the thread works on a part of the stage that needs a CPU, which has a span of its
-  // own: of all that it did in this scope, behind the rest of the stage.
+  // Starts a part of the stage that needs a CPU, until leave(). All parts of this scope form one
+  // span of their own, placed after the rest of the stage.
   void enter(Stage part) {
     part_.stage = part;
     if (shown_) [[unlikely]]
@@ -122,7 +122,7 @@ class StageScope {
   void begin() {
     if (writer_.edge_.at == 0 || kind_ == Kind::waits) {
       if (writer_.edge_.at == 0)
-        writer_.run_queue_.read_if_it_left();  // of a time that is not timed
+        writer_.run_queue_.read_if_it_left();  // drops the delay of untimed work
       const SpanWriter::Edge now = writer_.cpu_.read();
       if (writer_.edge_.at == 0) writer_.edge_ = now;
       before_ = now.at - writer_.edge_.at;
@@ -148,11 +148,11 @@ class StageScope {
 
   SpanWriter& writer_;
   Kind kind_;
-  bool shown_;  // to a tool
+  bool shown_;  // true if a profiler shows the scope
   Span span_;
   Part part_;
   Nanos slept_ = 0;
-  Nanos before_ = 0;  // of its wall time: what lay between the last span and this one
+  Nanos before_ = 0;  // wall time between the last span and this one
 };
 
 }  // namespace loaderscope

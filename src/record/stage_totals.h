@@ -1,4 +1,4 @@
-// What all stages took of the steps of a window, or of its warm-up.
+// Totals of all stages over the steps of a window or of its warm-up.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ struct StageTotals {
   // The spans of one worker on one batch. What a stage did for one sample, in however many pieces,
   // is one execution of it.
   void add_spans(const std::vector<Span>& part);
-  // What is seen of a batch as a whole.
+  // Adds the facts of the batch as a whole.
   void add_step(const StepEvents& events);
 };
 

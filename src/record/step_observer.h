@@ -1,4 +1,4 @@
-// Who also wants to know what each step was booked to, as soon as it is.
+// Observer that receives the row of each step as soon as it is booked.
 #pragma once
 
 #include "record/recorder.h"
