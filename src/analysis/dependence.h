@@ -1,4 +1,4 @@
-// How far the values of a series depend on those before them, and how long blocks of them must be.
+// Dependence of the values of a series on earlier values, and the block length that follows.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct Dependence {
 
   // Values until the correlation is down to 1/e, if each value depends on the one before it only.
   double memory() const;
-  // How many times as far the mean varies as sums over blocks of `length` show: neighbouring blocks
-  // still depend on each other.
+  // Returns the factor by which the mean varies more than sums over blocks of `length` show, as
+  // neighbouring blocks still depend on each other.
   double unseen_by_blocks(std::int64_t length) const;
 };
 

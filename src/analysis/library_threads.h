@@ -21,11 +21,11 @@ struct LibraryTime {
   double waiting() const { return 1 - std::min(1.0, cpu / (1 - queued)); }
 };
 
-// Of each stage, the mean over all ranks. 0 if nobody counted their CPU time. They are taken to
-// wait for a core as long as the threads that make batches.
+// Returns the library time of each stage, as the mean over all ranks; 0 if their CPU time is
+// unknown. These threads are assumed to wait for a core as long as the threads that make batches.
 PerStage<LibraryTime> library_threads(const RunRecord& record);
 
-// Their CPU time in s, of all stages. Empty if nobody counted it.
+// Returns the CPU time of library threads in s, over all stages. Empty if unknown.
 std::optional<double> cpu_of_libraries(const RunRecord& record);
 
 }  // namespace loaderscope

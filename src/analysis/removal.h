@@ -7,8 +7,8 @@
 
 namespace loaderscope {
 
-// Less is no gain: of a verdict and of a proof.
-inline constexpr double kMinUsefulGain = 0.02;  // of the window
+// Limit of the verdict and of proofs: a smaller gain counts as none.
+inline constexpr double kMinUsefulGain = 0.02;  // share of the window
 
 RemovalGains removals_of(const RunRecord& record, const Account& account);
 void sort_by_saving(std::vector<Removal>& list);  // the largest first

@@ -15,7 +15,7 @@
 
 namespace loaderscope {
 
-// What is added up over steps and ranks. All ns are integers in a double: exact up to 104 days.
+// Sums over steps and ranks. All ns are integers in a double: exact up to 104 days.
 struct StepSums {
   double time = 0;  // idle + compute
   double compute = 0;
@@ -48,11 +48,11 @@ class StepSeries {
 // With fewer, two that are alike by chance would pass for a firm interval.
 inline constexpr std::int64_t kMinBlocks = 3;
 
-// How a series is cut.
+// Division of a series into blocks.
 struct BlockPlan {
   std::int64_t cells = 1;   // per block
-  std::int64_t blocks = 1;  // that fit
-  bool firm = false;        // at least kMinBlocks of the length asked for
+  std::int64_t blocks = 1;  // number that fits
+  bool firm = false;        // true with kMinBlocks of the wanted length
   double unseen = 1;        // times as far as blocks show, the mean varies
   std::int64_t wanted = 1;  // cells of a block, asked for
 };
@@ -82,10 +82,10 @@ class Bootstrap {
   std::vector<StepSums> replicates_;
 };
 
-// Whether a series of equally long stretches keeps its level: the medians of its halves differ by
-// less than 10 %, or by no more than the interval of `level` of their difference; of few blocks,
-// which have none that says anything, half as much again, by means too, is too much. `block`:
-// stretches that belong together, at least.
+// Returns true if a series of equally long time ranges keeps its level. The medians of its halves
+// may differ by 10 %, or by the interval of `level` of their difference. Few blocks have no useful
+// interval; then a factor of 1.5 between the medians and between the means is too large. `block` is
+// the minimum number of time ranges that belong together.
 bool keeps_level(const std::vector<double>& stretches, std::int64_t block, double level = 0.99);
 
 // The interval of `level` from replicates of a statistic whose value is `point`, for `blocks`

@@ -1,4 +1,4 @@
-// Whether the steps of a rank take as long at the end of a window as at its beginning.
+// Comparison of the step times of a rank at the begin and at the end of a window.
 #pragma once
 
 #include <cstdint>

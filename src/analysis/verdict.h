@@ -8,22 +8,23 @@
 
 namespace loaderscope {
 
-inline constexpr std::int64_t kMinSteps = 20;    // for a verdict
-inline constexpr double kMaxOther = 0.05;        // of the window
-inline constexpr double kMaxClamped = 0.01;      // of the window
-inline constexpr double kMaxStandstill = 0.01;   // of the window
-inline constexpr double kMaxOfGpu = 0.01;        // of a window whose other steps the host saw
+inline constexpr std::int64_t kMinSteps = 20;    // steps needed for a verdict
+inline constexpr double kMaxOther = 0.05;        // share of the window
+inline constexpr double kMaxClamped = 0.01;      // share of the window
+inline constexpr double kMaxStandstill = 0.01;   // share of the window
+inline constexpr double kMaxOfGpu = 0.01;        // share of a window whose other steps the host saw
 inline constexpr double kMaxWidthOfBusy = 0.30;  // to both sides, of the window
-inline constexpr double kModerateStall = 0.05;   // of the window
+inline constexpr double kModerateStall = 0.05;   // share of the window
 inline constexpr double kHighStall = 0.20;
-inline constexpr std::int64_t kEnoughBlocks = 10;  // for an interval
+inline constexpr std::int64_t kEnoughBlocks = 10;  // blocks needed for an interval
 inline constexpr std::int64_t kTimesAsLong = 4;    // a run with half the interval
-inline constexpr std::size_t kMaxNamed = 3;  // causes that cannot be told apart, `other` included
+inline constexpr std::size_t kMaxNamed = 3;        // causes that cannot be distinguished, `other`
+                                                   // included
 
-// Of a block of steps, at least: two bursts of the workers.
+// Returns the minimum steps of a block: two bursts of the workers.
 std::int64_t block_steps(const RunConfig& config);
 
-// That give a verdict and at least ten blocks for its intervals.
+// Returns the steps for a verdict and at least ten blocks for its intervals.
 std::int64_t enough_steps(const RunConfig& config);
 
 // The flag, with its value, that makes a run of `steps` measured steps long enough for a verdict,
@@ -37,7 +38,7 @@ LongerRun longer_run(const RunConfig& config, std::int64_t steps, std::int64_t w
 bool ran_to_its_end(const RunRecord& record);
 // There are steps enough for intervals, or their halves agree.
 bool is_firm(const Analysis& analysis);
-// Why there are too few steps for an interval.
+// Returns the reason why there are too few steps for an interval.
 std::string no_firm_interval(const RunRecord& record, std::int64_t steps);
 // Steps of a block for the intervals of a run.
 std::int64_t steps_of_block(const RunRecord& record);
@@ -63,7 +64,7 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
 // The first line says what is gained without each cause that it names, and not what is waited for.
 bool speaks_of_gains(const Analysis& analysis, const Verdict& verdict);
 
-// The same where the change that is advised mends another cause than the largest one.
+// Returns the first line if the advised change removes another cause than the largest one.
 std::string sentence_of_fix(const RunRecord& record, const Analysis& analysis, Cause mended);
 
 // The first line of the answer, for a verdict of which all else is filled.

@@ -10,11 +10,10 @@ namespace loaderscope {
 namespace {
 
 constexpr double kApart = 0.05;         // share of a step: the ranks begin to compute apart
-constexpr double kTogether = 0.25;      // share of the difference at the begin: the ranks end
-                                        // together
+constexpr double kTogether = 0.25;      // share of that difference: the ranks end together
 constexpr double kMostly = 0.8;         // share of the steps that began apart
 constexpr std::int64_t kMinSteps = 10;  // minimum number of steps that began apart
-constexpr double kMaxDrift = 0.01;      // maximum drift of a clock; a larger drift is an error
+constexpr double kMaxDrift = 0.01;      // maximum drift of a clock; larger values are not drift
 
 Nanos spread(const RowOfEachRank& rows, Nanos StepRow::*time) {
   const auto [first, last] =

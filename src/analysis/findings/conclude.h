@@ -5,9 +5,9 @@
 
 namespace loaderscope {
 
-// Where nothing is worth doing no stage is blamed: other programs are named if they cause most of
-// the idle time, else the GPU is the limit, as far as it is busy. Where something is worth doing
-// the first line names what that mends.
+// Completes the verdict. If no change helps, it blames no stage. It names other programs if they
+// cause most of the idle time, and otherwise says how busy the GPU is, which is the limit. If a
+// change helps, the first line names the causes that it removes.
 void conclude(Analysis& analysis, const RunRecord& record);
 
 }  // namespace loaderscope

@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-// Copies on a stream of their own run beside the compute only where a step more may be in flight.
+// Copies on their own stream overlap the compute only if one more step may be in flight.
 std::vector<Changes> with_overlap(const FindingInput& facts, Changes changes) {
   changes.push_back({"copy", "stream"});
   std::vector<Changes> options = {changes};
@@ -41,7 +41,7 @@ double copied_bytes(const FindingInput& facts) {
 
 // True if copies use the link far below its rating, so that something else makes them slow.
 bool has_room_on_link(const FindingInput& facts) {
-  constexpr double kFull = 0.6;  // of the rating: headers and small copies take the rest
+  constexpr double kFull = 0.6;  // share of the rating; headers and small copies take the rest
   constexpr double kBytesOfTransfer = 0.12;  // a lane's, at 8 GT/s or more: 128 of 130 bits
   const double rating = facts.metric(metric::link_max_width) * facts.metric(metric::link_max_gts) *
                         kBytesOfTransfer * 1e9;

@@ -12,7 +12,8 @@
 
 namespace loaderscope {
 
-using Names = std::vector<std::pair<std::string_view, std::string_view>>;  // of DataLoader; its own
+// pairs: name in DataLoader, name in the framework
+using Names = std::vector<std::pair<std::string_view, std::string_view>>;
 
 inline constexpr std::string_view kDeeperQueue = "more threads or a deeper queue there";
 
@@ -21,14 +22,15 @@ struct FrameworkRow {
   std::string_view before, after;  // around the arguments
   // Arguments that it takes, where they are not all of DataLoader's by their own names.
   Names names = {};
-  std::string_view otherwise = {};  // before those that it does not take
+  std::string_view otherwise = {};  // text before arguments that it does not take
   std::string_view copies = "batch.to(device, non_blocking=True), ahead on a side stream";
   std::string_view divides =  // the samples among ranks
       "DataLoader(..., sampler=DistributedSampler(ds)), and sampler.set_epoch(epoch) every epoch";
-  // Of a loader whose workers are not seen.
+  // Advice for a loader whose workers are not visible.
   std::string_view more_workers = kDeeperQueue;
-  bool gives_way = false;            // to others that the same loader is made through
-  std::string_view older_name = {};  // of the package, where it has had another one
+  bool gives_way = false;            // true if another framework that makes the same loader is
+                                     // preferred
+  std::string_view older_name = {};  // earlier name of the package
 };
 
 // The first row is PyTorch's own, of a program without any of the others.
@@ -41,11 +43,11 @@ std::string loader_words(const RunRecord& record, const std::vector<std::string_
 // "dataloader_num_workers"
 std::string argument_name(const RunRecord& record, std::string_view argument);
 
-// What a library of data sets calls what more workers, or reads ahead, need of it.
+// Words of a data set library for the settings that more workers, or reading ahead, need.
 struct DataLibraryRow {
   Row row;                       // the name of the package that data sets are from
   std::string_view more_shards;  // {} stands for how many; "": it does not say
-  std::string_view reads_ahead;  // of data that is fetched from afar; "": the same
+  std::string_view reads_ahead;  // setting for remote data; "": the same
 };
 
 std::span<const DataLibraryRow> data_library_table();

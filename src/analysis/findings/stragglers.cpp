@@ -14,12 +14,12 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchWaiting = 0.05;     // of the window
+constexpr double kMuchWaiting = 0.05;     // share of the window
 constexpr double kSlower = 1.5;           // times the mean of the others
 constexpr double kSure = 4;               // standard errors
-constexpr std::int64_t kMinSamples = 20;  // of a worker
+constexpr std::int64_t kMinSamples = 20;  // samples of a worker
 
-// Mean time of a sample or, where none is told apart, of a batch, in ns, with what it is sure to.
+// Mean time in ns of a sample, or of a batch if samples are not timed, with its standard error.
 struct Pace {
   double n = 0, sum = 0, squares = 0;
 
@@ -147,7 +147,7 @@ std::string what_to_look_at(const FindingInput& facts, bool by_word, const std::
 
 }  // namespace
 
-// The mean over all ranks, whoever is the subject.
+// Returns the mean over all ranks, for any subject.
 double waited_for_ranks(const FindingInput& facts) {
   const Account mean = mean_account(facts.analysis.rank_accounts);
   return share_of(mean.waiting_for_ranks, mean);

@@ -1,4 +1,4 @@
-// On account of which cause a finding's waiting is.
+// The main cause of the wait that each finding counts.
 #pragma once
 
 #include <optional>
