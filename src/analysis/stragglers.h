@@ -15,8 +15,8 @@ namespace loaderscope {
 // ranks. Ranks without a measured step are left out.
 std::vector<std::size_t> stragglers(const std::vector<Account>& ranks);
 
-// Returns the ranks whose rate is far below the rest, for ranks that do not wait for each other.
-// The same exceptions apply.
+// Returns the ranks that are about as slow as the slowest, for ranks that do not wait for each
+// other. Returns none if they are more than half of the ranks.
 std::vector<std::size_t> slowest_ranks(const std::vector<double>& samples_per_s);
 
 inline constexpr std::string_view kStragglerRank = "straggler-rank";  // the finding

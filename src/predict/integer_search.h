@@ -7,8 +7,8 @@
 
 namespace loaderscope {
 
-// Where to look: above `low` and up to `most`, at `first` before all others. The answer may be
-// larger than the smallest by `slack` of itself.
+// Range of the search: above `low` and up to `most`, with `first` tried before all others. The
+// answer may exceed the smallest by the share `slack`.
 struct Bounds {
   std::int64_t low = 0, first = 1, most = 1;
   double slack = 0;

@@ -14,8 +14,8 @@ namespace loaderscope {
 
 namespace {
 
-// Of a program whose batches were not told apart it is not known whether it asks for a batch's
-// samples at once or one after another: the shorter is taken.
+// A program with untimed samples may read the samples of a batch at once or one after another. The
+// model assumes the faster case.
 void note_latency_of_batches(const FittedCosts& costs, const SharedStorage& storage,
                              Prediction& prediction) {
   std::int64_t samples = 0;

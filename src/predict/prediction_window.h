@@ -1,5 +1,4 @@
-// How many steps a prediction runs and behind which warm-up, so that a run and what it is compared
-// with see the same epochs and steps.
+// Steps and warm-up of a prediction, chosen so that it and its base see the same epochs and steps.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +7,9 @@
 
 namespace loaderscope::model {
 
-inline constexpr std::int64_t kSamplesOfFit = 20'000;  // in a run that only fits the costs
+inline constexpr std::int64_t kSamplesOfFit = 20'000;  // samples of a run that only fits the costs
 
-// Of each rank.
+// Steps of each rank.
 struct StepsToRun {
   std::int64_t warmup = 0, measured = 0;
 };
@@ -26,8 +25,9 @@ struct MatchedWindows {
   StepsToRun base, changed;
 };
 
-// The same samples on both sides, behind a warm-up that is long enough for the deeper window. Of
-// data with an end: within one epoch where the run was, else the same whole epochs.
+// Returns windows with the same samples on both sides, after a warm-up that is long enough for the
+// larger prefetch depth. Data with an end uses one epoch, at the place of the run, if the run was
+// within one epoch. Otherwise it uses the same whole epochs.
 MatchedWindows match_windows(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,
                              std::int64_t most_samples);
 

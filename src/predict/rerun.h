@@ -11,7 +11,7 @@ RunConfig rerun_config(const RunConfig& in_force, const Changes& changes);
 // The same, not yet resolved: what has to be given for it.
 RunConfig rerun_settings(const RunConfig& in_force, const Changes& changes);
 
-// What the machine had, as far as settings in force depend on it.
+// Returns the machine's limits that the settings in force depend on.
 MachineLimits limits_of(const RunConfig& in_force);
 
 }  // namespace loaderscope

@@ -1,5 +1,5 @@
-// A job on several hosts goes as fast as the slowest of them: what mends that one mends the job,
-// until the others are the slower ones.
+// Slowest host of a job. It limits the job, so a fix of that host fixes the job, until the other
+// hosts are slower.
 #pragma once
 
 #include <atomic>
@@ -19,10 +19,11 @@ struct SlowestHost {
   RunRecord others;
 };
 
-// Nothing where no host sets the pace; or where the job was run in the model, which has all of it.
+// Returns nothing if no host limits the job, or if the job was run in the model, which contains all
+// hosts.
 std::optional<SlowestHost> slowest_host(const RunRecord& job, const Analysis& analysis);
 
-// What the others would do by themselves.
+// Model of the other hosts on their own.
 class OtherHosts {
  public:
   // Throws what FittedModel throws.

@@ -6,8 +6,8 @@
 namespace loaderscope {
 
 // Completes the verdict. If no change helps, it blames no stage. It names other programs if they
-// cause most of the idle time, and otherwise says how busy the GPU is, which is the limit. If a
-// change helps, the first line names the causes that it removes.
+// cause most of the idle time, and otherwise the GPU, unless that waits too long to be the limit.
+// If a change helps, the first line names the causes that it removes.
 void conclude(Analysis& analysis, const RunRecord& record);
 
 }  // namespace loaderscope
