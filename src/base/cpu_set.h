@@ -11,7 +11,7 @@ namespace loaderscope {
 
 using CpuSet = std::vector<int>;  // ascending
 
-// Those that this process may run on; none when that cannot be found out.
+// Returns the CPUs that this process may run on; empty if unknown.
 CpuSet allowed_cpus();
 
 // The calling thread, and what it starts from now on, runs on these CPUs only. False: there are

@@ -7,7 +7,7 @@
 
 namespace loaderscope {
 
-// What helps against `error` (EMFILE, ENFILE, EAGAIN, ENOMEM); "" for an error of another kind.
+// Returns a fix for `error` (EMFILE, ENFILE, EAGAIN, ENOMEM); "" for other errors.
 std::string exhaustion_hint(int error);
 
 // A sentence about what the C++ library throws where it lacks a thread or a descriptor; "" where

@@ -63,7 +63,7 @@ struct Ffmpeg {
 // Only where no_ffmpeg() has nothing to say.
 const Ffmpeg& ffmpeg();
 
-// What it says of a result below 0.
+// Returns FFmpeg's message for a negative result.
 std::string ffmpeg_error(int result);
 
 struct FreesFfmpeg {
@@ -81,7 +81,7 @@ struct CodecPlan {
   int width = 0, height = 0;
   int delay = 0;  // packets that it has had before it gives the first frame, at least
   std::span<const std::byte> setup;
-  std::int64_t largest_pixels = 0;  // what is larger is refused before memory is taken
+  std::int64_t largest_pixels = 0;  // larger frames are refused before memory is allocated
 };
 // A decoder of one thread. Throws ValueError, as it continues "PATH: ".
 OfFfmpeg<AVCodecContext> open_codec(const CodecPlan& plan);

@@ -23,7 +23,7 @@ class Fifo {
   T& back() { return (*this)[count_ - 1]; }
 
   T& push_back(T item) { return push_slot() = std::move(item); }
-  // As something else has left it, for whoever sets all of it: large items are copied once.
+  // Adds an item with an old value, to be overwritten completely. Large items are then copied once.
   T& push_slot() {
     if (count_ == ring_.size()) grow();
     ++count_;

@@ -50,7 +50,8 @@ bool is_needed(const std::string& folder) {
   return false;
 }
 
-// Of runs that were killed: nobody holds them, and no process that they had started needs them.
+// Removes the folders of runs that were killed, if no process holds them and no process that such a
+// run started needs them.
 void remove_stale_folders(const std::string& place, const std::string& prefix) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(place, ignored)) {
@@ -77,7 +78,7 @@ int make_private_folders(const std::string& path) {
 
 PrivateFolder::PrivateFolder(const std::string& place, const std::string& prefix) {
   remove_stale_folders(place, prefix);
-  // Between being made and being held it looks like one left behind, and another run may remove it.
+  // A new folder that is not yet locked looks abandoned, so another run may remove it.
   do {
     path_ = place + "/" + prefix + "XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) {

@@ -1,6 +1,7 @@
-// A temporary folder of this process, removed with everything in it. One whose process was killed
-// is removed by the next that makes one of its name, and so is one that another process still needs
-// (it has it in its environment, or maps a file of it) once that has ended.
+// A temporary folder of this process, removed with its content at the end. It stays if its process
+// is killed, or while another process needs it: it names the folder in its environment, or maps one
+// of its files. The next PrivateFolder with the same prefix removes such a folder once no process
+// needs it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What one thread has used so far: time, CPU time, and time in the run queue.
+// Time, CPU time and run-queue delay of one thread.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class CpuMeter {
  private:
   Reading read_uncached();
 
-  static constexpr Nanos kTrusted = kMillisecond;  // what a hypervisor stole is not CPU time
+  static constexpr Nanos kTrusted = kMillisecond;  // CPU time excludes time stolen by a hypervisor
   static constexpr Nanos kRightAfter = 5 * kMicrosecond;
   static constexpr Nanos kLongAgo = -kSecond;
 
@@ -53,9 +53,9 @@ class RunQueueMeter {
   int why_not() const { return error_; }  // errno; 0: it is known
   // The delay since the last call, 0 when not known. From the thread that made the meter.
   Nanos read();
-  // Likewise: none, and no system call, for a thread that kept its core.
+  // Returns the same; 0, without a system call, for a thread that kept its core.
   Nanos read_if_it_left();
-  // Likewise; what it is more than `most` was at another time.
+  // Returns the same, at most `most`. The excess belongs to another time and is dropped.
   Nanos read_at_most(Nanos most);
 
  private:

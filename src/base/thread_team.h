@@ -22,7 +22,7 @@ class ThreadTeam {
   // the end. The first exception of a member stops all and is thrown here.
   void run(int threads, const std::function<void()>& work, const std::function<void()>& show);
 
-  // What else the calling thread may do while the members work.
+  // Runs `lead` in the calling thread while the members run `work`.
   void run_beside(int threads, const std::function<void()>& work,
                   const std::function<void()>& lead);
 
