@@ -1,4 +1,4 @@
-// How the values of fields are read from text and spelled: one pair of functions per kind of value.
+// Conversion of the values of fields from and to text: one pair of functions per kind of value.
 #pragma once
 
 #include <string>
@@ -48,7 +48,7 @@ Codec<Bind> bind_codec();
 Codec<std::string> path_codec();
 Codec<std::string> function_codec();  // FILE.py:FUNCTION
 Codec<std::string> method_codec();    // FILE.py:NAME, also of a method: CLASS.NAME
-Codec<std::string> loader_codec();    // likewise, or the name of a pipeline
+Codec<std::string> loader_codec();    // same as method_codec, or the name of a pipeline
 
 // Names of rows of a family, whether or not they are available here.
 Codec<std::string> engine_codec();

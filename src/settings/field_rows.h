@@ -1,4 +1,4 @@
-// How the rows of the table of fields are written down, and the parts of the table.
+// Notation of the rows of the table of fields, and the parts of the table.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace loaderscope::settings {
 
 using Table = std::vector<Field>;
 
-// Which data, and what is done to it; the loader and the trainer; what is declared, measured and
-// answered.
+// Parts of the table: the data and the work on it, the loader, the trainer, and the declared,
+// measured and answered values.
 void add_what_runs(Table& table);
 void add_loader(Table& table);
 void add_trainer(Table& table);
@@ -80,7 +80,7 @@ class Rows {
     Field& field = add_row(names, value_name, traits, help, default_words);
     field.repeats = true;
     field.set = [=](RunConfig& c, std::string_view text) {
-      // What is given takes the place of the default, and is added to what was given.
+      // A given value replaces the default, and is appended to values given before.
       std::vector<T> values =
           (part_of<Group>(c).*member).given ? (part_of<Group>(c).*member).value : std::vector<T>();
       append(values, text);

@@ -14,7 +14,7 @@ namespace loaderscope {
 // has of its own, such as the command with its rank, is not looked at.
 void join_settings(RunRecord& job, const RunRecord& part, std::string_view name);
 
-// Of one job's hosts each has its own, or it is asked of the answer alone.
+// Returns true if each host of a job has its own value, or if the setting is about the answer only.
 bool is_of_each_host(const Field& field);
 
 }  // namespace loaderscope

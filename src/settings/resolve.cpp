@@ -41,7 +41,7 @@ void check_batch_function(const RunConfig& c) {
          "train.py:get_batch -- python train.py");
 }
 
-// What only a measured program or loader turns out to have.
+// Refuses values that only a measured program or loader can have.
 void check_is_ours(const RunConfig& c) {
   if (device_kind(c.trainer.device.value) == DeviceKind::program)
     refuse(c, "device", "needs a program: run -- COMMAND");
@@ -49,7 +49,7 @@ void check_is_ours(const RunConfig& c) {
     refuse(c, "executor", "describes somebody else's loader; give threads or processes");
 }
 
-// What can be told to the model and not be run here.
+// Refuses values that the model accepts and a run cannot have.
 void check_can_run(const RunConfig& c) {
   if (is_model_engine(c.engine.value)) return;
   refuse_any(c, about::kStorage | about::kCores,

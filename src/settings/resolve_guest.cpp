@@ -41,7 +41,7 @@ void check_settings(const RunConfig& c) {
   }
 }
 
-// As many workers as our own loader would have.
+// Fills in the number of workers of a native loader.
 void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimits& limits) {
   const std::string name(pipeline.row.name);
   if (c.data.paths.value.size() != 1)
@@ -77,7 +77,7 @@ void fill_loader(RunConfig& c) {
   }
 }
 
-// Of the Python that is named all is said by itself, when it runs.
+// A Python that was named reports missing parts itself when it runs.
 void check_pretence_available(const RunConfig& c) {
   if (c.program.python.given) return;
   try {

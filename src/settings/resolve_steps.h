@@ -16,16 +16,17 @@ void fill_source(RunConfig& config);
 // A real device where there is one. A link that is given describes a simulated one.
 void fill_device(RunConfig& config, const MachineLimits& limits, std::vector<std::string>& notes);
 void fill_batch_size(RunConfig& config);  // a preset is the time of a batch of a certain size
-// What is declared of real data, and what is asked of data that is declared.
+// Checks declared values against real data, and data settings against declared data.
 void check_data(const RunConfig& config);
-void fill_memory(RunConfig& config);  // by pin-memory, which may contradict it
-void fill_workers(RunConfig& config, const MachineLimits& limits);  // likewise by executor
+void fill_memory(RunConfig& config);  // uses pin-memory, which may contradict it
+// uses executor, which may contradict it
+void fill_workers(RunConfig& config, const MachineLimits& limits);
 
 void check_sizes(const RunConfig& config);
 void check_contradictions(const RunConfig& config);
 void fill_window(RunConfig& config);
 
-// Whether anything does of what is declared, so that a run of it ends.
+// Returns true if a declared cost takes time, so that a run of it ends.
 bool has_cost(const RunConfig& config);
 void note_no_effect(const RunConfig& config, std::vector<std::string>& notes);
 

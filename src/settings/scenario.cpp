@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-// With the findings as they are named today.
+// Returns the promise with the present names of findings.
 std::string current_promise(std::string_view text) {
   std::string promise;
   while (!text.empty()) {
@@ -70,7 +70,7 @@ bool injects(const std::vector<Injection>& injections, Stage stage) {
   return false;
 }
 
-// Whether a flag says the contrary of what `key` could say, so that the flag wins over it.
+// Returns true if a flag contradicts all values of `key`, so that the flag wins.
 bool is_overruled(const RunConfig& flags, std::string_view key) {
   const bool inline_by_flag =
       (flags.loader.num_workers.given && flags.loader.num_workers == 0) ||
