@@ -27,10 +27,7 @@ class BlockTest {
   // one side, from a test with `degrees` degrees of freedom.
   static BlockTest with_known_deviation(double difference, double deviation, std::int64_t degrees);
 
-  bool knows() const {
-    return degrees_ > 0;
-  }  // false if there are too few values for the results
-     // below
+  bool knows() const { return degrees_ > 0; }  // false if there are too few values
   double mean() const { return mean_; }
   double deviation() const { return deviation_; }  // between runs of one side in a block
   Estimate interval(double level) const;

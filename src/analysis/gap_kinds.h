@@ -32,8 +32,7 @@ struct GapRow {
   Row row;
   Cause cause;                 // cause that its time is booked to
   std::string_view phrase;     // "it waits for ..."
-  bool may_be_loader = false;  // true if it is booked to `other` when the trace has no DataLoader
-                               // waits
+  bool may_be_loader = false;  // true: `other` if the trace has no DataLoader waits
 };
 
 std::span<const GapRow> gap_table();  // ordered by GapKind

@@ -18,8 +18,7 @@ namespace {
 
 constexpr double kMuchWaited = 0.05;  // share of the window
 constexpr double kMuchLess = 0.5;     // share of the wait of any other host, by its slowest rank
-constexpr double kGap = 0.25;         // share of the longest wait, between the two; with a smaller
-                                      // gap both are slow
+constexpr double kGap = 0.25;         // share of the longest wait; below it both are slow
 constexpr double kLess = 0.6;         // same as kMuchLess, by the mean of its ranks
 constexpr double kUnlike = 1.25;      // times what the others take
 

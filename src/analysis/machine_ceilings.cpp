@@ -14,8 +14,7 @@ namespace loaderscope {
 namespace {
 
 constexpr double kAlikeSizes = 1.25;  // sizes of images that differ by less decode alike
-constexpr double kNoTrace = 1e-4;     // share of the samples' bytes that a warm page cache still
-                                      // reads
+constexpr double kNoTrace = 1e-4;     // share of the bytes that a warm page cache reads
 
 constexpr double kMaxShown = 1e15;  // per second: more is no measurement
 

@@ -18,8 +18,7 @@ inline constexpr double kModerateStall = 0.05;   // share of the window
 inline constexpr double kHighStall = 0.20;
 inline constexpr std::int64_t kEnoughBlocks = 10;  // blocks needed for an interval
 inline constexpr std::int64_t kTimesAsLong = 4;    // a run with half the interval
-inline constexpr std::size_t kMaxNamed = 3;        // causes that cannot be distinguished, `other`
-                                                   // included
+inline constexpr std::size_t kMaxNamed = 3;        // undecided causes, with `other`
 
 // Returns the minimum steps of a block: two bursts of the workers.
 std::int64_t block_steps(const RunConfig& config);

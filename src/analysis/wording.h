@@ -9,8 +9,7 @@
 
 namespace loaderscope {
 
-inline constexpr double kMinReportedShare = 0.01;  // share of the window; smaller shares are left
-                                                   // out
+inline constexpr double kMinReportedShare = 0.01;  // share of the window; less is left out
 
 std::string format_cores(double cores);         // 1 core, 2.5 cores
 std::string format_percent(double share);       // 75.0 %

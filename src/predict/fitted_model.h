@@ -133,8 +133,7 @@ class FittedModel {
   std::vector<std::string> notes_;  // declared before the members that may add notes
   std::shared_ptr<model::BaselineCache> base_runs_;
   const std::atomic<int>* stop_signal_ = nullptr;
-  RunConfig config_;  // settings in force; another loader's settings are those of an equal native
-                      // loader
+  RunConfig config_;                   // settings in force, of an equal native loader
   std::optional<RunConfig> measured_;  // somebody else's, as it was run
   MachineLimits limits_;
   std::shared_ptr<const FittedCosts> costs_;

@@ -9,10 +9,8 @@
 namespace loaderscope::model {
 namespace {
 
-constexpr Nanos kAtOnce = 100 * kMicrosecond;  // longest time from the end of a compute until the
-                                               // step's thread continues
-constexpr double kLags = 0.1;                  // share of a compute; above it the GPU waits for
-                                               // launches
+constexpr Nanos kAtOnce = 100 * kMicrosecond;  // longest pause of the thread after a compute
+constexpr double kLags = 0.1;                  // share of a compute; above it the GPU waits
 
 struct Launching {
   StageStats before_compute, beside_compute;

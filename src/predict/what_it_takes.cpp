@@ -17,8 +17,7 @@ namespace {
 
 constexpr double kBusyEnough = 0.95;
 constexpr std::int64_t kMaxThreads = 1024;  // workers of all ranks
-constexpr double kSlack = 0.05;             // share of a count; exact numbers of cores do not
-                                            // matter
+constexpr double kSlack = 0.05;             // share of a count; exact cores do not matter
 constexpr double kOneFaster = 1.1;          // speeds are looked for in powers of this
 constexpr std::int64_t kMaxPowers = 60;     // some 300 times as fast
 

@@ -11,8 +11,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchShared = 0.05;    // share of the samples; a sampler repeats a few to make
-                                        // ranks even
+constexpr double kMuchShared = 0.05;    // share of the samples; a few repeats fill up ranks
 constexpr std::int64_t kMinCount = 20;  // shared samples needed for the finding
 
 struct Seen {

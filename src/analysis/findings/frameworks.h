@@ -28,8 +28,7 @@ struct FrameworkRow {
       "DataLoader(..., sampler=DistributedSampler(ds)), and sampler.set_epoch(epoch) every epoch";
   // Advice for a loader whose workers are not visible.
   std::string_view more_workers = kDeeperQueue;
-  bool gives_way = false;            // true if another framework that makes the same loader is
-                                     // preferred
+  bool gives_way = false;            // true if other frameworks of the same loader come first
   std::string_view older_name = {};  // earlier name of the package
 };
 

@@ -13,12 +13,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kAlikeReads = 1.5;    // times the least of what a read takes, or is waited for
-constexpr double kLevel = 0.2;         // share of the mean rate by which it may vary
-constexpr double kReadsWaited = 0.05;  // share of the time, on each host
-constexpr double kBlocked = 0.5;    // share of the time of reads, neither on a core nor waiting for
-                                    // one
-constexpr std::size_t kParts = 10;  // parts of a window
+constexpr double kAlikeReads = 1.5;     // times the least of what a read takes, or is waited for
+constexpr double kLevel = 0.2;          // share of the mean rate by which it may vary
+constexpr double kReadsWaited = 0.05;   // share of the time, on each host
+constexpr double kBlocked = 0.5;        // share of the time of reads that is blocked
+constexpr std::size_t kParts = 10;      // parts of a window
 constexpr std::int64_t kMinInPart = 4;  // steps
 
 double reads_waited(const HostRate& host) {
