@@ -21,13 +21,13 @@ struct StepView {
   Nanos later_ready = kNever;      // time when the first later batch became deliverable
 };
 
-// Brings the times of a step into the order that causality demands, beginning at `idle_begin`, and
-// returns the sum of ns moved. 0 for every engine whose clocks are one.
+// Orders the times of a step by causality, from `idle_begin` on. Returns the sum of ns moved; 0 for
+// engines with one clock.
 Nanos clamp_into_order(StepEvents& events, Nanos idle_begin);
 
 // Books the idle time [idle_begin, compute.begin) of `step`, whose times are in order. With
-// `straggler` the rank waits, from when it is ready, for that slowest rank's same step: the wait is
-// booked to what the straggler waited for.
+// `straggler`, the rank waits for the same step of that slowest rank once it is ready itself. The
+// wait is booked to the causes of the straggler.
 StepRow book_step(const StepView& step, const StepView* straggler = nullptr);
 
 }  // namespace loaderscope

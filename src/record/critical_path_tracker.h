@@ -21,7 +21,7 @@ struct PathTail {
 
   bool known() const { return end != kNever; }
   bool reaches(Nanos at) const { return known() && end <= at; }
-  void extend(Nanos until, Cause cause, Nanos queued = 0);  // queued: of it for a core
+  void extend(Nanos until, Cause cause, Nanos queued = 0);  // queued: run-queue delay within it
   void compute(Nanos until);
 };
 
@@ -29,15 +29,15 @@ class CriticalPathTracker {
  public:
   void first_ask(Nanos at);
 
-  // A step, in this order: begun, the spans of every worker that made something of its batch, its
-  // way to the device, and its compute.
+  // Calls for one step, in this order: its begin, the spans of every worker that made part of its
+  // batch, its way to the device, and its compute.
   void begin_step(const StepEvents& events);
   void made(std::int32_t worker, std::span<const Span> spans);
   // `maker` is the main cause of the worker's CPU time. It also covers requests for the batch's
   // memory.
   void get_ready(const StepEvents& events, Cause maker);
   const PathTail& ready() const { return ready_; }
-  // `slowest`: of the rank that this one waited for, where it did.
+  // `slowest`: path of the rank that this one waited for; null if none.
   void compute(const StepEvents& events, const PathTail* slowest);
 
   void open_window() { before_window_ = last_compute_.path; }
@@ -59,7 +59,7 @@ class CriticalPathTracker {
 
   std::vector<Worker> workers_;  // one per worker seen so far
   PathTail pin_thread_, trainer_, copied_, asked_, ready_, last_compute_;
-  Fifo<PathTail> dispatches_;  // takes, and the beginnings of epochs
+  Fifo<PathTail> dispatches_;  // takes, and begins of epochs
   Fifo<PathTail> computes_;    // computes that a later step may have waited for
   Nanos dispatched_ = 0;       // dispatch of the current step
   std::int32_t epoch_ = 0;

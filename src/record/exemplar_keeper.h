@@ -1,4 +1,4 @@
-// Steps that are kept with all of their spans: the first ones, and the worst stalls.
+// Steps that are kept with all of their spans: the first steps and the largest stalls.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@ class ExemplarKeeper {
 
   FoldOptions options_;
   std::vector<Exemplar> first_;
-  std::vector<Exemplar> worst_;  // a heap, the least stall in front
+  std::vector<Exemplar> worst_;  // a heap with the smallest stall in front
   Bytes held_ = 0;
 };
 

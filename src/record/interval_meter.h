@@ -17,7 +17,8 @@ class IntervalMeter {
     begin_ = std::min(there_since, start_);
   }
 
-  // `sleeps`: by intent, so only what came before it was waiting for a core.
+  // Ends the piece of work. `sleeps`: it sleeps by intent, so only the time before it counts as
+  // run-queue delay.
   Interval end(bool sleeps) {
     const Nanos now = monotonic_now();
     const Nanos used = std::clamp<Nanos>(thread_cpu_now() - cpu_, 0, now - begin_);

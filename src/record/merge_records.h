@@ -1,4 +1,4 @@
-// Records of hosts, as the one of their job.
+// Merge of the records of hosts into the record of their job.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,16 @@ namespace loaderscope {
 // have not met, as the first host of each part may have another clock.
 class RecordMerge {
  public:
-  // Brings the settings of the job in line with those of one more host. Throws RunError where they
-  // are not of one job, and changes nothing then: see join_settings().
+  // Adapts the settings of the job to one more host. Throws RunError, without changes, if they
+  // belong to different jobs: see join_settings().
   using JoinSettings =
       std::function<void(RunRecord& job, const RunRecord& part, std::string_view name)>;
-  // `has_met`: the parts are known to be of one run.
+  // `has_met`: the parts are known to be from one run.
   explicit RecordMerge(JoinSettings join_settings, bool has_met = false);
 
-  // `name` of the host or its file, for messages. Throws RunError where it cannot be of the same
-  // job: another version, engine or settings, or a host that is there already; and where there is
-  // no room for its rows. Nothing is changed then.
+  // Adds a part. `name`: its host or file, for messages. Throws RunError, without changes, in two
+  // cases. The part belongs to another job: it has another version, engine or settings, or a host
+  // that was already added. Or there is no room for its rows.
   void add(RunRecord part, const std::string& name);
 
   std::int64_t hosts() const { return std::ssize(job_.hosts); }
@@ -37,10 +37,10 @@ class RecordMerge {
  private:
   void check(const RunRecord& part, const std::string& name) const;
   void check_hosts(const RunRecord& part, const std::string& name) const;
-  // Throws RunError where they cannot be kept. Returns how many bytes of them there are then.
+  // Throws RunError if the rows cannot be kept. Returns the total bytes of rows.
   Bytes spill_rows(std::vector<RankRecord>& ranks) const;
   void add_ranks(std::vector<RankRecord>& ranks);
-  void keep_within(std::int64_t times);  // the limits
+  void keep_within(std::int64_t times);  // applies the limits
 
   JoinSettings join_settings_;
   bool has_met_;

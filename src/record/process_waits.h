@@ -1,4 +1,4 @@
-// Waits of ranks for each other, where processes made them that did not see each other's.
+// Waits of ranks for each other across processes that could not see each other's waits.
 #pragma once
 
 #include "loaderscope/run_record.h"

@@ -1,4 +1,4 @@
-// One rank's part of the folder: what is still in flight, and what has been folded.
+// Part of the folder for one rank: spans in flight, and folded rows.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,19 @@ class RankFolder {
   RankFolder(const FoldOptions& options, std::int32_t rank);
 
   void first_ask(Nanos at);
-  void span(std::int32_t index, const Span& span);  // `index`: of the worker
+  void span(std::int32_t index, const Span& span);  // `index`: number of the worker
   void deliverable(std::int64_t batch, Nanos at);
 
-  // A step is folded in four moves, so that with a barrier all ranks can look at each other in
-  // between.
+  // A step is folded in four calls, so that with a barrier all ranks can see each other between
+  // them.
   Nanos put_in_order(StepEvents& next) const;  // returns the ns by which its times were moved
-  // `events`: outlive the step, and are put in order.
+  // Starts a step. `events` must outlive the step; its times are put in order.
   void begin_step(StepEvents& events, Nanos moved_before = 0);
   // Returns the view of the current step. Writes the spans of its worker to `its_worker` if they
   // are needed.
   StepView view(std::vector<Span>& its_worker);
-  // Books it, writes the row that it returns, forgets its spans. `slowest`: the rank that
-  // `straggler` is a view of.
+  // Books the step, writes its row, forgets its spans, and returns the row. `slowest`: the rank
+  // that `straggler` shows.
   StepRow end_step(const StepView& own, const StepView* straggler = nullptr,
                    const RankFolder* slowest = nullptr);
 

@@ -1,4 +1,4 @@
-// Waits of ranks for each other that were seen as compute: those in a program's collectives.
+// Waits of ranks for each other that look like compute: those inside a program's collectives.
 #pragma once
 
 #include <string>

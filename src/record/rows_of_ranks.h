@@ -27,7 +27,7 @@ void move_clock(StepRow& row, Nanos by);
 void for_each_step(std::vector<RankRecord>& ranks, const ClockOffsets& offsets,
                    const std::function<bool(RowOfEachRank&)>& visit);
 
-// Null where the step is not kept in full.
+// Returns null if the step is not an exemplar.
 Exemplar* exemplar_of(RankRecord& rank, std::int64_t step);
 
 }  // namespace loaderscope

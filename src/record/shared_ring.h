@@ -23,11 +23,11 @@ class SharedRing {
   static constexpr std::size_t bytes_for(std::size_t capacity) {
     return sizeof(Shared) + capacity * sizeof(Entry);
   }
-  // In `memory` of zeroes, and once more for the other side. Both give the same capacity: it does
-  // not lie where the other one could change it.
+  // Makes a view of `memory`, which contains zeroes or a ring. Each side makes its own view, with
+  // the same capacity, which is not stored where the other side could change it.
   SharedRing(void* memory, std::size_t capacity)
       : shared_(static_cast<Shared*>(memory)), capacity_(capacity) {}
-  // Makes `memory` that may hold anything an empty ring.
+  // Makes an empty ring of `memory`, which may contain anything.
   static void clear(void* memory) { new (memory) Shared; }
 
   void push(const Entry& entry) {
@@ -58,7 +58,7 @@ class SharedRing {
     return true;
   }
 
-  // The part of it that is written and not yet read. Of memory that is no ring, any number.
+  // Returns the share that is written and not yet read; any number if the memory contains no ring.
   double filled() const {
     const std::uint64_t tail = shared_->tail.load(std::memory_order_relaxed);
     const std::uint64_t head = shared_->head.load(std::memory_order_acquire);

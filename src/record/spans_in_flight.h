@@ -71,7 +71,7 @@ class SpansInFlight {
   void free(Place place);
   void forget_latest(const Entry& entry);
 
-  // A rank has few in flight, and a job has many ranks: what is looked through lies together.
+  // A rank has few spans in flight, and a job has many ranks, so searched data is stored together.
   std::vector<Entry> in_flight_;  // ordered by batch and worker
   std::vector<Entry> step_;
   std::vector<Latest> latest_;  // per worker

@@ -5,7 +5,7 @@
 
 namespace loaderscope {
 
-// Handed in as FoldOptions::observer. Called by the thread that folds.
+// Passed as FoldOptions::observer. The folding thread calls it.
 class StepObserver : public EventObserver {
  public:
   virtual void booked(std::int32_t rank, const StepRow& row) = 0;
