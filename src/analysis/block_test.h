@@ -12,13 +12,13 @@ namespace loaderscope {
 
 struct BlockValue {
   std::int64_t block = 0;
-  bool of_second = false;  // arm
+  bool of_second = false;  // side
   double value = 0;
 };
 
-// The difference between the arms within blocks, second less first, in the order of time. What the
-// blocks differ by, and what every run gains on the one before, does not count; what is left
-// between runs of one arm in a block is the noise (least squares, Student's law).
+// Difference between the sides within blocks, second minus first, in the order of time. Differences
+// between blocks, and a steady gain from run to run, do not count. The rest between runs of one
+// side in a block is the noise (least squares, Student's law).
 class BlockTest {
  public:
   explicit BlockTest(std::span<const BlockValue> values);
@@ -31,11 +31,12 @@ class BlockTest {
   double mean() const { return mean_; }
   double deviation() const { return deviation_; }  // between runs of one side in a block
   Estimate interval(double level) const;
-  double p_differs() const;            // two-sided: that the difference is 0
+  double p_differs() const;            // two-sided test: the difference is 0
   double p_beyond(double band) const;  // two one-sided tests: |difference| >= `band`
   // Returns the difference that is detected with probability `power` at p < `alpha`.
   double least_seen(double alpha, double power) const;
-  // Times as many values with which the interval of `level` would be no wider than +-`half_width`.
+  // Returns the factor of the number of values that narrows the interval of `level` to
+  // +-`half_width`.
   double more_for(double half_width, double level) const;
 
  private:
@@ -46,7 +47,7 @@ class BlockTest {
 // Returns the mean of independent values. The interval is infinite for fewer than two values.
 Estimate mean_with_interval(std::span<const double> values, double level);
 
-// Holm's: which of several p are below alpha when none of them may be so by chance. In their order.
+// Returns the p values with Holm's correction for several tests, in their order.
 std::vector<double> holm_adjusted(const std::vector<double>& p);
 
 }  // namespace loaderscope

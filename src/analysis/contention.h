@@ -11,9 +11,9 @@ namespace loaderscope {
 // Share of the cores, or of the CPU time spent, at which other programs are reported.
 inline constexpr double kMuchOfOthers = 0.1;
 
-// Share of the time that the CPU quota stopped the program's threads.
+// Returns the share of the time that the CPU quota stopped the program's threads.
 double stopped_by_quota(const RunRecord& record);
-bool is_held_by_quota(const RunRecord& record);  // so long that others are not to blame
+bool is_held_by_quota(const RunRecord& record);  // true if others are not to blame
 
 // Returns the share of the contention that other programs caused, by their CPU time. Empty if their
 // CPU time is unknown or a quota stopped the threads.
@@ -22,7 +22,7 @@ std::optional<double> contention_of_others(const RunRecord& record);
 // Returns true if other programs caused enough contention to report it.
 bool others_matter(const RunRecord& record);
 
-// "64.1 % of it because of other programs (make, ninja)"; "" where they do not matter.
+// Returns "64.1 % of it because of other programs (make, ninja)"; "" if they do not matter.
 std::string words_of_others(const RunRecord& record);
 
 Nanos cpu_of_stages(const RunRecord& record);  // all ranks

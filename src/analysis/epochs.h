@@ -9,7 +9,7 @@
 
 namespace loaderscope {
 
-// A count of a result's settings, which need not be sane: 1 to 2^24.
+// Clamps a count of a result's settings to 1 to 2^24, as a saved result may contain any number.
 std::int64_t sane_count(std::int64_t count);
 
 // Returns the steps per epoch of one rank; 0 if the data has no end.
@@ -24,8 +24,8 @@ double steps_of_epoch(const RunConfig& config, const SeenEpochs& seen);
 // needs this.
 std::int64_t steps_of_seen_epoch(const RankRecord& rank);
 
-// Counts the epochs that begin in a window, by a rank's rows in their order. How the run itself
-// began is its first batch.
+// Counts the epochs that begin in a window, from a rank's rows in their order. The start of the run
+// itself does not count; it is its first batch.
 class EpochBegins {
  public:
   void add(const StepRow& row, bool is_measured) {
@@ -43,15 +43,15 @@ class EpochBegins {
 struct SeenEpochs {
   double steps = 0, samples_per_step = 0;  // samples: of all ranks
   double begun = 0;                        // epochs that began in it
-  Nanos window = 0, waited = 0;            // waited: for their begin
+  Nanos window = 0, waited = 0;            // waited: waits for the begin of epochs
   Nanos apart = 0;                         // part of the window outside epochs
 
   double step_ns() const;   // time of a step without waits for the begin of an epoch
   double start_ns() const;  // time to start one epoch; 0 if none began
 };
-// `begun`: of all ranks together.
+// Measures the epochs. `begun`: sum over all ranks.
 SeenEpochs epochs_seen(const RunRecord& record, const Account& account, std::int64_t begun);
-SeenEpochs epochs_seen(const RunRecord& record, const Account& account);  // counts them
+SeenEpochs epochs_seen(const RunRecord& record, const Account& account);  // counts `begun`
 
 // Returns the time of the run's own epoch, with its start if the run saw it; 0 if unknown.
 double epoch_seconds(const RunConfig& config, const SeenEpochs& seen);

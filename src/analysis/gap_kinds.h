@@ -38,7 +38,7 @@ struct GapRow {
 std::span<const GapRow> gap_table();  // ordered by GapKind
 inline const GapRow& row_of(GapKind kind) { return gap_table()[static_cast<std::size_t>(kind)]; }
 
-// The metrics that a kind has in a record: "gap.loader_wait_s".
+// Metrics of a kind in a record: "gap.loader_wait_s".
 enum class GapFact : std::uint8_t { seconds, gaps, steps, longest, at, step };
 struct GapFactRow {
   std::string_view name, help;

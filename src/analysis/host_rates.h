@@ -13,13 +13,13 @@ namespace loaderscope {
 struct HostRate {
   std::string name;  // machine name, with a number if missing or shared
   std::size_t first_rank = 0, ranks = 0;
-  Account account;           // the mean of its ranks
-  double samples_per_s = 0;  // the sum of them, as is the next
+  Account account;           // mean of its ranks
+  double samples_per_s = 0;  // sum of its ranks, like the next
   double read_bytes_per_s = 0;
-  // ns of a sample, without what threads waited for a core; 0: not known.
+  // ns per sample, without run-queue delay; 0 if unknown.
   double read_of_sample = 0, decode_of_sample = 0;
-  double request_rate = 0;    // bytes per second of its requests, while any are under way; 0: none
-  bool link_is_full = false;  // more requests at once bring no more of them
+  double request_rate = 0;    // bytes per second of its requests while any are in flight; 0: none
+  bool link_is_full = false;  // more concurrent requests bring no more bytes
   double cores = 0;           // cores that it may use; 0 if unknown
   double throttled = 0;       // share of the time that the CPU quota stopped it
   bool waits_for_notifications = false;  // true if they are half of its `launch`
@@ -47,7 +47,7 @@ std::string host_slowness(const std::vector<HostRate>& hosts, std::size_t of);
 // programs".
 std::string where_to_look(const std::vector<HostRate>& hosts, std::size_t of);
 
-// A rank that the others wait for waits for reads that take as long on theirs.
+// Returns true if a rank that the others wait for waits for reads that take as long on the others.
 bool waits_for_common_reads(const RunRecord& record, const Account& account, std::size_t rank);
 
 // Returns the hosts, slowest first. Hosts that others wait for most come first; of equals, the

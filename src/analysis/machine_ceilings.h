@@ -12,7 +12,7 @@ namespace loaderscope {
 // Rates of a saved profile; 0 if unknown.
 struct ProbedRates {
   double decodes_per_core_s = 0;  // whole images, with all cores at work
-  double decoded_bytes = 0;       // stored, of such an image
+  double decoded_bytes = 0;       // stored size of such an image
   double storage_bytes_per_s = 0;
   double copied_bytes_per_s = 0;  // within memory, by all cores
   double link_bytes_per_s = 0;    // slowest GPU
@@ -36,7 +36,8 @@ struct MachineCeiling {
 // not do, and decoding of images of another size than probed.
 std::vector<MachineCeiling> machine_ceilings(const RunRecord& record);
 
-// "storage at 93.0 % of what probe measured, decoding at 41.0 %"; "" of none that is worth saying
+// Returns "storage at 93.0 % of what probe measured, decoding at 41.0 %"; "" without a notable
+// share.
 std::string probed_words(const std::vector<MachineCeiling>& ceilings);
 
 // Returns the ceilings below a rate that was predicted with the same work per sample. Example:

@@ -25,10 +25,10 @@ struct RequestTimes {
   std::optional<double> slowed_by_others;
 
   double latency() const { return alone.value_or(first_byte); }
-  // wait for other requests, until the first byte
+  // Returns the wait for other requests until the first byte.
   double queueing() const { return first_byte - latency(); }
-  // More at once bring hardly more bytes per second: what a request takes longer than its latency
-  // is the larger part of it, and there are as many as keep the link busy with it.
+  // Returns true if more concurrent requests bring hardly more bytes per second. Most of a request
+  // is then transfer, and enough requests are in flight to keep the link busy.
   bool is_full() const { return looks_full() && slowed_by_others.value_or(1) >= kShared; }
   bool may_be_limited_each() const { return slowed_by_others.value_or(0) < kSurelyShared; }
   // Returns true if the link looks full, but each request has its own limit that more requests do
@@ -42,7 +42,7 @@ struct RequestTimes {
 
  private:
   static constexpr double kBusy = 0.8;
-  // 0: each has its own rate; 1: all share one rate
+  // Limits on a scale from 0, own rates, to 1, one shared rate.
   static constexpr double kShared = 0.45, kSurelyShared = 0.7;
   bool looks_full() const {
     return 2 * latency() < all && in_flight * (all - latency()) >= kBusy * all;
@@ -51,7 +51,7 @@ struct RequestTimes {
 
 // Returns nothing if the run made no requests, or too few of them.
 std::optional<RequestTimes> request_times(const RunRecord& record);
-// The same of one host of a job, by its own metrics and the readers on it.
+// Does the same for one host of a job, from its own metrics and the readers on it.
 std::optional<RequestTimes> request_times(const std::vector<Metric>& metrics, double readers);
 
 }  // namespace loaderscope

@@ -15,7 +15,7 @@ PerStage<StageStats> job_stages(const RunRecord& record);
 // the waits.
 std::vector<QueueStats> job_queues(const RunRecord& record);
 
-// A count of the window per second of it; 0 without a window.
+// Returns a count per second of the window; 0 without a window.
 double rate_of(const RankRecord& rank, std::int64_t RankRecord::*count);
 // Returns the sum over the ranks; empty if unknown. Our own loader counts everything. For other
 // loaders and for imported runs, unknown counts are 0 in the record.
@@ -38,11 +38,12 @@ bool waits_for_wrapper(const RunRecord& record, const Account& account);
 // begin. A job uses its host that waits longest for them.
 bool waits_for_notifications(const std::vector<Metric>& of_host, const Account& account);
 bool waits_for_notifications(const RunRecord& record, const Account& account);
-// "decode"; of `launch` that is late word of others, what it is: no launching.
+// Returns the name of the cause, such as "decode". A `launch` that waits for late notifications
+// gets its own words.
 std::string words_of_cause(Cause cause, const RunRecord& record, const Account& account);
 
-// Bytes per second of the copies to the device. Nothing where what was timed moved none: the host's
-// call of a copy may return at once, and what no kernel hides of a copy is a part of it.
+// Returns the bytes per second of the copies to the device. Empty if the timed part moved no bytes.
+// The host's copy call may return at once, and only part of a copy may be visible.
 std::optional<double> copy_rate(const RunRecord& record);
 
 // Returns the first texts of the details about a metric or a stage, the largest share first.
@@ -60,7 +61,8 @@ Nanos sum_of(const Histogram& histogram);
 
 // Returns true if the trainer waits for a GPU, of a program or of a device of our own.
 bool has_gpu(const RunRecord& record);
-// A program's whose own times are not known: `busy` is what the host saw of the training.
+// Returns true for a program whose GPU times are unknown. `busy` is then the training that the host
+// saw.
 bool is_gpu_unseen(const RunRecord& record);
 
 double cores_of_job(const RunRecord& record);  // all hosts

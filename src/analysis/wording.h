@@ -23,10 +23,10 @@ bool is_even(const Estimate& estimate, int decimals);
 std::string format_interval(const Estimate& estimate, int decimals);
 std::string format_interval(const Estimate& share);  // unit: percentage points
 
-// A setting's value to three digits, not larger: 78.1us, where 78.125us was computed.
+// Formats a setting's value with three digits, rounded down: 78.1us for 78.125us.
 std::string roughly_to_text(Nanos ns);
 
-// The sentence with its first letter as at a beginning.
+// Returns the sentence with a capital first letter.
 std::string capitalised(std::string sentence);
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// The verdict, once it is known what each change gives.
+// Conclusion of the verdict, after the gain of each change is known.
 #pragma once
 
 #include "loaderscope/analysis.h"

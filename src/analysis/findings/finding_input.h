@@ -17,7 +17,7 @@ namespace loaderscope {
 
 inline constexpr double kAboutAsMuch = 0.01;  // a larger change must save more
 
-// Cores that a worker needs: with this many it computes all of the time.
+// Cores with which a worker computes all of the time.
 inline constexpr double kAlwaysComputes = 0.9;
 
 struct FindingInput {
@@ -33,15 +33,16 @@ struct FindingInput {
   double share(Nanos part) const;  // share of the window
   double share(Cause cause) const { return share(analysis.account.stall[cause]); }
   double share(Why why) const { return share(analysis.account.why[why]); }
-  double making() const;  // share of what batches are made in
+  double making() const;  // share of the causes that make batches
   bool sees_inside() const { return config.loader.executor != Executor::opaque; }
-  bool has_gpu() const;  // a simulated one, too
-  // Our own trainer waits for each step before it takes the next batch: that can be set.
+  bool has_gpu() const;  // includes a simulated GPU
+  // Returns true if our own trainer waits for each step before it takes the next batch, which a
+  // setting can change.
   bool waits_for_each_step() const;
   // Facts about the data, as far as they are known.
   bool has_arrays() const;                     // arrays are neither decoded nor augmented
   bool is_packed() const;                      // many samples lie in one file
-  double metric(std::string_view name) const;  // 0 when it is not there
+  double metric(std::string_view name) const;  // 0 if missing
 
   bool waits_for_other_loaders() const;
   bool waits_for_sampler() const;
@@ -55,8 +56,8 @@ struct FindingInput {
 
   // Returns the share of the time on samples in which a worker is on a CPU or waits for one.
   double cpu_share() const;
-  // Cores that a worker needs, as if they were always free. More than 1 if a library computes with
-  // several threads.
+  // Returns the cores that a worker needs if they are always free. More than 1 if a library
+  // computes with several threads.
   double need_of_core() const;
   // Returns the cores of this host that no program uses. Empty if the CPU time is unknown.
   std::optional<double> idle_cores() const;
@@ -66,12 +67,12 @@ struct FindingInput {
   std::int64_t threads_of_host() const { return threads() / hosts(); }  // average
 };
 
-// Cores that this program's stages used, the most used first: "decode 1.2, launch 0.31"; "" of
-// none.
+// Returns the cores that this program's stages used, the most used first: "decode 1.2, launch
+// 0.31". Returns "" if no stage used a core.
 std::string core_words(const FindingInput& facts);
 
-// A setting of which the smallest value is looked for that gives back about as much as the best:
-// above `present`, up to `most`.
+// Range of a setting, above `present` and up to `most`. The search finds the smallest value with
+// about as much gain as the best.
 struct SettingRange {
   std::string key;
   std::int64_t present = 0, most = 0;
@@ -84,8 +85,8 @@ struct Candidate {
   // Changes that fix it, the smallest first. Of changes with about the same gain, the first is
   // advised. Empty, without ranges, if no setting fixes it and the gain is unknown.
   std::vector<Changes> options;
-  std::string pytorch;  // {} stands for the value of the first change
-  Changes to_run = {};  // instead of the option, where a run can try something else
+  std::string pytorch;                    // {} stands for the value of the first change
+  Changes to_run = {};                    // tried in place of the option, if it differs
   std::vector<SettingRange> ranges = {};  // further fixes, tried after the options
   // Advice in place of the first option if no prediction is possible. A candidate with ranges and
   // no direction is dropped then.
@@ -93,7 +94,7 @@ struct Candidate {
   // Changes that cannot help if the evidence is true. The finding is dropped if the model predicts
   // that they help.
   Changes limits = {};
-  // Share of the window that is waited on its account. Empty: what the row says.
+  // Share of the window that the finding explains. Empty: the row defines it.
   std::optional<double> waited = {};
   // True, without options or ranges, if the fix saves the whole wait.
   bool gives_waited = false;
@@ -110,33 +111,34 @@ using FindingWeight = std::function<double(const Finding&)>;
 // then a rewrite by the same rule, then the rest. A change for an administrator comes last if
 // another one helps.
 void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight);
-// Two names for the same advice say no more than one.
+// Removes findings that give the same advice under two names.
 void drop_repeated(std::vector<Finding>& findings);
 
 // "decode 34.8 %"
 std::string share_words(const FindingInput& facts, Cause cause);
 // Returns advice that fits the library that augments.
 std::string cheaper_augment_words(const FindingInput& facts);
-// "7.5 ms each"; "7.5 ms of work each" where threads waited for a core besides.
+// Returns "7.5 ms each", or "7.5 ms of work each" if threads also waited for a core.
 std::string mean_words(const StageStats& stats);
-// More readers get no more bytes per second, as far as that is known.
+// Returns true if more readers get no more bytes per second, as far as known.
 bool bandwidth_is_full(const FindingInput& facts);
 // Returns the shards of a rank's stream; more workers would read nothing. Returns 0 if the data is
 // not streamed.
 std::int64_t shards_of_stream(const FindingInput& facts);
-// "; a worker takes 1.200 s to start by spawn"; "" of threads, and where none was started
+// Returns "; a worker takes 1.200 s to start by spawn". Returns "" for threads, and if no worker
+// was started.
 std::string start_words(const FindingInput& facts);
 Change number(std::string key, std::int64_t value);
-// More workers than there are, as many as anybody is advised to have: how far up is for the model
-// to say.
+// Returns the range above the present number of workers, up to the largest number that is ever
+// advised. The model finds the best number.
 SettingRange more_workers(const FindingInput& facts);
 // Returns the share of the time that is waited for batches that workers make, for any reason.
 double waits_for_workers(const FindingInput& facts);
-// "; 12 more workers take 14.4 GB of the 60 GB of memory that are free": where that is much; ""
-// else.
+// Returns "; 12 more workers take 14.4 GB of the 60 GB of memory that are free" if that is much,
+// otherwise "".
 std::string memory_words(const FindingInput& facts, const Changes& changes);
 
-// The looks, one per row of the table.
+// Evaluations, one per row of the table.
 std::optional<Candidate> no_workers(const FindingInput& facts);
 std::optional<Candidate> too_few_workers(const FindingInput& facts);
 std::optional<Candidate> too_few_shards(const FindingInput& facts);
@@ -203,8 +205,7 @@ std::optional<Candidate> epoch_refill(const FindingInput& facts);
 std::optional<Candidate> short_last_batches(const FindingInput& facts);
 std::optional<Candidate> per_batch_overhead(const FindingInput& facts);
 double waited_for_sampler(const FindingInput& facts);
-double spent_per_batch(
-    const FindingInput& facts);  // share that is waited for what every batch costs
+double spent_per_batch(const FindingInput& facts);  // share that is waited for per-batch costs
 
 std::optional<Candidate> straggler_host(const FindingInput& facts);
 std::optional<Candidate> shared_storage(const FindingInput& facts);

@@ -18,7 +18,8 @@ class Subject {
   FindingInput facts_;
 };
 
-// The ranks that the others wait for a good part of the time; none of a job that waits for a host.
+// Returns the ranks that the others wait for a large part of the time. Returns none for a job that
+// waits for a host.
 std::vector<std::size_t> ranks_waited_for(const RunRecord& record, const Analysis& analysis);
 
 // Returns the ranks above. If no rank waits for another, returns the ranks that are far slower, as
