@@ -1,4 +1,4 @@
-// Looking for a whole number that is just enough.
+// Search for the smallest sufficient whole number.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct Bounds {
   double slack = 0;
 };
 
-// The smallest that is enough, where all larger ones are too: doubled until one is, then halved.
-// Nothing when `most` is not enough.
+// Returns the smallest sufficient number; all larger numbers must suffice too. Doubles it until it
+// suffices, then halves the range. Returns nothing if `most` does not suffice.
 std::optional<std::int64_t> smallest_sufficient(const Bounds& bounds,
                                                 const std::function<bool(std::int64_t)>& is_enough);
 

@@ -1,5 +1,5 @@
-// A measured run as a job of many ranks: how busy its GPUs would be at each size, what is full
-// first, and what an epoch would take and cost.
+// Plan of a measured run as a job of many ranks: how busy its GPUs are at each size, the resource
+// that is full first, and the time and price of an epoch.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ struct JobPlan {
   PlanRequest question;
   JobSize measured;  // the run itself; its hosts are 1
   bool has_busy = false;
-  std::vector<JobSize> sizes;          // from one host on, the job last
+  std::vector<JobSize> sizes;          // starts with one host; the job is last
   std::vector<SharedResource> shared;  // needs at the size of the job
   std::string first_full;              // name of the shared resource that is full first; "": none
   // The job with twice the needed amount of each shared resource, if one is full.
@@ -50,8 +50,8 @@ struct JobPlan {
   const JobSize& job() const { return sizes.back(); }
 };
 
-// Throws UsageError for a question that contradicts the run, RunError where the run says too little
-// or the model misses it.
+// Throws UsageError if the question contradicts the run. Throws RunError if the run contains too
+// little, or if the model does not reproduce it.
 JobPlan plan_job(const RunRecord& record, const PlanRequest& question,
                  const std::atomic<int>* stop_signal = nullptr);
 

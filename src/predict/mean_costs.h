@@ -1,4 +1,4 @@
-// Declared costs without their spread.
+// Declared costs without variation.
 #pragma once
 
 #include "loaderscope/run_config.h"

@@ -14,11 +14,11 @@ struct StepsToRun {
   std::int64_t warmup = 0, measured = 0;
 };
 
-// Makes it the window of `config`, whatever that said of it.
+// Sets the window of `config`, and replaces its former window.
 void set_window(RunConfig& config, const StepsToRun& steps);
 
-// The run again: what was measured, but at most about `most_samples` of all ranks, and at least 60
-// steps, or 20 where 60 would be many more samples.
+// Returns the steps of the run, limited to about `most_samples` of all ranks, but at least 60
+// steps, or 20 if 60 would be many more samples.
 StepsToRun steps_of_run(const StepsToRun& run, const RunConfig& config, std::int64_t most_samples);
 
 struct MatchedWindows {
@@ -31,10 +31,10 @@ struct MatchedWindows {
 MatchedWindows match_windows(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,
                              std::int64_t most_samples);
 
-// Each epoch begins with an empty window, and with new workers where they are not kept. With other
-// workers, or another window, what that takes is in none of the steps of a run within one epoch,
-// but in each epoch of the changed one.
-// Whole epochs then, as far as they are not too long; else the same.
+// Includes the starts of epochs. Each epoch begins without batches in flight, and with new workers
+// if they do not persist. With other workers or another prefetch depth, no step of a run within one
+// epoch shows the start, but each epoch of the changed run has it. Returns windows of whole epochs
+// if these are not too long, otherwise `sides`.
 MatchedWindows with_starts_of_epochs(const MatchedWindows& sides, const RunConfig& base,
                                      const RunConfig& changed, std::int64_t most_samples);
 

@@ -33,8 +33,8 @@ struct Measured {
 };
 
 enum class ProofVerdict : std::uint8_t {
-  proved,         // leaving it out gives what was predicted, and at least 2 points
-  refuted,        // leaving it out gives nothing
+  proved,         // the gain is as predicted, and at least 2 points
+  refuted,        // leaving it out gains nothing
   not_confirmed,  // the gain differs from the prediction
   cannot_tell,
 };
@@ -43,12 +43,12 @@ std::string_view name_of(ProofVerdict verdict);
 // Outcome of the runs of a case.
 struct ProofOutcome {
   Measured samples_per_s, busy;
-  Measured gain;  // in rate, over the base case of the same round; mean 0 without one
-  // The predicted gain lies in the measured interval, widened by the error of the prediction. Not
-  // set where there is no prediction or no interval.
+  Measured gain;  // factor of the rate over the base case of the same round; 0 without one
+  // True if the predicted gain lies in the measured interval, widened by the error of the
+  // prediction. Empty without a prediction or an interval.
   std::optional<bool> confirmed;
-  // The whole interval of the gain lies above 1, or below what is worth a change. Not set where
-  // neither is so.
+  // True if the whole interval of the gain lies above 1. False if it lies below a useful gain.
+  // Empty otherwise.
   std::optional<bool> helps;
   ProofVerdict verdict = ProofVerdict::cannot_tell;
 };

@@ -13,7 +13,7 @@ struct SampleNeeds {
   double worker_ns = 0;
 };
 
-// The mean over all samples of a run, but for `worker_ns`.
+// Returns the means over all samples of a run, except for `worker_ns`.
 SampleNeeds needs_of_sample(const RunRecord& record);
 
 }  // namespace loaderscope

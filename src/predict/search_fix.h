@@ -19,7 +19,7 @@ struct FixCandidate {
   Changes changes;
   Prediction prediction;
   double regained = 0;  // share of the window; negative if the same samples take longer
-  // The value that gives most, where it gives at least kWorthNaming more than this one.
+  // Value with the largest gain, if that gains at least kWorthNaming more than this one.
   Changes best_changes = {};
   std::optional<Prediction> best = {};
 };

@@ -22,7 +22,7 @@ struct DecodeHosts {
 
 struct PlanRequest {
   std::int64_t ranks = 1;
-  std::int64_t hosts = 0;  // 0: as many ranks on each as were measured on one
+  std::int64_t hosts = 0;  // 0: as many ranks per host as measured on one
   std::optional<SharedStorage> storage;
   std::optional<DecodeHosts> decode;
   Changes changes;                  // changes of the run, --step included
@@ -39,11 +39,11 @@ JobHosts hosts_for(const PlanRequest& question, std::int64_t count, Nanos apart)
 struct SharedResource {
   std::string name;  // name in shared_resources()
   double needed = 0, given = 0;
-  // The ranks that need all of it; nothing where more ranks take no more of it.
+  // Number of ranks that need all of it. Empty if more ranks need no more of it.
   std::optional<double> full_at_ranks;
 
   double share() const { return given > 0 ? needed / given : 0; }
-  // Too little of it, by more than a need is known to.
+  // Returns true if there is too little of it, beyond the precision of a need.
   bool is_full() const { return needed > kAboutAll * given; }
 
  private:
@@ -52,10 +52,10 @@ struct SharedResource {
 
 struct SharedThingRow {
   Row row;
-  std::string_view is;       // "the storage is", before what it is
+  std::string_view is;       // "the storage is", printed before its name
   std::string_view of_what;  // " of storage", printed after an amount
   enum class Unit : std::uint8_t { bytes_per_s, cores, workers } unit;
-  bool is_of_host;  // each has its own: more hosts take no more of it
+  bool is_of_host;  // each host has its own, so more hosts need no more of it
 };
 std::span<const SharedThingRow> shared_resources();
 
@@ -70,8 +70,8 @@ struct JobNeeds {
 // `config`: settings of the job, in force.
 std::vector<SharedResource> things_shared_by(const JobNeeds& needs, const PlanRequest& question,
                                              const RunConfig& config, double step_ns);
-// The question, with twice what is needed of each thing: what GPUs still wait for is something
-// else.
+// Returns the question with twice the needed amount of each resource, so that the remaining GPU
+// waits have another reason.
 PlanRequest if_unlimited(PlanRequest question, const std::vector<SharedResource>& things);
 // Returns the resource that grows with the ranks and is full with the fewest of them. If there is
 // none, returns the resource of a host that is missing most. "": none is full.

@@ -8,8 +8,8 @@
 
 namespace loaderscope::model {
 
-// The measured stall, divided as the model's is between `at_means` and `base`. Nothing where the
-// model has no stall to divide.
+// Splits the measured stall in the proportion of the model's stall `at_means` and in `base`.
+// Returns nothing if the model has no stall.
 std::optional<StallSplit> starved(const Account& measured, const Prediction& base,
                                   const Prediction& at_means);
 
