@@ -9,7 +9,7 @@ namespace loaderscope {
 
 using ValueParser = double (*)(std::string_view);
 
-// The z below which a standard normal draw falls with probability `u`, 0 < u < 1.
+// Returns the z below which a standard normal value lies with probability `u`, 0 < u < 1.
 double inverse_normal(double u);
 
 // Parses a distribution. With `is_rate`, the 99th percentile is that of the time, so its rate is

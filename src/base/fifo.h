@@ -1,5 +1,4 @@
-// A queue that keeps its memory: once it has been as long as it gets, nothing is allocated any
-// more.
+// A queue that keeps its memory. It allocates nothing once it has reached its largest size.
 #pragma once
 
 #include <bit>
@@ -42,7 +41,7 @@ class Fifo {
     first_ = 0;
   }
 
-  std::vector<T> ring_;  // a power of two
+  std::vector<T> ring_;  // size is a power of two
   std::size_t first_ = 0, count_ = 0;
 };
 

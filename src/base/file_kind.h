@@ -7,7 +7,7 @@
 
 namespace loaderscope {
 
-// "a folder", "a pipe", "a device" or "a socket"; "" for a regular file and where nothing is.
+// Returns "a folder", "a pipe", "a device" or "a socket"; "" for a regular file or a missing path.
 std::string_view non_file_kind(const std::string& path);
 
 // Returns the readable part of a file. Files of /proc may end early, as their processes may end.

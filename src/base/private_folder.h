@@ -10,12 +10,12 @@
 
 namespace loaderscope {
 
-// Makes a folder and those above it that are missing, for this user only. Returns 0 or errno.
+// Makes a folder and its missing parents, for this user only. Returns 0 or errno.
 int make_private_folders(const std::string& path);
 
 class PrivateFolder {
  public:
-  // Below `place`, as PREFIX and six characters more. Throws RunError.
+  // Makes the folder in `place`, named `prefix` and six more characters. Throws RunError.
   PrivateFolder(const std::string& place, const std::string& prefix);
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;

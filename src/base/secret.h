@@ -34,8 +34,7 @@ class Secret {
 
 std::ostream& operator<<(std::ostream&, const Secret&) = delete;
 
-// A text that may hold URLs: their passwords, and the signatures and keys of their queries, as
-// "***".
+// Replaces passwords of URLs in the text, and signatures and keys of their queries, by "***".
 std::string without_secrets(std::string_view text);
 bool holds_secret(std::string_view text);
 

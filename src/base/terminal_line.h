@@ -1,4 +1,4 @@
-// Lines of ours where a program prints too.
+// Lines of loaderscope on a terminal that a program also prints to.
 #pragma once
 
 #include <string>

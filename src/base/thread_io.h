@@ -17,9 +17,10 @@ class ThreadIo {
 
   struct Reads {
     std::int64_t calls = 0;
-    Bytes bytes = 0;  // mapped files not counted
+    Bytes bytes = 0;  // bytes, mapped files excluded
   };
-  // Since the last call; nothing where this kernel does not count, or there was none yet.
+  // Returns the reads since the last call. Empty on the first call, and if the kernel does not
+  // count.
   std::optional<Reads> since_last();
 
  private:

@@ -13,11 +13,11 @@ inline constexpr std::array<char, 8> kVideoFrameMagic = {'L', 'S', 'V', 'I', 'D'
 struct VideoFrameHeader {
   std::array<char, 8> magic = kVideoFrameMagic;
   std::int64_t video = 0;         // number of the video of these packets, unique
-  std::int64_t first_packet = 0;  // the number that the first one has in it
+  std::int64_t first_packet = 0;  // number of the first packet in its video
   std::int64_t time = 0;          // `pts` of the frame's packet
   std::uint32_t codec = 0;        // AVCodecID
   std::uint32_t width = 0, height = 0;
-  std::uint32_t delay = 0;  // packets that the codec has had before it gives the first frame
+  std::uint32_t delay = 0;  // packets before the first frame of the codec
   std::uint32_t setup_bytes = 0;
   std::uint32_t packets = 0;
 };
