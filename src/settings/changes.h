@@ -8,7 +8,7 @@
 
 namespace loaderscope {
 
-// "--set workers=8", to begin a message with.
+// Returns "--set workers=8", the begin of a message.
 std::string place_of(const Change& change);
 
 // Returns true if one of the changes is of the setting `name`, under any of its keys.

@@ -26,8 +26,8 @@ struct EngineRow {
 
 std::span<const EngineRow> engine_table();  // src/settings/engine_table.cpp
 
-// The row of a resolved configuration's engine, whether or not it is available with the default
-// Python.
+// Returns the row of a resolved configuration's engine, even if it is not available with the
+// default Python.
 const EngineRow& engine_row(std::string_view name);
 
 std::optional<GuestTraits> guest_traits(std::string_view engine);  // empty for other engines
@@ -36,8 +36,8 @@ bool is_native_engine(std::string_view name);
 bool is_model_engine(std::string_view name);
 bool is_trace_engine(std::string_view name);
 
-// A pipeline of somebody else's loader that we bring along: JPEG files, random-resized-crop, flip,
-// normalise, f32 NCHW. `--loader` names it.
+// A pipeline of another program's loader that loaderscope contains: JPEG files,
+// random-resized-crop, flip, normalise, f32 NCHW. `--loader` names it.
 struct PipelineRow {
   Row row;
   std::string_view engine;
@@ -46,6 +46,6 @@ struct PipelineRow {
 
 std::span<const PipelineRow> pipeline_table();  // src/settings/engine_table.cpp
 
-const PipelineRow* find_pipeline(std::string_view name);  // null: there is none of this name
+const PipelineRow* find_pipeline(std::string_view name);  // null if the name is unknown
 
 }  // namespace loaderscope

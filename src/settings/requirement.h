@@ -10,7 +10,7 @@ struct Requirement {
   std::string path, comparison, value;
 };
 
-// The path as results have it today; it may be one of an earlier version.
+// Returns the path in the present format of results. `path` may be of an earlier version.
 std::string current_path(std::string_view path);
 
 // Throws ValueError. The caller, which knows results, checks the path.
