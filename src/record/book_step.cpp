@@ -1,5 +1,5 @@
-// The walk of one step: what was it waiting for, instant by instant, from its compute back to the
-// end of the compute before. The rules and their order are those of the design's account.
+// Account of one step: the cause of the wait at each instant, from its compute back to the end of
+// the previous compute. The rules and their order are those of the account in the design.
 #include <algorithm>
 
 #include "base/time_range.h"
@@ -35,7 +35,7 @@ class StallBooker {
  public:
   StallBooker(const StepView& step, StepRow& row) : step_(step), events_(*step.events), row_(row) {}
 
-  // Books all of `idle`, a range in which `step` was what the device waited for.
+  // Books all of `idle`, a range in which the device waited for `step`.
   void book(TimeRange idle) {
     book_with_trainer(intersect(idle, {events_.take, kNever}));
     book_hand_over(intersect(idle, {events_.deliverable, events_.take}));
@@ -44,7 +44,8 @@ class StallBooker {
     row_.order += intersect(idle, {step_.later_ready, events_.deliverable}).length();
   }
 
-  // The second label of what was booked to production. Startup has its why already.
+  // Adds the second label of the idle time that was booked to production. Start-up has its why
+  // already.
   void label_production() {
     if (events_.first_of_epoch) {
       row_.why[Why::epoch] += produced_;
