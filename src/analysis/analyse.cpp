@@ -162,7 +162,7 @@ void fill_first_batch(Analysis& analysis, const RunRecord& record,
   }
 }
 
-// A program in which no GPU was seen trains on one only where somebody pays for it.
+// A program without a visible GPU counts as training on one only if a GPU price was given.
 bool has_gpu(const RunConfig& config) {
   return device_kind(config.trainer.device.value) != DeviceKind::program ||
          config.answer.gpu_price > 0;

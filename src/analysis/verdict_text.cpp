@@ -73,8 +73,8 @@ std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
                      format_interval({stall, 1 - busy.high, 1 - busy.low}));
 }
 
-// "decode (24.9 %)", and what is waited for about as long: "decode (46.9 %) and contention (46.9
-// %)".
+// Returns "decode (24.9 %)", with a cause of about the same share: "decode (46.9 %) and contention
+// (46.9 %)".
 std::string describe_main_cause(const RunRecord& record, const Account& account, Cause cause) {
   constexpr double kAsLong = 0.95;
   std::string text;
@@ -115,7 +115,7 @@ std::string with_share(Cause cause, const RunRecord& record, const Analysis& ana
                      format_percent(account_share(cause, analysis)));
 }
 
-// Little of what is waited for, and much would be gained without it.
+// Returns true if the cause is a small part of the wait, but its removal would gain much.
 bool is_small_cause(const Analysis& analysis, const Verdict& verdict) {
   if (!verdict.bound_by) return false;
   const Cause cause = verdict.candidates.front();

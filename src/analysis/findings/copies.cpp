@@ -23,7 +23,7 @@ std::vector<Changes> with_overlap(const FindingInput& facts, Changes changes) {
   return options;
 }
 
-// " at 7.75 GB/s"; "" where it is not known.
+// Returns " at 7.75 GB/s"; "" if unknown.
 std::string rate_words(const FindingInput& facts) {
   const std::optional<double> rate = copy_rate(facts.record);
   return rate ? " at " + format_byte_rate(*rate) : "";
@@ -33,7 +33,7 @@ bool overlaps_copies(const RunConfig& config) {
   return config.trainer.copy == CopyMode::stream && config.loader.memory != MemoryMode::pageable;
 }
 
-// All ranks together; 0 where it is not known.
+// Returns the sum over all ranks; 0 if unknown.
 double copied_bytes(const FindingInput& facts) {
   const double seen = facts.metric(metric::gpu_h2d_bytes);
   return seen > 0 ? seen : static_cast<double>(job_stages(facts.record)[Stage::h2d].bytes);
@@ -49,7 +49,7 @@ bool has_room_on_link(const FindingInput& facts) {
   return rating > 0 && rate && *rate < kFull * rating;
 }
 
-// " (25.5 GB in 921 ms of 968 ms, 27.7 GB/s)", of a rank; "" where it is not known.
+// Returns " (25.5 GB in 921 ms of 968 ms, 27.7 GB/s)" for a rank; "" if unknown.
 std::string copied_words(const FindingInput& facts) {
   const std::optional<double> rate = copy_rate(facts.record);
   const double bytes = copied_bytes(facts) / static_cast<double>(facts.record.ranks.size());

@@ -1,4 +1,4 @@
-// From what a row sees to what is said, as far as no model is needed for it.
+// Findings from the candidates of rows, as far as no model is needed.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -32,7 +32,7 @@ bool is_worth_a_direction(const FindingRow& row, const Candidate& candidate, con
 
 constexpr double kMinOfSetting = 0.05, kMinOfOther = 0.1;  // share of the rate that a fix gains
 
-// Two values of one setting without a figure for either: what is waited for longer is followed.
+// Drops one of two values of a setting if neither has a predicted gain. The longer wait wins.
 void drop_contradicting(std::vector<Finding>& findings) {
   std::set<std::string> keys;
   std::erase_if(findings, [&](const Finding& finding) {

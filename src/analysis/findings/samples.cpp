@@ -14,7 +14,7 @@ namespace {
 constexpr double kMuchOfStage = 0.25;  // share of the time of its stage
 constexpr double kLeft = 0.05;         // share left if the work is done once for many samples
 
-// The part of a stage's time that goes into functions whose names have `word`.
+// Returns the share of a stage's time in functions whose names contain `word`.
 double share_of_named(const FindingInput& facts, Stage stage, std::string_view word) {
   double share = 0;
   for (const Detail& detail : facts.record.details)

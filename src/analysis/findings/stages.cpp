@@ -52,7 +52,7 @@ std::string cheaper_decode_words(const FindingInput& facts) {
                           : "");
 }
 
-// The part of the stage that most of it goes into; null where none is.
+// Returns the first detail with at least 40 % of the stage's time; null if there is none.
 const Detail* chief_part(const FindingInput& facts, Stage stage) {
   constexpr double kMax = 0.4;
   for (const Detail& detail : facts.record.details)

@@ -24,7 +24,7 @@ constexpr std::int64_t kSamplesOfShard = 64;  // samples per read of a shard
 
 Nanos mean_of(const StageStats& stats) { return stats.count > 0 ? stats.wall / stats.count : 0; }
 
-// Reads that wait for the storage, not for a core, nor for what is unpacked.
+// Returns true if reads wait for the storage, and not for a core or for decompression.
 bool reads_wait(const FindingInput& facts) {
   const StageStats& read = facts.stages[Stage::read];
   const Nanos reading = read.wall + facts.stages[Stage::read_decompress].wall;

@@ -58,7 +58,7 @@ struct SlowWorker {
   bool of_batches = false;
 };
 
-// The slowest worker of the rank, where all the others are a group of their own.
+// Returns the slowest worker of the rank, if all the others form a group of their own.
 std::optional<SlowWorker> slow_worker_of(const RankRecord& rank) {
   std::map<std::int32_t, Pace> paces;
   for (const SampleRow& row : rank.reservoir) paces[row.worker].add(time_of(row));
@@ -106,7 +106,7 @@ Cause largest_stall(const Account& account) {
   return static_cast<Cause>(largest - account.stall.begin());
 }
 
-// The work that is waited for as `cause`; nothing where it is none of a stage's own.
+// Returns the stage with the name of the cause; nothing if there is none.
 std::optional<Stage> stage_of(Cause cause) {
   for (const auto& word : Words<Stage>::table()) {
     if (word.name == name_of(cause)) return word.value;
@@ -114,7 +114,7 @@ std::optional<Stage> stage_of(Cause cause) {
   return std::nullopt;
 }
 
-// ": read takes 40.00 ms there, on the others 0 ns", where it takes longer there.
+// Returns ": read takes 40.00 ms there, on the others 0 ns" if it takes longer there.
 std::string times_beside_others(const RunRecord& record, const std::vector<std::size_t>& slow,
                                 Cause cause) {
   const std::optional<Stage> stage = stage_of(cause);

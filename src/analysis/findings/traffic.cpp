@@ -1,4 +1,4 @@
-// Findings about what a job asks for: requests to servers, and frames of videos.
+// Findings about the traffic of a job: requests to servers, and frames of videos.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -127,7 +127,7 @@ std::string way_to_send_less(const FindingInput& facts, const Pieces& pieces,
          "lists of Python objects are pickled";
 }
 
-// Batches that take longer to hand over than to make are better made where they are needed.
+// If sending a batch takes longer than making it, the trainer should make it itself.
 std::optional<Candidate> without_hand_over(const FindingInput& facts) {
   const StageStats &sent = facts.stages[Stage::transport],
                    &received = facts.stages[Stage::transport_recv];

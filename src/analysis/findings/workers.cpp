@@ -46,9 +46,9 @@ std::optional<std::int64_t> workers_in_memory(const FindingInput& facts) {
   return static_cast<std::int64_t>(std::min(*free / each / ranks, 1e6));
 }
 
-// Twice as many workers, to try if nothing is predicted. No more than the cores, the free memory
-// and the shards of a stream allow. Empty if more workers could only share what the present ones
-// have.
+// Returns twice as many workers, to try if no prediction exists. The cores, the free memory and the
+// shards of a stream limit the number. Returns nothing if more workers could only share the
+// resources of the present ones.
 Changes twice_the_workers(const FindingInput& facts) {
   const std::int64_t workers = facts.config.loader.num_workers;
   std::int64_t most = std::min(2 * workers, kMaxWorkers);
