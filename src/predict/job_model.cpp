@@ -43,8 +43,8 @@ bool drops_all(const RunConfig& config) {
              config.loader.batch_size;
 }
 
-// Makes the window one of whole epochs, with how each begins, where it has room for one. False: it
-// has none, or the data has no end.
+// Sets the window to whole epochs, with their starts, if it has room for one. Returns false if it
+// has no room, or if the data has no end.
 bool runs_whole_epochs(RunConfig& config, std::int64_t longest) {
   const std::int64_t epoch = steps_of_epoch(config);
   if (epoch == 0 || epoch > std::max(config.measure.steps.value, longest) || drops_all(config))

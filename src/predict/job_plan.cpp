@@ -127,8 +127,8 @@ Nanos mean_step_time(const RunRecord& record, const Analysis& analysis) {
   return analysis.steps > 0 ? of_step(record, analysis.account.window) : 0;
 }
 
-// `config`: of the job. How an epoch begins is taken from the run, where the model's steps are not
-// those of whole epochs.
+// `config`: settings of the job. The start of an epoch comes from the run, unless the model ran
+// whole epochs.
 JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
                   const SeenEpochs& seen) {
   config.data.samples.value = samples;

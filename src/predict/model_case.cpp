@@ -28,7 +28,7 @@ bool has_first_workers(const RunConfig& base, const RunConfig& config, const Fit
           is_unknown(costs, config, Stage::transport));
 }
 
-// Declares in `config` what first workers bring and what was not measured.
+// Declares in `config` the unmeasured work that first workers add.
 void declare_first_workers(const FittedCosts& costs, Amount amount, RunConfig& config) {
   std::vector<Cost> declared = config.declared.cost.value;
   for (const Stage stage : kStagesOfFirstWorkers) {
@@ -46,7 +46,7 @@ void declare_first_workers(const FittedCosts& costs, Amount amount, RunConfig& c
 // Settings that a record of real data does not cover: other data, or other work on a sample.
 constexpr std::uint32_t kUnknownOfData = about::kWhichData | about::kStored | about::kImage;
 
-// Injections of the run are in what was measured.
+// Injections of the run are included in the measured times.
 bool is_among(const std::vector<Injection>& injections, const Injection& one) {
   return std::any_of(injections.begin(), injections.end(),
                      [&](const Injection& other) { return other.text == one.text; });

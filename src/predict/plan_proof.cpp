@@ -56,7 +56,7 @@ ProofCase deeper_window(const RunConfig& config) {
       {{samples ? "prefetch-depth" : "prefetch-factor", std::to_string(kDeeper * window)}});
 }
 
-// Most of what was waited for the making of batches would not have been with an earlier start.
+// Returns true if an earlier start would avoid most of the wait for making batches.
 bool is_for_depth(Cause cause, const Account& account, const RunConfig& config) {
   const Nanos all = std::accumulate(account.why.begin(), account.why.end(), Nanos{0});
   return makes_batches(cause) && config.loader.num_workers > 0 && 2 * account.why[Why::depth] > all;

@@ -16,7 +16,7 @@ constexpr std::int64_t kExcess = 3;          // times, that is not many
 constexpr std::int64_t kMinBursts = 4;
 constexpr std::int64_t kMinWindows = 4;  // batches made before them must not carry them
 
-// Times what is run at most: a part of so short a run may have begun another share of its epochs.
+// Factor of the largest run: a part of such a short run may contain another share of epoch starts.
 constexpr std::int64_t kFewEpochs = 8;
 
 std::int64_t most_steps(const RunConfig& config, std::int64_t most_samples) {

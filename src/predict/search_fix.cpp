@@ -25,8 +25,8 @@ class RangeSearch {
   RangeSearch(const SettingRange& range, const Predictor& predict)
       : range_(range), predict_(predict) {}
 
-  // The smallest value with most of the best gain. Nothing where no value goes together with the
-  // rest of the settings.
+  // Returns the smallest value with most of the best gain. Returns nothing if every value
+  // contradicts the other settings.
   std::optional<Changes> knee() {
     last_ = double_up();
     if (!(best_ > 0)) return std::nullopt;

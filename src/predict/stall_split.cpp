@@ -38,7 +38,7 @@ std::optional<StallSplit> starved(const Account& measured, const Prediction& bas
                                   const Prediction& at_means) {
   const double all = share(base.account.idle(), base.account);
   if (!base.has_busy() || all <= 0) return std::nullopt;
-  // Stall per step: the window is longer where there is more of it.
+  // Returns the stall per step, as a longer stall makes the window longer.
   const auto per_compute = [](const Account& account) {
     return static_cast<double>(account.idle()) / static_cast<double>(account.compute);
   };
@@ -75,7 +75,7 @@ std::optional<RequiredPrefetchDepth> ready_depth(const FittedModel& model, const
     return model.predict_steps({{depth.setting, std::to_string(n)}}, steps).ready >= kNearlyAll;
   };
   if (!hopeless) depth.enough = smallest_sufficient({0, now, most}, is_enough);
-  // Trials that are too short for the present depth do not take away what it gives.
+  // Trials may be too short for the present depth, which is known to suffice.
   if (is_ready) depth.enough = std::min(depth.enough.value_or(now), now);
   if (depth.enough) depth.memory = memory_with(config, depth.setting, *depth.enough);
   return depth;

@@ -69,8 +69,8 @@ void set_in_flight(FittedCosts::Requests& requests, double value, std::vector<st
   requests.depth = depth;
 }
 
-// Requests of a reader at once, with another depth; where the present one was not reached, there
-// was not more to ask for.
+// Returns the requests of a reader in flight at another depth. If the present depth was not
+// reached, there was nothing more to request.
 double under_way(const FittedCosts::Requests& measured, double at_once, double depth) {
   const auto before = static_cast<double>(measured.depth);
   return at_once >= kReached * before ? at_once * depth / before : std::min(at_once, depth);

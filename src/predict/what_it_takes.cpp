@@ -65,7 +65,7 @@ Thing thing_of_workers(const RunConfig& config) {
           }};
 }
 
-// Cores with a worker on each, where there are not that many already.
+// Returns the search for a number of cores, with at least one worker per core.
 Thing cores_of(const RunConfig& config) {
   const auto present = static_cast<std::int64_t>(config.declared.cores.value);
   const std::int64_t ranks = std::max<std::int64_t>(1, config.trainer.ranks);
