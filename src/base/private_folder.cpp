@@ -20,8 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Holds the folder until the descriptor is closed: at the latest when this process ends, however it
-// ends. Empty where the folder cannot be held; with LOCK_NB also where somebody else holds it.
+// Locks the folder until the descriptor is closed, at the latest at the end of this process.
+// Returns an empty Fd if the folder cannot be locked, with LOCK_NB also if another process holds
+// it.
 Fd held(const fs::path& folder, int how) {
   Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   return lock >= 0 && ::flock(lock, LOCK_EX | how) == 0 ? std::move(lock) : Fd();

@@ -71,7 +71,7 @@ bool is_told_by_kernel() {
 
 }  // namespace
 
-// The size is 0 where the kernel refused, or where the user switched it off (glibc.pthread.rseq).
+// The size is 0 if the kernel refused, or if the user switched it off (glibc.pthread.rseq).
 bool RescheduleDetector::known() {
   static const bool known = __rseq_size != 0 && is_told_by_kernel();
   return known;
