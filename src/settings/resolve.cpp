@@ -69,7 +69,7 @@ void check_can_run(const RunConfig& c) {
 }
 
 void check_ends(const RunConfig& c, Purpose purpose) {
-  // For real the loader itself takes time, which is what is measured where all given costs are 0.
+  // In a real run the loader itself takes time, which can be measured with all given costs at 0.
   const bool loader_alone = !is_model_engine(c.engine.value) && !c.declared.cost.value.empty();
   const bool only_declared = purpose != Purpose::predict_measured && !c.has_data();
   if (only_declared && !loader_alone && !has_cost(c)) {

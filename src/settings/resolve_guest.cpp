@@ -1,4 +1,5 @@
-// The settings of a run of somebody else's loader: what is not given stays as the program has it.
+// Settings of a run of another program's loader. Settings that are not given stay as in the
+// program.
 #include "settings/resolve_guest.h"
 #include "loaderscope/device.h"
 
@@ -68,7 +69,7 @@ void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimit
     refuse_given(c, "num-workers", engine + " has at least one thread; give 1 or more");
 }
 
-// The pipeline that runs where the engine alone is given.
+// Fills in the pipeline that runs if only the engine is given.
 void fill_loader(RunConfig& c) {
   if (c.program.command.given || c.program.loader.given) return;
   for (const PipelineRow& row : pipeline_table()) {

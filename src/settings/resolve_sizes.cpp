@@ -60,7 +60,8 @@ void check_bytes_of_batch(const RunConfig& c, std::string_view which, double sam
   }
 }
 
-// Host slots of all ranks, twice where a pin thread needs page-locked ones too.
+// Checks the host slots of all ranks. They count twice, as a pin thread may need page-locked ones
+// too.
 void check_host_bytes(const RunConfig& c) {
   const double window = c.loader.prefetch_depth.given
                             ? static_cast<double>(c.loader.prefetch_depth.value)

@@ -27,7 +27,7 @@ std::string current_promise(std::string_view text) {
   return promise;
 }
 
-// Reads comments; others are no concern of ours.
+// Reads a comment of a scenario, and ignores all other comments.
 void read_comment(std::string_view comment, Scenario& scenario) {
   constexpr std::string_view kExpect = "expect:";
   if (comment.starts_with(kExpect)) {
