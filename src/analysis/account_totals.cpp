@@ -23,8 +23,7 @@ void add_row(Account& account, const StepRow& row) {
   account.clamped += row.clamped;
 }
 
-// The floor of the mean of `value(rank)`, and what the floor left over, without a sum that could
-// overflow.
+// Mean of `value(rank)` as its floor and the remainder, computed without a sum that could overflow.
 struct Mean {
   Nanos floor = 0;
   Nanos rest = 0;  // 0 <= rest < ranks

@@ -1,5 +1,4 @@
-// What a record says, put together: account, intervals, first batch, verdict, and what the run
-// could not show.
+// The analysis of a record: account, intervals, first batch, verdict, and the limits of the run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@
 namespace loaderscope {
 namespace {
 
-// Of which a block has two steps each.
+// Returns the number of workers. A block has two steps for each.
 std::int64_t workers_of(const RunConfig& config) { return block_steps(config) / 2; }
 
 std::int64_t longest_window(const RunRecord& record) {
@@ -37,21 +36,21 @@ std::int64_t shortest_window(const RunRecord& record) {
   return std::max<std::int64_t>(steps, 0);
 }
 
-constexpr double kMuchOfWindow = 0.1;  // for one step of many
+constexpr double kMuchOfWindow = 0.1;  // share of the window; one step above it is long
 constexpr Nanos kManyMedians = 10;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// What one walk over all rows gives.
+// Values from one walk over all rows.
 struct Walk {
   StepSeries series;
   bool steady = true;  // every rank
   Histogram step_time;
-  std::set<std::int32_t> epochs;    // of the window; no more than two are told apart
-  std::int64_t epochs_begun = 0;    // in the windows of all ranks
-  std::optional<LongStep> longest;  // of all ranks, by what the trainer took
+  std::set<std::int32_t> epochs;    // epochs of the window; at most two are counted
+  std::int64_t epochs_begun = 0;    // sum over the windows of all ranks
+  std::optional<LongStep> longest;  // longest trainer time of all ranks
   std::int64_t long_ones = 0;       // steps of its rank with much of the window
-  std::optional<StepRow> first;     // of rank 0, warm-up included
+  std::optional<StepRow> first;     // first step of rank 0, warm-up included
 
   explicit Walk(const RunRecord& record)
       : series(longest_window(record)),
@@ -102,7 +101,8 @@ struct Walk {
   std::int64_t workers_, ranks_;
 };
 
-// Where steps of that length come again, they belong to the run.
+// Returns the single long step of the run, if there is one. Several steps of that length belong to
+// the run.
 std::optional<LongStep> long_step_of(const Walk& walk, std::int64_t steps) {
   if (!walk.longest || walk.long_ones != 1 || steps < kMinSteps) return std::nullopt;
   const Nanos median = walk.step_time.quantile(0.5);
@@ -162,7 +162,7 @@ void fill_first_batch(Analysis& analysis, const RunRecord& record,
   }
 }
 
-// A program in which no GPU was seen trains on one only where somebody pays for it.
+// A program without a visible GPU counts as training on one only if a GPU price was given.
 bool has_gpu(const RunConfig& config) {
   return device_kind(config.trainer.device.value) != DeviceKind::program ||
          config.answer.gpu_price > 0;

@@ -73,7 +73,7 @@ BlockTest::BlockTest(std::span<const BlockValue> values) {
   }
   deviation_ = std::sqrt(squares / static_cast<double>(degrees_));
   error_ = deviation_ / std::sqrt(arms);
-  // What is left of values that are all alike is what sums of them round to.
+  // Rounding leaves a tiny rest in the sums of equal values.
   if (error_ < kSmallest * kSmallest + 1e-12 * std::abs(mean_)) error_ = 0;
   if (std::abs(mean_) < 1e-14) mean_ = 0;
 }

@@ -1,5 +1,5 @@
-// Two arms, measured by turns in blocks: how far they are apart, and what so many runs could have
-// seen.
+// Comparison of two sides that alternate in blocks: their difference, and the differences that a
+// number of runs can detect.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,31 @@ namespace loaderscope {
 
 struct BlockValue {
   std::int64_t block = 0;
-  bool of_second = false;  // arm
+  bool of_second = false;  // side
   double value = 0;
 };
 
-// The difference between the arms within blocks, second less first, in the order of time. What the
-// blocks differ by, and what every run gains on the one before, does not count; what is left
-// between runs of one arm in a block is the noise (least squares, Student's law).
+// Difference between the sides within blocks, second minus first, in the order of time. Differences
+// between blocks, and a steady gain from run to run, do not count. The rest between runs of one
+// side in a block is the noise (least squares, Student's law).
 class BlockTest {
  public:
   explicit BlockTest(std::span<const BlockValue> values);
 
-  // Of one value of each arm, where runs of one arm were seen to differ by so much, in a test of so
-  // many degrees of freedom.
+  // Returns the test for one value of each side. `deviation` is the known deviation between runs of
+  // one side, from a test with `degrees` degrees of freedom.
   static BlockTest with_known_deviation(double difference, double deviation, std::int64_t degrees);
 
-  bool knows() const { return degrees_ > 0; }  // else there are too few values for any of these
+  bool knows() const { return degrees_ > 0; }  // false if there are too few values
   double mean() const { return mean_; }
-  double deviation() const { return deviation_; }  // of runs of one arm in a block
+  double deviation() const { return deviation_; }  // between runs of one side in a block
   Estimate interval(double level) const;
-  double p_differs() const;            // two-sided: that the difference is 0
-  double p_beyond(double band) const;  // that it is `band` or more, in size (two one-sided tests)
-  // A difference that is found with this probability where one is told by p < alpha.
+  double p_differs() const;            // two-sided test: the difference is 0
+  double p_beyond(double band) const;  // two one-sided tests: |difference| >= `band`
+  // Returns the difference that is detected with probability `power` at p < `alpha`.
   double least_seen(double alpha, double power) const;
-  // Times as many values with which the interval of `level` would be no wider than +-`half_width`.
+  // Returns the factor of the number of values that narrows the interval of `level` to
+  // +-`half_width`.
   double more_for(double half_width, double level) const;
 
  private:
@@ -43,10 +44,10 @@ class BlockTest {
   std::int64_t degrees_ = 0;
 };
 
-// Of values drawn apart. Infinitely wide of less than two.
+// Returns the mean of independent values. The interval is infinite for fewer than two values.
 Estimate mean_with_interval(std::span<const double> values, double level);
 
-// Holm's: which of several p are below alpha when none of them may be so by chance. In their order.
+// Returns the p values with Holm's correction for several tests, in their order.
 std::vector<double> holm_adjusted(const std::vector<double>& p);
 
 }  // namespace loaderscope

@@ -15,7 +15,7 @@ namespace loaderscope {
 
 namespace {
 
-constexpr double kStopped = 0.05;  // of the time
+constexpr double kStopped = 0.05;  // share of the time that the quota stopped the threads
 
 }  // namespace
 
@@ -31,7 +31,7 @@ bool is_held_by_quota(const RunRecord& record) { return stopped_by_quota(record)
 std::optional<double> contention_of_others(const RunRecord& record) {
   const auto others = value_of(record.metrics, metric::host_other_cpu_s);
   const auto own = value_of(record.metrics, metric::process_cpu_s);
-  // Where a quota holds the threads back, others may have all the cores that it leaves them.
+  // A CPU quota stops the threads of this program, so other programs may use all other cores.
   if (is_held_by_quota(record)) return std::nullopt;
   if (!others || !own || *others + *own <= 0) return std::nullopt;
   return *others / (*others + *own);

@@ -25,7 +25,8 @@ std::int64_t count_in(std::string_view gpus) {
   return count;
 }
 
-// Of a machine with so many ranks; those that its programs may use can be fewer than it has.
+// Returns the number of GPUs that `ranks` ranks of a machine use. Its programs may be allowed fewer
+// GPUs than it has.
 std::int64_t gpus_of(const MachineFacts& machine, const std::vector<Metric>& metrics,
                      std::int64_t ranks) {
   if (!machine.gpus) return ranks;

@@ -5,9 +5,9 @@
 
 namespace loaderscope {
 
-// As many as there are ranks, unless a machine has fewer of them than it has ranks.
+// Returns the number of GPUs: one per rank, or fewer if a machine has fewer GPUs than ranks.
 std::int64_t gpus_of(const RunRecord& record);
-// What one of them waits is then no time that its GPU loses: another may compute.
+// Returns true if ranks share GPUs. The GPU may then compute for another rank while one waits.
 bool shares_gpus(const RunRecord& record);
 
 }  // namespace loaderscope

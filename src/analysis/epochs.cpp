@@ -92,7 +92,8 @@ bool restarts_workers(const RunConfig& config) {
 std::string unseen_of_epoch(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.is_within_epoch) return "";
   if (record.config.program.command.given) return " and what comes between epochs";
-  // As the run itself began; of a long epoch it is nothing.
+  // The start of the run itself shows the start of the workers. It is too small to report for a
+  // long epoch.
   const bool is_much = seconds(analysis.first_batch_wall) >=
                        kMinReportedShare * analysis.epoch_predicted_s.value_or(0);
   return is_much && restarts_workers(record.config) ? " and the start of its workers" : "";

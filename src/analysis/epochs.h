@@ -1,4 +1,4 @@
-// What an epoch of a run takes: its steps, and how it begins.
+// Times of the epochs of a run: their steps and their start.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace loaderscope {
 
-// A count of a result's settings, which need not be sane: 1 to 2^24.
+// Clamps a count of a result's settings to 1 to 2^24, as a saved result may contain any number.
 std::int64_t sane_count(std::int64_t count);
 
-// Of one rank; 0: the data has no end.
+// Returns the steps per epoch of one rank; 0 if the data has no end.
 std::int64_t steps_of_epoch(const RunConfig& config);
 
 struct SeenEpochs;
-// By the batches that were seen: a program may make them as it likes. 0: the data has no end, or
-// nothing was seen.
+// Returns the same from the batches seen, as a program may make any batches. Returns 0 if the data
+// has no end, or if the run saw no batches.
 double steps_of_epoch(const RunConfig& config, const SeenEpochs& seen);
 
-// Of one rank, the mean of the whole epochs that it ran; 0: it ran none. Of data without a length
-// only the run shows it.
+// Returns the mean steps per whole epoch that the rank ran; 0 if it ran none. Data without a length
+// needs this.
 std::int64_t steps_of_seen_epoch(const RankRecord& rank);
 
-// Counts the epochs that begin in a window, by a rank's rows in their order. How the run itself
-// began is its first batch.
+// Counts the epochs that begin in a window, from a rank's rows in their order. The start of the run
+// itself does not count; it is its first batch.
 class EpochBegins {
  public:
   void add(const StepRow& row, bool is_measured) {
@@ -39,25 +39,26 @@ class EpochBegins {
   std::optional<std::int32_t> last_;
 };
 
-// What a window has seen of epochs; the mean over the ranks.
+// Epochs as one window saw them; means over the ranks.
 struct SeenEpochs {
   double steps = 0, samples_per_step = 0;  // samples: of all ranks
   double begun = 0;                        // epochs that began in it
-  Nanos window = 0, waited = 0;            // waited: for their begin
-  Nanos apart = 0;                         // of the window, what is no part of an epoch
+  Nanos window = 0, waited = 0;            // waited: waits for the begin of epochs
+  Nanos apart = 0;                         // part of the window outside epochs
 
-  double step_ns() const;   // without the waits for an epoch's begin
-  double start_ns() const;  // of one epoch; 0 where none began
+  double step_ns() const;   // time of a step without waits for the begin of an epoch
+  double start_ns() const;  // time to start one epoch; 0 if none began
 };
-// `begun`: of all ranks together.
+// Measures the epochs. `begun`: sum over all ranks.
 SeenEpochs epochs_seen(const RunRecord& record, const Account& account, std::int64_t begun);
-SeenEpochs epochs_seen(const RunRecord& record, const Account& account);  // counts them
+SeenEpochs epochs_seen(const RunRecord& record, const Account& account);  // counts `begun`
 
-// Of the run's own epoch, with its begin as far as it was seen; 0: not known.
+// Returns the time of the run's own epoch, with its start if the run saw it; 0 if unknown.
 double epoch_seconds(const RunConfig& config, const SeenEpochs& seen);
 
-// What no step of a window within one epoch has shown: " and the start of its workers"; or "".
+// Returns the part of an epoch that no step of the window shows: " and the start of its workers";
+// or "".
 std::string unseen_of_epoch(const RunRecord& record, const Analysis& analysis);
-bool restarts_workers(const RunConfig& config);  // at every epoch
+bool restarts_workers(const RunConfig& config);  // true if every epoch starts new workers
 
 }  // namespace loaderscope

@@ -1,5 +1,4 @@
-// Work that the first workers of somebody else's program bring along, and that no run without
-// workers has measured.
+// Work that the first workers of another program add. No run without workers measures it.
 #pragma once
 
 #include <array>
@@ -17,7 +16,7 @@ struct SentBatch {
 };
 SentBatch sent_batch(const RunRecord& record);
 
-// The least and the most that was seen in other programs, and the usual amount.
+// Smallest and largest amount seen in other programs, and the usual amount.
 enum class Amount { least, usual, most };
 
 // The stages that first workers bring along, besides new pages in `collate`.
@@ -26,7 +25,7 @@ inline constexpr std::array kStagesOfFirstWorkers = {Stage::transport, Stage::tr
 
 // Returns ns per batch or per start; 0 for another stage.
 double brought_by_first_workers(Stage stage, const SentBatch& batch, Amount amount = Amount::usual);
-// The sentence that says these amounts.
+// Returns the sentence that names these amounts.
 std::string first_workers_note(const SentBatch& batch);
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// What a GPU that did nothing waited for, as far as a trace tells.
+// Kinds of gaps of a GPU in a trace, by what it waited for.
 #pragma once
 
 #include <array>
@@ -30,15 +30,15 @@ inline constexpr std::size_t kGapKinds = 12;
 
 struct GapRow {
   Row row;
-  Cause cause;                 // that its time is booked to
+  Cause cause;                 // cause that its time is booked to
   std::string_view phrase;     // "it waits for ..."
-  bool may_be_loader = false;  // where no waits for a DataLoader were recorded: then it is `other`
+  bool may_be_loader = false;  // true: `other` if the trace has no DataLoader waits
 };
 
-std::span<const GapRow> gap_table();  // in the order of GapKind
+std::span<const GapRow> gap_table();  // ordered by GapKind
 inline const GapRow& row_of(GapKind kind) { return gap_table()[static_cast<std::size_t>(kind)]; }
 
-// The metrics that a kind has in a record: "gap.loader_wait_s".
+// Metrics of a kind in a record: "gap.loader_wait_s".
 enum class GapFact : std::uint8_t { seconds, gaps, steps, longest, at, step };
 struct GapFactRow {
   std::string_view name, help;

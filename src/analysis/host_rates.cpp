@@ -16,10 +16,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchWaited = 0.05;  // of the window
-constexpr double kMuchLess = 0.5;     // of what any other host waits, by its slowest rank
-constexpr double kGap = 0.25;         // of what is waited most, between the two: else both are slow
-constexpr double kLess = 0.6;         // likewise, by the mean of its ranks
+constexpr double kMuchWaited = 0.05;  // share of the window
+constexpr double kMuchLess = 0.5;     // share of the wait of any other host, by its slowest rank
+constexpr double kGap = 0.25;         // share of the longest wait; below it both are slow
+constexpr double kLess = 0.6;         // same as kMuchLess, by the mean of its ranks
 constexpr double kUnlike = 1.25;      // times what the others take
 
 std::string number_of(std::size_t host) { return fmt::format("host {}", host); }
@@ -80,12 +80,12 @@ HostRate pace_of(const RunRecord& record, const Analysis& analysis, const HostRe
   return pace;
 }
 
-// Of reads: they take no longer than on the others.
+// Returns true if the reads take no longer than on the other hosts.
 bool takes_as_long_as_others(double own, double others) {
   return own > 0 && own <= kUnlike * others;
 }
 
-// Of those that have one.
+// Returns the mean over the other hosts that have a value.
 template <class All, class Value>
 double mean_of_others(const All& all, const Value& value, std::size_t but) {
   double sum = 0, count = 0;

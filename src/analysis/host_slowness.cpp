@@ -1,4 +1,4 @@
-// Why a host of a job is slower than the others.
+// Reason why a host of a job is slower than the others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace loaderscope {
 namespace {
 
 constexpr double kUnlikeOthers = 1.25;  // times what the others take or have
-constexpr double kWorthACause = 0.05;   // of the window
-constexpr double kFarLessRate = 0.5;    // of the rate of the others' requests
+constexpr double kWorthACause = 0.05;   // share of the window
+constexpr double kFarLessRate = 0.5;    // share of the rate of the others' requests
 
-// Of all measured but one.
+// Returns the median over the measured hosts except one.
 double of_others(const std::vector<HostRate>& hosts, std::size_t but,
                  const std::function<double(const HostRate&)>& value) {
   std::vector<double> values;
@@ -30,7 +30,7 @@ double stall_of(const HostRate& host, Cause cause) {
   return share_of(host.account.stall[cause], host.account);
 }
 
-// What the others waited for it is booked to the same causes: what it waits for is its own.
+// Waits of the others for this host are booked to the same causes, so its own waits name its cause.
 Cause own_cause(const HostRate& host) {
   const auto& stall = host.account.stall;
   return static_cast<Cause>(std::max_element(stall.begin(), stall.end()) - stall.begin());
@@ -48,7 +48,7 @@ std::string took_words(std::string_view what, double own, double others) {
 
 struct BesideOthers {
   const HostRate& host;
-  double queued, queued_there;  // of the window
+  double queued, queued_there;  // shares of the window
   double cores_there, read_there, decode_there, requests_there;
   Cause cause;
 
@@ -57,7 +57,7 @@ struct BesideOthers {
   bool has_fewer_cores() const {
     return host.cores > 0 && kUnlikeOthers * host.cores <= cores_there;
   }
-  // What it waits for would take less time with more of them.
+  // Returns true if more cores would shorten its waits.
   bool needs_cores() const {
     return waits_for_a_core() || host.throttled >= kWorthACause || is_work_of_cores(cause);
   }
@@ -65,7 +65,7 @@ struct BesideOthers {
     return waits_longer_for_a_core() || cause == Cause::contention ||
            (has_fewer_cores() && needs_cores());
   }
-  // Of other hosts, behind what it reads.
+  // Returns true if it waits for notifications from other hosts, after its reads.
   bool waits_for_notifications() const {
     return cause == Cause::launch && host.waits_for_notifications;
   }
@@ -91,7 +91,7 @@ BesideOthers beside_others(const std::vector<HostRate>& hosts, std::size_t of) {
           own_cause(hosts[of])};
 }
 
-// What requests bring while any are under way is what the way to the server gives.
+// The rate of requests while any are in flight shows the path to the server.
 std::string requests_words(const BesideOthers& beside) {
   const HostRate& host = beside.host;
   if (host.request_rate <= 0 || host.request_rate > kFarLessRate * beside.requests_there) return "";
@@ -117,14 +117,14 @@ std::string slow_words(const BesideOthers& beside) {
   return "";
 }
 
-// Where its threads hardly wait for a core, what it waits for takes cores, and it has fewer.
+// A host whose threads hardly wait for a core may still have fewer cores than its work needs.
 std::string cores_words(const BesideOthers& beside) {
   const HostRate& host = beside.host;
   const bool is_queue = beside.waits_for_a_core();
   std::string text = is_queue ? fmt::format("its threads wait for a core {} of the time",
                                             format_percent(beside.queued))
                               : own_wait_words(beside) + ", with fewer cores";
-  // Of others that wait for this one, it is what they wait for too.
+  // Hosts that wait for this one inherit its waits.
   if (beside.waits_longer_for_a_core())
     text += ", those of the others " + format_percent(beside.queued_there);
   if (host.cores > 0)

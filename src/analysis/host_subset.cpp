@@ -51,7 +51,7 @@ HostRecord copy_of(const HostRecord& host) {
   return copy;
 }
 
-// Of every host the first rank of the job, and behind the last the number of ranks.
+// Returns the first rank of each host, followed by the number of ranks.
 std::vector<std::size_t> first_ranks(const RunRecord& job) {
   std::vector<std::size_t> first = {0};
   for (const HostRecord& host : job.hosts)

@@ -10,16 +10,16 @@
 
 namespace loaderscope {
 
-// `hosts`: of the job, in their order. What they waited for other ranks stays in their account, and
-// exemplars are left out.
+// Returns the part of the job on `hosts`, in their order. Their waits for other ranks stay in the
+// account. Exemplars are left out.
 RunRecord part_on_hosts(const RunRecord& job, const std::vector<std::size_t>& hosts);
 
-// Throws UsageError, in the name of `place`, for a run that lost processes of its job: how long the
-// others waited for them is in their steps, and not known.
+// Throws UsageError, which begins with `place`, for a run that lost processes of its job. The waits
+// of the others for them are unknown, but in their steps.
 void require_complete_job(const RunRecord& record, const std::string& place);
 
-// Injections name ranks of the job. `ranks`: which it had before, in the order that they have now;
-// those on other ranks go.
+// Renumbers the ranks in injections. `ranks`: the former numbers, in the present order. Injections
+// on other ranks are dropped.
 void renumber_injections(RunConfig& config, const std::vector<std::int64_t>& ranks);
 
 }  // namespace loaderscope

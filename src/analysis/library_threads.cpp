@@ -5,12 +5,12 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kNoticed = 0.02;  // of the time to make batches, without run-queue delay
+constexpr double kNoticed = 0.02;  // share of the time to make batches, without run-queue delay
 
 bool reads(Stage stage) { return stage == Stage::read || stage == Stage::read_decompress; }
 
 struct Total {                           // s
-  double wall = 0, cpu = 0, queued = 0;  // of making batches
+  double wall = 0, cpu = 0, queued = 0;  // time to make batches
   double sent = 0;                       // CPU time of sending them
   double computes_blocked = 0, reads_blocked = 0;
 

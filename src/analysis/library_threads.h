@@ -12,20 +12,20 @@ namespace loaderscope {
 
 // Threads of a library that work while the thread of a stage is blocked.
 struct LibraryTime {
-  double cpu = 0;     // ns for each ns that it is blocked
+  double cpu = 0;     // ns per ns that the thread is blocked
   double queued = 0;  // share of their time for which they waited for a core
 
-  // For each ns that it is blocked: what it takes with a core for each thread, and what is left
-  // that they do not explain.
+  // Shares of the blocked time: the time that the work takes with a core for each thread, and the
+  // rest.
   double computing() const { return std::min(cpu, 1 - queued); }
   double waiting() const { return 1 - std::min(1.0, cpu / (1 - queued)); }
 };
 
-// Of each stage, the mean over all ranks. 0 if nobody counted their CPU time. They are taken to
-// wait for a core as long as the threads that make batches.
+// Returns the library time of each stage, as the mean over all ranks; 0 if their CPU time is
+// unknown. These threads are assumed to wait for a core as long as the threads that make batches.
 PerStage<LibraryTime> library_threads(const RunRecord& record);
 
-// Their CPU time in s, of all stages. Empty if nobody counted it.
+// Returns the CPU time of library threads in s, over all stages. Empty if unknown.
 std::optional<double> cpu_of_libraries(const RunRecord& record);
 
 }  // namespace loaderscope

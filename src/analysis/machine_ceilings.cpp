@@ -14,7 +14,7 @@ namespace loaderscope {
 namespace {
 
 constexpr double kAlikeSizes = 1.25;  // sizes of images that differ by less decode alike
-constexpr double kNoTrace = 1e-4;     // of the bytes of samples: what a warm page cache still reads
+constexpr double kNoTrace = 1e-4;     // share of the bytes that a warm page cache reads
 
 constexpr double kMaxShown = 1e15;  // per second: more is no measurement
 
@@ -39,7 +39,7 @@ constexpr std::array kRates = {
             &ProbedRates::link_bytes_per_s},
 };
 
-// What the run took of each, by the sample.
+// Amounts that the run used of each part of the machine, per sample.
 struct Taken {
   const RunRecord& record;
   ProbedRates probed;
@@ -64,7 +64,7 @@ struct Taken {
   }
 };
 
-// Of each host: "4 x 1.00 GB/s".
+// Returns the text for each host: "4 x 1.00 GB/s".
 std::string of_hosts(const Taken& taken, const std::string& what) {
   return taken.hosts > 1 ? fmt::format("{:.0f} x {}", taken.hosts, what) : what;
 }
@@ -88,7 +88,7 @@ Found of_decoding(const Taken& taken) {
       cores * per_core);
 }
 
-// By what was read of storage, and not of the page cache.
+// Uses the bytes read from storage, without those from the page cache.
 Found of_storage(const Taken& taken) {
   const double read =
       value_of(taken.record.metrics, metric::process_storage_read_bytes).value_or(0);

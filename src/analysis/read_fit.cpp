@@ -6,7 +6,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kMinRows = 30;
-constexpr double kNoLatency = 0.05;    // of the mean wait: a line may pass 0 by so much below it
+constexpr double kNoLatency = 0.05;    // share of the mean wait by which the line may pass below 0
 constexpr double kMinExplained = 0.5;  // R² of a line that is believed
 
 // Sums of a least-squares line, x in bytes and y in ns.
@@ -45,7 +45,7 @@ ReadFit fit_reads(const RunRecord& record) {
   const double xx = sums.xx / n - line.mean_bytes * line.mean_bytes;
   const double xy = sums.xy / n - line.mean_bytes * line.mean_wait;
   const double yy = sums.yy / n - line.mean_wait * line.mean_wait;
-  // What rounding leaves of equal sizes or equal times is not a spread.
+  // Rounding of equal sizes or equal times is not variation.
   const bool spread = xx > 1e-9 * sums.xx / n && yy > 1e-9 * sums.yy / n;
   if (!spread || sums.rows < kMinRows) return line;
   line.per_byte = xy / xx;

@@ -1,4 +1,4 @@
-// What reads waited, as latency + bytes / bandwidth.
+// Fit of the waits of reads: latency + bytes / bandwidth.
 #pragma once
 
 #include "loaderscope/run_record.h"
@@ -10,10 +10,10 @@ struct ReadFit {
   double per_byte = 0;   // ns
   double mean_wait = 0;  // ns
   double mean_bytes = 0;
-  double share = 0;   // of the time that the samples took, reads waited
-  bool told = false;  // the two can be told apart
+  double share = 0;   // share of the samples' time that reads waited
+  bool told = false;  // true if latency and bandwidth can be separated
 
-  // Of the waiting, 0 to 1; where they cannot be told apart all of it.
+  // Returns latency as a share of the wait, 0 to 1; 1 if the two cannot be separated.
   double latency_share() const { return told && mean_wait > 0 ? latency / mean_wait : 1; }
 };
 

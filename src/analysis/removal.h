@@ -1,4 +1,4 @@
-// The time that a run would save without one cause, by the record itself.
+// Time that a run would save without one cause, from the record alone.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace loaderscope {
 
-// Less is no gain: of a verdict and of a proof.
-inline constexpr double kMinUsefulGain = 0.02;  // of the window
+// Limit of the verdict and of proofs: a smaller gain counts as none.
+inline constexpr double kMinUsefulGain = 0.02;  // share of the window
 
 RemovalGains removals_of(const RunRecord& record, const Account& account);
-void sort_by_saving(std::vector<Removal>& list);  // the largest first
+void sort_by_saving(std::vector<Removal>& list);  // largest first
 
 }  // namespace loaderscope

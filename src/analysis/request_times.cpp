@@ -5,7 +5,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kEnoughAlone = 10;  // for a mean
+constexpr double kEnoughAlone = 10;  // requests needed for a mean
 
 double metric_of(const std::vector<Metric>& metrics, const char* name) {
   return value_of(metrics, name).value_or(0);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kMaxBlocks = 500;  // more would only cost time
 // The rule finds blocks whose variance is least in error. Intervals cover better with longer ones.
 constexpr double kLonger = 1.5;
-constexpr double kMinMemories = 15;  // in a window whose intervals cover what they should
+constexpr double kMinMemories = 15;  // window length for intervals with the right coverage
 
 class Dice {
  public:
@@ -27,8 +27,8 @@ class Dice {
   std::uint64_t state_ = 20240229;
 };
 
-// Calls `visit(begin, end)` for the stretches of one replicate of `n` elements; a block that leaves
-// the end goes on at the beginning, and the last block is cut so that n elements are drawn.
+// Calls `visit(begin, end)` for the ranges of one replicate of `n` elements. A block that passes
+// the end continues at the beginning. The last block is cut so that n elements are drawn.
 template <class Visit>
 void draw_blocks(Dice& dice, std::int64_t n, std::int64_t length, const Visit& visit) {
   for (std::int64_t drawn = 0; drawn < n; drawn += length) {
@@ -110,7 +110,7 @@ BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block) {
   plan.wanted = cells_per_block;
   plan.cells = std::max(cells_per_block, cells / kMaxBlocks);
   plan.firm = cells / plan.cells >= kMinBlocks;
-  // Two halves tell more than a single block, which would show no variation at all.
+  // Two halves show more than a single block, which shows no variation.
   if (cells / plan.cells < 2) plan.cells = cells / 2;
   plan.cells = std::max<std::int64_t>(1, plan.cells);
   plan.blocks = cells / plan.cells;
@@ -145,7 +145,7 @@ Bootstrap::Bootstrap(const StepSeries& series, std::int64_t least_block_steps)
     : plan_(plan_blocks(series, least_block_steps)) {
   const auto n = static_cast<std::int64_t>(series.cells().size());
 
-  std::vector<StepSums> before(1);  // before[i]: the sum of the cells before i
+  std::vector<StepSums> before(1);  // prefix sums: entry i is the sum of the cells before i
   for (const StepSums& cell : series.cells()) {
     before.push_back(before.back());
     before.back().add(cell);

@@ -1,7 +1,7 @@
 // Intervals by block bootstrap. Steps are not independent: batch tasks of W workers arrive in
-// bursts of W, and a slow disk or another program slows down many steps in a row. So whole blocks
-// of neighbouring steps are drawn, from all ranks the same. How long they are follows from the
-// series.
+// bursts of W, and a slow disk or another program slows down many steps in a row. The bootstrap
+// draws whole blocks of neighbouring steps, the same from all ranks. The series determines their
+// length.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace loaderscope {
 
-// What is added up over steps and ranks. All ns are integers in a double: exact up to 104 days.
+// Sums over steps and ranks. All ns are integers in a double: exact up to 104 days.
 struct StepSums {
   double time = 0;  // idle + compute
   double compute = 0;
@@ -45,20 +45,20 @@ class StepSeries {
   std::vector<StepSums> cells_;
 };
 
-// With fewer, two that are alike by chance would pass for a firm interval.
+// Fewer blocks could agree by chance, and their interval would look firm.
 inline constexpr std::int64_t kMinBlocks = 3;
 
-// How a series is cut.
+// Division of a series into blocks.
 struct BlockPlan {
   std::int64_t cells = 1;   // per block
-  std::int64_t blocks = 1;  // that fit
-  bool firm = false;        // at least kMinBlocks of the length asked for
-  double unseen = 1;        // times as far as blocks show, the mean varies
-  std::int64_t wanted = 1;  // cells of a block, asked for
+  std::int64_t blocks = 1;  // number that fits
+  bool firm = false;        // true with kMinBlocks of the wanted length
+  double unseen = 1;        // factor by which the mean varies more than blocks show
+  std::int64_t wanted = 1;  // wanted cells per block
 };
 BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block);
-// Blocks of at least `least_steps`, two bursts, and as long as the time of a step and its compute
-// depend on what was before. Not firm where the window is short for that.
+// Plans blocks of at least `least_steps` (two bursts), and as long as the step and compute times
+// depend on earlier ones. The plan is not firm if the window is too short for that.
 BlockPlan plan_blocks(const StepSeries& series, std::int64_t least_steps);
 
 // Replicates of a series: each is the sum over randomly drawn circular blocks. The same series
@@ -71,8 +71,8 @@ class Bootstrap {
   Bootstrap(const StepSeries& series, std::int64_t least_block_steps);
 
   using Statistic = std::function<double(const StepSums&)>;
-  // The statistic of the whole with its percentile interval, widened as Student's t is for few
-  // blocks.
+  // Returns the statistic of the whole series with its percentile interval, widened for few blocks
+  // as Student's t is.
   Estimate estimate(const Statistic& statistic, double level = 0.95) const;
   const BlockPlan& plan() const { return plan_; }
 
@@ -82,14 +82,14 @@ class Bootstrap {
   std::vector<StepSums> replicates_;
 };
 
-// Whether a series of equally long stretches keeps its level: the medians of its halves differ by
-// less than 10 %, or by no more than the interval of `level` of their difference; of few blocks,
-// which have none that says anything, half as much again, by means too, is too much. `block`:
-// stretches that belong together, at least.
+// Returns true if a series of equally long time ranges keeps its level. The medians of its halves
+// may differ by 10 %, or by the interval of `level` of their difference. Few blocks have no useful
+// interval; then a factor of 1.5 between the medians and between the means is too large. `block` is
+// the minimum number of time ranges that belong together.
 bool keeps_level(const std::vector<double>& stretches, std::int64_t block, double level = 0.99);
 
-// The interval of `level` from replicates of a statistic whose value is `point`, for `blocks`
-// blocks; `unseen` times as wide as they show.
+// Returns the interval of `level` from replicates of a statistic whose value is `point`, for
+// `blocks` blocks, widened by the factor `unseen`.
 Estimate percentile_interval(double point, std::vector<double> replicates, double level,
                              std::int64_t blocks, double unseen = 1);
 

@@ -1,4 +1,4 @@
-// Whether the steps of a rank take as long at the end of a window as at its beginning.
+// Comparison of the step times of a rank at the begin and at the end of a window.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,15 @@
 
 namespace loaderscope {
 
-// The step times of a rank's window in stretches of `workers` steps when each half has at least
-// eight of them (batch tasks arrive in bursts of W), else of single steps.
+// Step times of a rank's window. They are grouped by `workers` steps if each half has at least
+// eight groups, as batch tasks arrive in bursts. Otherwise single steps are used.
 class Steadiness {
  public:
   Steadiness(std::int64_t steps, std::int64_t workers);
 
   void add(std::int64_t index, double time);
-  // `ranks`: that are judged, each for itself; all of them seem unsteady by chance in 1 % of runs.
+  // Returns whether the rank is steady. `ranks` ranks are judged separately; all of them seem
+  // unsteady by chance in 1 % of runs.
   bool holds(std::int64_t ranks) const;
 
  private:

@@ -8,13 +8,13 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kHardly = 0.001;  // of the window; below it no rank waits for another
-constexpr double kFarLess = 0.5;   // of what the next one waits
-constexpr double kGap = 0.25;      // of what is waited most, between the two
+constexpr double kHardly = 0.001;  // share of the window; below it no rank waits for another
+constexpr double kFarLess = 0.5;   // share of the next longer wait
+constexpr double kGap = 0.25;      // share of the longest wait, between the two
 constexpr double kAsSlow = 1.1;    // times the rate of the slowest
 constexpr std::size_t kMaxNamed = 3;
 
-// Of those that `is_measured` says true of.
+// Returns the indices for which `is_measured` is true, ordered by value.
 template <class Value, class IsMeasured>
 std::vector<std::size_t> ascending(std::size_t count, const Value& value,
                                    const IsMeasured& is_measured) {

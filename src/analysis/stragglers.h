@@ -10,16 +10,16 @@
 
 namespace loaderscope {
 
-// Those that wait for ranks far less than any other does; of several that are as slow all. None
-// where hardly anybody waits, where no gap parts them from the others, and where they are more than
-// half: what most ranks have is not what holds up one. Ranks without a measured step are left out.
+// Returns the ranks that wait far less for other ranks than the rest. Returns none in three cases:
+// hardly any rank waits, no gap separates them from the rest, or they are more than half of the
+// ranks. Ranks without a measured step are left out.
 std::vector<std::size_t> stragglers(const std::vector<Account>& ranks);
 
-// Where ranks do not wait for each other, those whose rate is far below that of the others: none on
-// the same terms.
+// Returns the ranks that are about as slow as the slowest, for ranks that do not wait for each
+// other. Returns none if they are more than half of the ranks.
 std::vector<std::size_t> slowest_ranks(const std::vector<double>& samples_per_s);
 
-inline constexpr std::string_view kStragglerRank = "straggler-rank";  // the finding
+inline constexpr std::string_view kStragglerRank = "straggler-rank";  // name of the finding
 
 // "rank 1", "ranks 1 and 2", "ranks 1, 2, 3 and 5 more"
 std::string words_of_ranks(const std::vector<std::size_t>& ranks);

@@ -8,7 +8,7 @@
 namespace loaderscope {
 namespace {
 
-// Of a rank in the window, by what it takes for a batch.
+// Returns the time in the window of one rank, from its time per batch.
 Nanos told_in_window(const RunRecord& record, std::string_view metric) {
   if (record.ranks.empty()) return 0;
   const double of_batch = value_of(record.metrics, metric).value_or(0);

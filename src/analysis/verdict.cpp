@@ -29,8 +29,8 @@ std::string too_wide(const Analysis& analysis) {
       100 * analysis.busy.low, 100 * analysis.busy.high, 100 * kMaxWidthOfBusy);
 }
 
-// Why there is no verdict: the sentence of the long answer, one clause for the short one, and what
-// to do. An empty `next` means that a command follows.
+// The reason why there is no verdict: the sentence of the long answer, one clause for the short
+// one, and the next step. An empty `next` means that a command follows.
 struct Withheld {
   std::string reason, briefly, next = {};
 };
@@ -194,8 +194,8 @@ std::vector<Cause> by_seconds(const Account& account) {
   return causes;
 }
 
-// The leading cause and those that it cannot be told apart from: the lead's interval reaches 0, or
-// what no cause explains could make up for it.
+// Returns the leading cause and those that cannot be distinguished from it: the lead's interval
+// reaches 0, or the time without a cause exceeds the lead.
 std::vector<Cause> leaders_of_account(const Account& account, const AccountLead& lead) {
   const std::vector<Cause> causes = by_seconds(account);
   if (causes.empty()) return {Cause::other};
@@ -211,8 +211,9 @@ std::vector<Cause> leaders_of_account(const Account& account, const AccountLead&
   return result;
 }
 
-// Half the width of how much more leaving out `first` saves than `next`: what the account's own
-// lead may vary by, as far as it is saved, and the error of the model that says so.
+// Returns half the width of the difference between the savings of `first` and `next`. It combines
+// the interval of the account's lead, scaled by the share that is saved, and the error of the
+// model.
 double unsure_by(const Removal& first, const Removal& next, const Analysis& analysis,
                  const AccountLead& lead) {
   const Cause cause = first.causes.front();
@@ -223,7 +224,7 @@ double unsure_by(const Removal& first, const Removal& next, const Analysis& anal
 }
 
 std::vector<Cause> leaders_by_removal(const Analysis& analysis, const AccountLead& lead) {
-  constexpr double kAlike = 0.001;  // of the window
+  constexpr double kAlike = 0.001;  // share of the window
   const std::vector<Removal>& removals = analysis.removals.list;
   const Removal& first = removals.front();
   const double other = share_of(analysis.account.stall[Cause::other], analysis.account);
@@ -250,9 +251,9 @@ void name_few(std::vector<Cause>& causes, const Analysis& analysis) {
   if (worth_of(causes.back(), analysis) < kMinUsefulGain) causes.pop_back();
 }
 
-// Where none gives anything: the largest parts of the account.
+// Returns the largest parts of the account, if no cause gains anything.
 std::vector<Cause> largest_parts(const Analysis& analysis) {
-  constexpr double kAlsoLarge = 0.1;  // of the largest
+  constexpr double kAlsoLarge = 0.1;  // share of the largest
   std::vector<Cause> causes = by_seconds(analysis.account);
   const auto is_small = [&](Cause cause) {
     const PerCause<Nanos>& stall = analysis.account.stall;
@@ -275,7 +276,7 @@ void name_causes(Verdict& verdict, const Analysis& analysis, const AccountLead& 
   } else if (gains) {
     verdict.candidates = leaders_by_removal(analysis, lead);
   } else {
-    // Nothing gives anything: then the largest parts are all that can be said.
+    // No removal gains anything, so only the largest parts can be named.
     verdict.candidates = largest_parts(analysis);
     verdict.no_gain = true;
   }
@@ -306,7 +307,7 @@ bool Analysis::is_too_short() const {
 }
 
 bool ran_to_its_end(const RunRecord& record) {
-  constexpr double kWhole = 0.8;  // of --duration; the warm-up may be part of it
+  constexpr double kWhole = 0.8;  // share of --duration; the warm-up may be part of it
   const RunConfig& config = record.config;
   if (!config.program.command.given || record.interrupted) return false;
   Nanos window = 0;
@@ -323,7 +324,7 @@ bool ran_to_its_end(const RunRecord& record) {
 
 // Two halves that agree by chance do so within a few points.
 bool is_firm(const Analysis& analysis) {
-  constexpr double kAgree = 0.01;  // of the window, or of the rate
+  constexpr double kAgree = 0.01;  // share of the window, or of the rate
   if (analysis.has_firm_intervals) return true;
   if (analysis.has_busy) return analysis.busy.half_width() <= kAgree;
   return analysis.samples_per_s.half_width() <= kAgree * analysis.samples_per_s.mean;

@@ -73,8 +73,8 @@ std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
                      format_interval({stall, 1 - busy.high, 1 - busy.low}));
 }
 
-// "decode (24.9 %)", and what is waited for about as long: "decode (46.9 %) and contention (46.9
-// %)".
+// Returns "decode (24.9 %)", with a cause of about the same share: "decode (46.9 %) and contention
+// (46.9 %)".
 std::string describe_main_cause(const RunRecord& record, const Account& account, Cause cause) {
   constexpr double kAsLong = 0.95;
   std::string text;
@@ -93,8 +93,8 @@ std::string describe_main_cause(const RunRecord& record, const Account& account,
   return text;
 }
 
-// " for decode: capacity, ..." when that is nearly all of it, else ", chiefly for decode (24.9 %):
-// ...".
+// Returns " for decode: capacity, ..." if the cause is nearly all of it. Otherwise returns the
+// cause with its share and its reason.
 std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause cause) {
   const Account& account = analysis.account;
   const double part = static_cast<double>(account.stall[cause]);
@@ -115,7 +115,7 @@ std::string with_share(Cause cause, const RunRecord& record, const Analysis& ana
                      format_percent(account_share(cause, analysis)));
 }
 
-// Little of what is waited for, and much would be gained without it.
+// Returns true if the cause is a small part of the wait, but its removal would gain much.
 bool is_small_cause(const Analysis& analysis, const Verdict& verdict) {
   if (!verdict.bound_by) return false;
   const Cause cause = verdict.candidates.front();
@@ -138,7 +138,7 @@ std::string describe_limit(const RunRecord& record, const Analysis& analysis,
                      format_percent(analysis.removals.saves(cause)), because);
 }
 
-// Of the largest part of the account, where something else sets the pace.
+// Describes the largest part of the account, if another cause is the limit.
 std::string describe_hidden(const RunRecord& record, const Analysis& analysis, Cause hidden) {
   const std::string text = with_share(hidden, record, analysis);
   const double saves = analysis.removals.saves(hidden);
@@ -151,8 +151,7 @@ std::string describe_hidden(const RunRecord& record, const Analysis& analysis, C
                             format_percent(analysis.removals.list.front().saves));
 }
 
-// ", chiefly for decode or read, which cannot be told apart"; by what is gained without them:
-// ": without decode 24.1 % of the time is gained, without read 23.0 %, which cannot be told apart".
+// Names the causes that cannot be distinguished, with their shares, or with the gains without them.
 std::string undecided_words(const RunRecord& record, const Analysis& analysis,
                             const Verdict& verdict) {
   if (!speaks_of_gains(analysis, verdict))
@@ -235,7 +234,7 @@ std::string rate_sentence(const RunRecord& record, const Analysis& analysis,
   return verdict.hidden ? text + "; " + describe_hidden(record, analysis, *verdict.hidden) : text;
 }
 
-// Whether the rate suffices, with the margin, as far as its interval allows.
+// Returns whether the rate suffices, with the margin, as far as its interval allows.
 std::string demand_words(const RunRecord& record, const Analysis& analysis) {
   const double demand = record.config.trainer.demand;
   if (demand <= 0 || analysis.steps < kMinSteps) return "";
@@ -307,7 +306,8 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
 
 namespace {
 
-// ": it waits chiefly for the DataLoader (27.1 %), in 212 of 300 steps"
+// Returns ": it waits" with the main gap, its share and its steps: "the DataLoader (27.1 %), in 212
+// of 300 steps"
 std::string gap_words(const RunRecord& record, const Analysis& analysis, std::string_view waits) {
   const traces::GapRow* most = nullptr;
   double most_s = 0, steps = 0, all_steps = 0;
@@ -331,7 +331,8 @@ std::string gap_words(const RunRecord& record, const Analysis& analysis, std::st
   return text;
 }
 
-// Of a trace: what the GPU did, and what it waited for in the words of its gaps.
+// Returns the sentence for a trace: what the GPU did, and what it waited for in the words of its
+// gaps.
 std::string trace_sentence(const RunRecord& record, const Analysis& analysis,
                            const Verdict& verdict) {
   if (analysis.steps == 0) return "no verdict: " + verdict.withheld_reason.value_or("");

@@ -27,7 +27,7 @@ double longer_side(const Estimate& estimate) {
 }  // namespace
 
 std::string format_cores(double cores) {
-  constexpr double kWhole = 100;  // from here on nobody wants parts of one
+  constexpr double kWhole = 100;  // fractions are not printed from here on
   const std::string text =
       cores >= kWhole ? fmt::format("{:.0f}", cores) : fmt::format("{:.3g}", cores);
   return text + (text == "1" ? " core" : " cores");
@@ -44,7 +44,7 @@ std::string format_rate(const Estimate& rate) {
 }
 
 bool is_even(const Estimate& estimate, int decimals) {
-  constexpr double kAlike = 0.2;  // of the longer side
+  constexpr double kAlike = 0.2;  // share of the longer side
   const double below = estimate.mean - estimate.low, above = estimate.high - estimate.mean;
   const double longer = longer_side(estimate), last_digit = std::pow(10, -decimals);
   const bool is_clipped = estimate.low >= 0 && longer > estimate.mean + last_digit;

@@ -1,4 +1,4 @@
-// How numbers read in sentences and tables: the precision that an answer needs, and not more.
+// Format of numbers in sentences and tables, with the precision that an answer needs.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace loaderscope {
 
-inline constexpr double kMinReportedShare = 0.01;  // of the window: less is left out
+inline constexpr double kMinReportedShare = 0.01;  // share of the window; less is left out
 
 std::string format_cores(double cores);         // 1 core, 2.5 cores
 std::string format_percent(double share);       // 75.0 %
 std::string format_rate(double per_second);     // 8,780 or 125 or 31.2 or 0.85
 std::string format_rate(const Estimate& rate);  // 125 samples/s (±1)
 
-// Of an estimate: its interval reaches about as far to both sides, and not below 0.
+// Returns true if the interval reaches about as far to both sides, and not below 0.
 bool is_even(const Estimate& estimate, int decimals);
-// Of an estimate, its interval: "±0.4" where that reaches about as far to both sides, else where it
-// begins and ends, "0.0-100.0".
+// Formats the interval of an estimate: "±0.4" if it reaches about as far to both sides, otherwise
+// its ends, "0.0-100.0".
 std::string format_interval(const Estimate& estimate, int decimals);
-std::string format_interval(const Estimate& share);  // in points
+std::string format_interval(const Estimate& share);  // unit: percentage points
 
-// A setting's value to three digits, not larger: 78.1us, where 78.125us was computed.
+// Formats a setting's value with three digits, rounded down: 78.1us for 78.125us.
 std::string roughly_to_text(Nanos ns);
 
-// The sentence with its first letter as at a beginning.
+// Returns the sentence with a capital first letter.
 std::string capitalised(std::string sentence);
 
 }  // namespace loaderscope

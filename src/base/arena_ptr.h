@@ -1,4 +1,4 @@
-// Objects in given memory: of the program's own, or of memory that processes share.
+// Objects in given memory: the program's own, or memory that processes share.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a core stay relies on, tried before it is used.
+// Self-test of the facts that RescheduleDetector relies on.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,8 @@
 
 namespace loaderscope {
 
-// Whether each of ten sleeps changes what `number` gives: a thread that sleeps leaves its core.
+// Returns true if each of ten sleeps changes the value of `number`, as a thread that sleeps leaves
+// its core.
 bool ends_with_sleeps(const std::function<std::uint64_t()>& number,
                       const std::function<void()>& sleep);
 

@@ -37,7 +37,8 @@ std::optional<int> take_number(std::string_view& text) {
   return value;
 }
 
-// Behind "cpu17": user nice system idle iowait irq softirq steal; guests are part of user.
+// Reads the fields after "cpu17": user nice system idle iowait irq softirq steal. Guest time is
+// part of user.
 double busy_ticks(std::istream& line) {
   double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0;
   line >> user >> nice >> system >> idle >> iowait >> irq >> softirq;

@@ -11,14 +11,14 @@ namespace loaderscope {
 
 using CpuSet = std::vector<int>;  // ascending
 
-// Those that this process may run on; none when that cannot be found out.
+// Returns the CPUs that this process may run on; empty if unknown.
 CpuSet allowed_cpus();
 
-// The calling thread, and what it starts from now on, runs on these CPUs only. False: there are
-// none, or the kernel refuses.
+// Restricts the calling thread, and threads and processes that it starts later, to these CPUs.
+// Returns false if the set is empty or the kernel refuses.
 bool run_on(const CpuSet& cpus);
 
-// While it lives, the thread that made it, and what that starts, runs on these CPUs only.
+// Restricts the calling thread, and what it starts, to these CPUs while the object lives.
 class OnCpus {
  public:
   explicit OnCpus(const CpuSet& cpus);
@@ -26,19 +26,19 @@ class OnCpus {
   OnCpus(const OnCpus&) = delete;
   OnCpus& operator=(const OnCpus&) = delete;
 
-  bool holds() const { return holds_; }  // false: there are none, or the kernel refuses
+  bool holds() const { return holds_; }  // false if the set is empty or the kernel refuses
 
  private:
   CpuSet before_;
   bool holds_ = false;
 };
 
-// "0-3,8,10-11", as in /sys, ascending; from where it cannot be read on it is left out.
+// Parses "0-3,8,10-11", as in /sys, ascending. Drops the text from the first error on.
 CpuSet parse_cpu_list(std::string_view text);
-std::string cpu_list_to_text(const CpuSet& cpus);  // the other way round
+std::string cpu_list_to_text(const CpuSet& cpus);  // inverse of parse_cpu_list
 
-// CPU seconds that anybody spent on `cpus` since boot, by the text of /proc/stat. Nothing when it
-// has not all of them.
+// Returns the CPU seconds that all programs spent on `cpus` since boot, from the text of
+// /proc/stat. Empty if a CPU is missing there.
 std::optional<double> busy_seconds(std::istream& proc_stat, const CpuSet& cpus);
 
 }  // namespace loaderscope

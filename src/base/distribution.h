@@ -1,4 +1,4 @@
-// What the parsers of costs need of distributions beyond the contract in cost.h.
+// Parts of distributions that the parsers of costs need in addition to cost.h.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,11 @@ namespace loaderscope {
 
 using ValueParser = double (*)(std::string_view);
 
-// The z below which a standard normal draw falls with probability `u`, 0 < u < 1.
+// Returns the z below which a standard normal value lies with probability `u`, 0 < u < 1.
 double inverse_normal(double u);
 
-// With `is_rate` the 99th percentile is that of the time: a rate below the mean one.
+// Parses a distribution. With `is_rate`, the 99th percentile is that of the time, so its rate is
+// below the mean rate.
 Distribution parse_distribution(std::string_view text, ValueParser parse, bool is_rate);
 
 }  // namespace loaderscope

@@ -1,11 +1,11 @@
-// Whole numbers, divided so that nothing is left over.
+// Division of whole numbers, rounded up.
 #pragma once
 
 #include <cstdint>
 
 namespace loaderscope {
 
-// `a` is not negative, `b` is positive; no sum overflows.
+// Requires a >= 0 and b > 0. No sum overflows.
 constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 
 }  // namespace loaderscope

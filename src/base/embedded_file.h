@@ -10,7 +10,7 @@ struct EmbeddedFile {
   std::string_view
       name;  // below the folder that it was taken from, such as "python/sitecustomize.py"
   std::string_view content;
-  std::string_view sha256;  // of the content, in hexadecimal digits
+  std::string_view sha256;  // hash of the content, in hexadecimal digits
 };
 
 }  // namespace loaderscope

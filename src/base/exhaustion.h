@@ -1,5 +1,5 @@
-// Calls that fail because the machine has too little of something: nothing is wrong with what they
-// were about, and trying another sample or file would not help.
+// Errors because the machine has run out of a resource. The arguments of the call are correct, and
+// another sample or file would fail too.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace loaderscope {
 
-// What helps against `error` (EMFILE, ENFILE, EAGAIN, ENOMEM); "" for an error of another kind.
+// Returns a fix for `error` (EMFILE, ENFILE, EAGAIN, ENOMEM); "" for other errors.
 std::string exhaustion_hint(int error);
 
-// A sentence about what the C++ library throws where it lacks a thread or a descriptor; "" where
-// something else failed.
+// Returns a sentence for an error of the C++ library that lacks a thread or a descriptor; "" for
+// other errors.
 std::string shortage_sentence(const std::system_error& error);
 
 }  // namespace loaderscope

@@ -4,7 +4,7 @@
 
 namespace loaderscope {
 
-// Of a status as waitpid() gives it: "was killed by signal 9 (SIGKILL)", "ended with exit code 3".
+// Describes a status of waitpid(): "was killed by signal 9 (SIGKILL)", "ended with exit code 3".
 std::string describe_exit(int status);
 
 }  // namespace loaderscope

@@ -29,10 +29,10 @@ class Fd {
 };
 
 struct ReadAt {
-  std::size_t bytes = 0;  // fewer than asked for at the end of the file, or with an error
+  std::size_t bytes = 0;  // fewer than requested at the end of the file, or with an error
   int error = 0;          // errno
 };
-// Fills `to` from `offset` on, in as many calls as it takes.
+// Fills `to` from `offset` on, with as many calls as needed.
 ReadAt read_at(int fd, Bytes offset, std::span<std::byte> to);
 
 }  // namespace loaderscope

@@ -19,7 +19,8 @@ struct Loaded {
   std::optional<std::string> missing;
 };
 
-// Of the version whose headers this program was built with: others have other structures.
+// Opens the library of the version whose headers the build used. Other versions have other
+// structures.
 void* library(std::string_view name, int version, std::optional<std::string>& missing) {
   const std::string file = "lib" + std::string(name) + ".so." + std::to_string(version);
   void* handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);

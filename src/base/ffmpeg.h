@@ -1,5 +1,5 @@
-// FFmpeg's libraries, loaded when a video is first met: linked they would bring a hundred others
-// into every call of the program.
+// FFmpeg's libraries, loaded with the first video. Linking them would load a hundred other
+// libraries into every run of the program.
 #pragma once
 
 extern "C" {
@@ -50,7 +50,7 @@ namespace loaderscope {
   USE(sws_scale)                    \
   USE(sws_setColorspaceDetails)
 
-// The functions that are used, by their names.
+// Functions in use, by name.
 struct Ffmpeg {
 #define LOADERSCOPE_MEMBER(name) decltype(&::name) name = nullptr;
   LOADERSCOPE_OF_AVUTIL(LOADERSCOPE_MEMBER)
@@ -60,10 +60,10 @@ struct Ffmpeg {
 #undef LOADERSCOPE_MEMBER
 };
 
-// Only where no_ffmpeg() has nothing to say.
+// Requires that no_ffmpeg() returns nothing.
 const Ffmpeg& ffmpeg();
 
-// What it says of a result below 0.
+// Returns FFmpeg's message for a negative result.
 std::string ffmpeg_error(int result);
 
 struct FreesFfmpeg {
@@ -79,11 +79,11 @@ using OfFfmpeg = std::unique_ptr<T, FreesFfmpeg>;
 struct CodecPlan {
   AVCodecID codec = AV_CODEC_ID_NONE;
   int width = 0, height = 0;
-  int delay = 0;  // packets that it has had before it gives the first frame, at least
+  int delay = 0;  // minimum number of packets before the first frame
   std::span<const std::byte> setup;
-  std::int64_t largest_pixels = 0;  // what is larger is refused before memory is taken
+  std::int64_t largest_pixels = 0;  // larger frames are refused before memory is allocated
 };
-// A decoder of one thread. Throws ValueError, as it continues "PATH: ".
+// Opens a decoder with one thread. Throws ValueError with a text that continues "PATH: ".
 OfFfmpeg<AVCodecContext> open_codec(const CodecPlan& plan);
 
 }  // namespace loaderscope

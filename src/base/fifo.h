@@ -1,5 +1,4 @@
-// A queue that keeps its memory: once it has been as long as it gets, nothing is allocated any
-// more.
+// A queue that keeps its memory. It allocates nothing once it has reached its largest size.
 #pragma once
 
 #include <bit>
@@ -23,7 +22,7 @@ class Fifo {
   T& back() { return (*this)[count_ - 1]; }
 
   T& push_back(T item) { return push_slot() = std::move(item); }
-  // As something else has left it, for whoever sets all of it: large items are copied once.
+  // Adds an item with an old value, to be overwritten completely. Large items are then copied once.
   T& push_slot() {
     if (count_ == ring_.size()) grow();
     ++count_;
@@ -42,7 +41,7 @@ class Fifo {
     first_ = 0;
   }
 
-  std::vector<T> ring_;  // a power of two
+  std::vector<T> ring_;  // size is a power of two
   std::size_t first_ = 0, count_ = 0;
 };
 

@@ -26,7 +26,7 @@ std::string_view non_file_kind(const std::string& path) {
   }
 }
 
-// An iterator over the stream's buffer would throw where a read fails.
+// Avoids an iterator over the stream's buffer, which would throw if a read fails.
 std::string readable_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;

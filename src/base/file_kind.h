@@ -1,5 +1,5 @@
-// What stands at a path that should be a file to be read. A pipe might never begin, a device never
-// end.
+// Kind of the file at a path that should be a regular file. A pipe might never begin, a device
+// never end.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace loaderscope {
 
-// "a folder", "a pipe", "a device" or "a socket"; "" for a regular file and where nothing is.
+// Returns "a folder", "a pipe", "a device" or "a socket"; "" for a regular file or a missing path.
 std::string_view non_file_kind(const std::string& path);
 
-// As much of a file as can be read: of /proc, whose processes may end meanwhile.
+// Returns the readable part of a file. Files of /proc may end early, as their processes may end.
 std::string readable_text(const std::string& path);
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// Whether videos can be read here.
+// Availability of FFmpeg, which reads videos.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace loaderscope {
 
-// Why FFmpeg is not there; nothing: it is. Loads it. From any thread.
+// Loads FFmpeg. Returns the reason if it is missing, otherwise nothing. Any thread may call it.
 std::optional<std::string> no_ffmpeg();
 
 }  // namespace loaderscope

@@ -19,7 +19,7 @@ constexpr std::uint64_t mixed(std::uint64_t state, std::int64_t value) {
   return mixed(state ^ static_cast<std::uint64_t>(value));
 }
 
-// The next of splitmix64.
+// Returns the next value of splitmix64.
 constexpr std::uint64_t next_bits(std::uint64_t& state) {
   const std::uint64_t bits = mixed(state);
   state += 0x9e3779b97f4a7c15u;

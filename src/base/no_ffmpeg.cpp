@@ -1,4 +1,4 @@
-// In place of ffmpeg.cpp where its headers were not there.
+// Replacement for ffmpeg.cpp in builds without the FFmpeg headers.
 #include "base/has_ffmpeg.h"
 #include "built_with.h"
 

@@ -10,7 +10,7 @@ namespace loaderscope {
 
 struct OptionalLibrary {
   std::string_view name;
-  std::string_view packages;  // of Debian, "a and b"
+  std::string_view packages;  // names of Debian packages, "a and b"
   bool is_built;              // the program is linked with it
 };
 

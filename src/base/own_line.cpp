@@ -5,8 +5,8 @@
 
 namespace loaderscope {
 
-// As many blanks as a row has end in the row below where something stands in this one, and at the
-// end of this one where nothing does.
+// The blanks of one full row end in the next row if this row has text, and at the end of this row
+// if it is empty.
 std::string line_start(int descriptor) {
   if (::isatty(descriptor) != 1) return "";
   winsize size{};

@@ -23,7 +23,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // A decimal number without sign and exponent, split at its point.
 struct Decimal {
   std::string_view whole, fraction;  // digits
-  std::string_view rest;             // what follows
+  std::string_view rest;             // text after the number
   bool ok = false;
 
   std::string_view text(std::string_view all) const {

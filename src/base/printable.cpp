@@ -10,8 +10,8 @@ bool starts_upper_control(std::string_view text) {
   return second >= 0x80 && second < 0xa0;
 }
 
-// Marks that turn the direction of the text around them (U+200E, U+200F, U+202A to U+202E, U+2066
-// to U+2069): what is read would not be what stands there.
+// Marks that change the direction of the text around them (U+200E, U+200F, U+202A to U+202E, U+2066
+// to U+2069). The reader would see another text than the bytes contain.
 bool starts_direction_mark(std::string_view text) {
   if (text.size() < 3 || text[0] != '\xe2') return false;
   const auto second = static_cast<unsigned char>(text[1]);

@@ -1,4 +1,4 @@
-// Text of others, as it may be read and shown.
+// Text of other programs in a form that is safe to print.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace loaderscope {
 
-// Control characters, and marks that turn the direction of text, as \xNN: none drives the terminal
-// of who reads it or shows him something else.
+// Replaces control characters and marks that change the direction of text by \xNN, so that the text
+// cannot control the terminal or mislead its reader.
 std::string printable(std::string_view text);
 
-// Without the blanks, tabs and carriage returns around it.
+// Removes the blanks, tabs and carriage returns at both ends.
 std::string_view trimmed(std::string_view text);
 
 }  // namespace loaderscope

@@ -20,8 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Holds the folder until the descriptor is closed: at the latest when this process ends, however it
-// ends. Empty where the folder cannot be held; with LOCK_NB also where somebody else holds it.
+// Locks the folder until the descriptor is closed, at the latest at the end of this process.
+// Returns an empty Fd if the folder cannot be locked, with LOCK_NB also if another process holds
+// it.
 Fd held(const fs::path& folder, int how) {
   Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   return lock >= 0 && ::flock(lock, LOCK_EX | how) == 0 ? std::move(lock) : Fd();
@@ -50,7 +51,8 @@ bool is_needed(const std::string& folder) {
   return false;
 }
 
-// Of runs that were killed: nobody holds them, and no process that they had started needs them.
+// Removes the folders of runs that were killed, if no process holds them and no process that such a
+// run started needs them.
 void remove_stale_folders(const std::string& place, const std::string& prefix) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(place, ignored)) {
@@ -77,7 +79,7 @@ int make_private_folders(const std::string& path) {
 
 PrivateFolder::PrivateFolder(const std::string& place, const std::string& prefix) {
   remove_stale_folders(place, prefix);
-  // Between being made and being held it looks like one left behind, and another run may remove it.
+  // A new folder that is not yet locked looks abandoned, so another run may remove it.
   do {
     path_ = place + "/" + prefix + "XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) {

@@ -1,6 +1,7 @@
-// A temporary folder of this process, removed with everything in it. One whose process was killed
-// is removed by the next that makes one of its name, and so is one that another process still needs
-// (it has it in its environment, or maps a file of it) once that has ended.
+// A temporary folder of this process, removed with its content at the end. It stays if its process
+// is killed, or while another process needs it: it names the folder in its environment, or maps one
+// of its files. The next PrivateFolder with the same prefix removes such a folder once no process
+// needs it.
 #pragma once
 
 #include <string>
@@ -9,12 +10,12 @@
 
 namespace loaderscope {
 
-// Makes a folder and those above it that are missing, for this user only. Returns 0 or errno.
+// Makes a folder and its missing parents, for this user only. Returns 0 or errno.
 int make_private_folders(const std::string& path);
 
 class PrivateFolder {
  public:
-  // Below `place`, as PREFIX and six characters more. Throws RunError.
+  // Makes the folder in `place`, named `prefix` and six more characters. Throws RunError.
   PrivateFolder(const std::string& place, const std::string& prefix);
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;

@@ -6,10 +6,10 @@
 
 namespace loaderscope {
 
-double median_of(std::vector<double> values);  // 0 of none
+double median_of(std::vector<double> values);  // 0 without values
 
-// Of Student's distribution with so many degrees of freedom, at least 1: below which value the
-// share p of it lies, and which share lies below t.
+// Student's distribution with `degrees` degrees of freedom, at least 1: the value below which the
+// share `p` lies, and the share that lies below `t`.
 double student_quantile(double p, std::int64_t degrees);
 double student_probability(double t, std::int64_t degrees);
 

@@ -22,8 +22,8 @@ namespace loaderscope {
 #ifdef LOADERSCOPE_HAS_RSEQ
 namespace {
 
-// What the kernel checks of a sequence before it looks whether the thread is in it: a signature in
-// front of the place where it would go on. No thread ever runs at either address.
+// Signature that the kernel requires in front of the abort address of a sequence, before it checks
+// whether the thread is inside. No thread ever runs at either address.
 struct NeverRun {
   std::uint32_t signature = RSEQ_SIG;
   std::array<std::uint8_t, 28> nothing{};
@@ -45,8 +45,8 @@ auto& current_sequence() {
   return area->rseq_cs;
 }
 
-// One sequence is all that a thread has: whoever finds it cleared begins the next stay for
-// everybody.
+// A thread has only one sequence. A caller that finds it cleared begins the next stay for all
+// callers.
 std::uint64_t by_sequence(std::uint64_t& stay) {
   constexpr auto kOurs = &kSequence;
   auto& current = current_sequence();
@@ -71,7 +71,7 @@ bool is_told_by_kernel() {
 
 }  // namespace
 
-// The size is 0 where the kernel refused, or where the user switched it off (glibc.pthread.rseq).
+// The size is 0 if the kernel refused, or if the user switched it off (glibc.pthread.rseq).
 bool RescheduleDetector::known() {
   static const bool known = __rseq_size != 0 && is_told_by_kernel();
   return known;

@@ -1,5 +1,4 @@
-// Whether the calling thread has kept its core: what the scheduler would have to be asked for by a
-// system call is then known without one.
+// Detects without a system call whether the calling thread has kept its core.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +7,11 @@ namespace loaderscope {
 
 class RescheduleDetector {
  public:
-  // False where the kernel or the C library does not tell.
+  // Returns false if the kernel or the C library does not support it.
   static bool known();
 
-  // Of the calling thread: as long as it keeps its core, to neither wait nor make room for another
-  // thread, the number is the same. Where that is not known it is another one each time.
+  // Returns a number that stays the same while the calling thread keeps its core, without waiting
+  // or making room for another thread. If that is unknown, each call returns a new number.
   static std::uint64_t number();
 };
 

@@ -1,5 +1,4 @@
-// Sums and products of what is not negative, which stay at the largest number where they would pass
-// it.
+// Sums and products of non-negative numbers, limited to the largest number.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ std::string without_password(std::string_view server, bool is_cut) {
   const auto at = server.rfind('@');
   if (at != server.npos) return std::string(kHidden) + std::string(server.substr(at));
   const auto colon = server.rfind(':');
-  // A port, or what was cut off within "user:password@host".
+  // Text after the colon: a port, or the part that was cut off within "user:password@host".
   const bool is_half = is_cut && colon != server.npos && !server.ends_with(']') &&
                        server.find_first_not_of("0123456789", colon + 1) != server.npos;
   return std::string(is_half ? kHidden : server);

@@ -1,4 +1,4 @@
-// What no message, file, log or trace may show.
+// Secrets, which no message, file, log or timeline may show.
 #pragma once
 
 #include <iosfwd>
@@ -8,7 +8,7 @@
 
 namespace loaderscope {
 
-// Nothing here prints it or turns it into text by itself; memory that held it is wiped.
+// Text that is never printed or converted implicitly. Its memory is wiped at the end.
 class Secret {
  public:
   Secret() = default;
@@ -25,7 +25,7 @@ class Secret {
   }
 
   bool empty() const { return text_.empty(); }
-  // For who hands it to a server or computes with it, and for nobody else.
+  // Returns the text, only to send it to a server or to compute with it.
   const std::string& exposed() const { return text_; }
 
  private:
@@ -34,8 +34,7 @@ class Secret {
 
 std::ostream& operator<<(std::ostream&, const Secret&) = delete;
 
-// A text that may hold URLs: their passwords, and the signatures and keys of their queries, as
-// "***".
+// Replaces passwords of URLs in the text, and signatures and keys of their queries, by "***".
 std::string without_secrets(std::string_view text);
 bool holds_secret(std::string_view text);
 

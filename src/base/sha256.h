@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4) and the code of a message by it (HMAC, RFC 2104). OpenSSL is optional, and
-// the portable program has none.
+// SHA-256 (FIPS 180-4) and the message code based on it (HMAC, RFC 2104). OpenSSL is optional, and
+// the portable program lacks it.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace loaderscope {
 
-// 32 bytes, not printable.
+// Returns 32 bytes, not printable.
 std::string sha256(std::string_view bytes);
 std::string hmac_sha256(const Secret& key, std::string_view message);
 
 std::string hex_of(std::string_view bytes);
 
-// Takes the same time wherever they differ, so that a stranger cannot guess a code byte by byte.
+// Takes the same time for every difference, so that a stranger cannot guess a code byte by byte.
 bool are_same_code(std::string_view one, std::string_view other);
 
-// Bytes that no other process can guess. Throws RunError if the kernel has none.
+// Returns bytes that no other process can guess. Throws RunError if the kernel has none.
 std::string random_bytes(std::size_t count);
 
 }  // namespace loaderscope

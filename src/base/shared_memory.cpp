@@ -16,7 +16,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kAtLeast = std::size_t{1} << 20;  // pages that nobody touches cost nothing
+constexpr std::size_t kAtLeast = std::size_t{1} << 20;  // untouched pages cost nothing
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 

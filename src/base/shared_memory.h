@@ -1,6 +1,6 @@
-// Memory that a process shares with those that are forked from it afterwards, at the same address
-// in all of them, so that pointers into it mean the same everywhere. It has no name and keeps no
-// file descriptor open: it is gone with the last process that has it, however that ends.
+// Memory that a process shares with processes forked later. It has the same address in all of them,
+// so pointers into it are valid everywhere. It has no name and no open file descriptor. It
+// disappears with the last process that has it, however that process ends.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace loaderscope {
 class SharedMemory : public std::pmr::memory_resource {
  public:
   SharedMemory() = default;
-  ~SharedMemory() override;  // what is in it is not destroyed
+  ~SharedMemory() override;  // does not destroy the objects in it
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  // Before the first fork: what would be allocated later only one process would see.
+  // Ends allocation. Call it before the first fork, as only one process would see later memory.
   void close() { closed_ = true; }
 
  private:
@@ -26,15 +26,16 @@ class SharedMemory : public std::pmr::memory_resource {
   };
 
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void*, std::size_t, std::size_t) override {}  // with all the rest
+  // The destructor frees all memory.
+  void do_deallocate(void*, std::size_t, std::size_t) override {}
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     return this == &other;
   }
   void map(std::size_t bytes);
-  bool try_to_map(std::size_t length);  // false: errno says why
+  bool try_to_map(std::size_t length);  // sets errno if it returns false
 
   std::vector<Mapping> mappings_;
-  std::size_t used_ = 0;  // of the last one
+  std::size_t used_ = 0;  // bytes used of the last mapping
   bool closed_ = false;
 };
 

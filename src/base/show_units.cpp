@@ -11,7 +11,7 @@
 namespace loaderscope {
 namespace {
 
-// At most `digits` significant digits and at least those before the point.
+// Formats at most `digits` significant digits, and at least the digits before the point.
 std::string significant(double value, int digits) {
   int before_point = value < 1 ? 1 : static_cast<int>(std::floor(std::log10(value))) + 1;
   std::array<char, 64> buffer;
@@ -36,7 +36,7 @@ struct ShownUnit {
 std::string show(double value, std::span<const ShownUnit> units, int digits) {
   const ShownUnit* unit = &units.front();
   for (const ShownUnit& next : units) {
-    // What would round up to a whole larger unit is shown in that one.
+    // A value that would round up to one larger unit uses that unit.
     if (value >= next.factor * (1 - 0.5 * std::pow(10, -digits))) unit = &next;
   }
   const bool is_smallest = unit == &units.front();  // has no decimals

@@ -1,4 +1,4 @@
-// Sleeping and burning, as exactly as the kernel allows.
+// Sleeping and using CPU time, as exactly as the kernel allows.
 #pragma once
 
 #include <atomic>
@@ -7,14 +7,14 @@
 
 namespace loaderscope {
 
-// Asks the kernel not to round this thread's sleeps up. Once per thread.
+// Asks the kernel not to round up the sleeps of this thread. Call it once per thread.
 void use_exact_sleeps();
 
-// Sleeps until `at`. With `stop`: looks at it every 50 ms and returns false as soon as it is not 0.
+// Sleeps until `at`. With `stop`, polls it every 50 ms and returns false as soon as it is not 0.
 bool sleep_until(Nanos at, const std::atomic<int>* stop = nullptr);
 
-// Declared sleeps of one thread: what one sleep overshoots is taken from the next, so that a
-// thousand sleeps of 1 ms take one second. A long one ends early once `stop` is not 0.
+// Declared sleeps of one thread. Excess time of one sleep is subtracted from the next, so that a
+// thousand sleeps of 1 ms take one second. A long sleep ends early once `stop` is not 0.
 class Sleeper {
  public:
   explicit Sleeper(const std::atomic<int>& stop) : stop_(stop) {}
@@ -23,7 +23,7 @@ class Sleeper {
 
  private:
   const std::atomic<int>& stop_;
-  Nanos owed_ = 0;  // time slept too long so far
+  Nanos owed_ = 0;  // excess time slept so far
 };
 
 // Keeps a core busy until this thread has used `duration` of CPU time, or until `stop` is not 0.

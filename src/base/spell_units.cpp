@@ -1,4 +1,4 @@
-// Values with units, spelled exactly: what is read back is the same.
+// Exact text of values with units, which is parsed back to the same value.
 #include <array>
 #include <charconv>
 #include <span>

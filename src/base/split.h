@@ -6,7 +6,7 @@
 
 namespace loaderscope {
 
-// At least one part; parts may be empty.
+// Returns at least one part; parts may be empty.
 inline std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (;;) {

@@ -5,7 +5,7 @@
 
 namespace loaderscope {
 
-// False, and null: the library has none of that name.
+// Returns false and sets null if the library lacks the name.
 template <class Pointer>
 bool find_symbol(Pointer& function, void* library, const char* name) {
   function = reinterpret_cast<Pointer>(::dlsym(library, name));

@@ -10,7 +10,7 @@
 namespace loaderscope {
 namespace {
 
-// Of "rchar: 123\n..."
+// Returns the number after `name` in "rchar: 123\n..."
 std::optional<std::int64_t> number_behind(std::string_view text, std::string_view name) {
   const auto found = text.find(name);
   if (found == text.npos) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<ThreadIo::Reads> ThreadIo::since_last() {
   const auto bytes = number_behind(all, "rchar: "), calls = number_behind(all, "syscr: ");
   if (!bytes || !calls) return std::nullopt;
   const std::optional<Reads> last = last_;
-  last_ = Reads{*calls + 1, *bytes + got};  // this call is counted, too, behind what it reads
+  last_ = Reads{*calls + 1, *bytes + got};  // this call is counted too, after its own read
   if (!last) return std::nullopt;
   return Reads{*calls - last->calls, *bytes - last->bytes};
 }

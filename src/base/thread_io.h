@@ -1,5 +1,5 @@
-// What the calling thread has had the kernel read, whoever asked for it: a library that reads files
-// by itself does not say.
+// Reads of the calling thread, as the kernel counts them. They include reads by libraries, which do
+// not report them.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@ namespace loaderscope {
 
 class ThreadIo {
  public:
-  ThreadIo();  // of the thread that calls it, as all else here
+  ThreadIo();  // belongs to the calling thread, which alone may use it
   bool is_known() { return since_last() || since_last(); }
 
   struct Reads {
     std::int64_t calls = 0;
-    Bytes bytes = 0;  // mapped files not counted
+    Bytes bytes = 0;  // bytes, mapped files excluded
   };
-  // Since the last call; nothing where this kernel does not count, or there was none yet.
+  // Returns the reads since the last call. Empty on the first call, and if the kernel does not
+  // count.
   std::optional<Reads> since_last();
 
  private:

@@ -1,4 +1,4 @@
-// What one thread has used so far: time, CPU time, and time in the run queue.
+// Time, CPU time and run-queue delay of one thread.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace loaderscope {
 
-// Now, on the clock that all processes and languages share.
+// Returns the time of the clock that all processes and languages share.
 Nanos monotonic_now();
-// CPU time of the calling thread.
+// Returns the CPU time of the calling thread.
 Nanos thread_cpu_now();
 
-// Reads the CPU time of the thread that made it. A reading costs a system call, which is saved
-// while the thread has kept its core since the last one. No system call follows the time that is
-// given: a thread mostly loses its core at the end of one.
+// Reads the CPU time of the thread that made it. A reading needs a system call, unless the thread
+// has kept its core since the last one. No system call follows the reading of the time, as a thread
+// loses its core mostly at the end of a system call.
 class CpuMeter {
  public:
   struct Reading {
@@ -33,7 +33,7 @@ class CpuMeter {
  private:
   Reading read_uncached();
 
-  static constexpr Nanos kTrusted = kMillisecond;  // what a hypervisor stole is not CPU time
+  static constexpr Nanos kTrusted = kMillisecond;  // CPU time excludes time stolen by a hypervisor
   static constexpr Nanos kRightAfter = 5 * kMicrosecond;
   static constexpr Nanos kLongAgo = -kSecond;
 
@@ -41,7 +41,7 @@ class CpuMeter {
   std::uint64_t stay_ = 0;
 };
 
-// Reads the run-queue delay of the thread that made it. Not known on kernels without schedstat.
+// Reads the run-queue delay of the thread that made it. Unknown on kernels without schedstat.
 class RunQueueMeter {
  public:
   RunQueueMeter();
@@ -50,12 +50,13 @@ class RunQueueMeter {
   RunQueueMeter& operator=(const RunQueueMeter&) = delete;
 
   bool known() const { return descriptor_ >= 0; }
-  int why_not() const { return error_; }  // errno; 0: it is known
-  // The delay since the last call, 0 when not known. From the thread that made the meter.
+  int why_not() const { return error_; }  // errno; 0 if the delay is known
+  // Returns the delay since the last call; 0 if unknown. Only the thread that made the meter may
+  // call it.
   Nanos read();
-  // Likewise: none, and no system call, for a thread that kept its core.
+  // Returns the same; 0, without a system call, for a thread that kept its core.
   Nanos read_if_it_left();
-  // Likewise; what it is more than `most` was at another time.
+  // Returns the same, at most `most`. The excess belongs to another time and is dropped.
   Nanos read_at_most(Nanos most);
 
  private:

@@ -1,4 +1,4 @@
-// Threads that share one job, while the calling thread shows how far they are.
+// Threads that share one job, while the calling thread shows their progress.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ class ThreadTeam {
   // `stop_signal` may be null.
   explicit ThreadTeam(const std::atomic<int>* stop_signal) : stop_signal_(stop_signal) {}
 
-  // Members ask this between two pieces of work.
+  // Members call this between two pieces of work, and end if it returns true.
   bool stopping() const {
     return failed_.load(std::memory_order_relaxed) || (stop_signal_ && stop_signal_->load() != 0);
   }
@@ -22,7 +22,7 @@ class ThreadTeam {
   // the end. The first exception of a member stops all and is thrown here.
   void run(int threads, const std::function<void()>& work, const std::function<void()>& show);
 
-  // What else the calling thread may do while the members work.
+  // Runs `lead` in the calling thread while the members run `work`.
   void run_beside(int threads, const std::function<void()>& work,
                   const std::function<void()>& lead);
 
@@ -32,7 +32,7 @@ class ThreadTeam {
   const std::atomic<int>* stop_signal_;
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
-  std::exception_ptr failure_;  // the first
+  std::exception_ptr failure_;  // first exception
 };
 
 }  // namespace loaderscope

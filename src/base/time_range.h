@@ -1,4 +1,4 @@
-// A range of time, and what two of them have in common.
+// A time range, and the intersection of two.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// A frame of a video as it is stored: the packets from the key frame before it on, in the order in
-// which they are decoded. A header, what the codec is set up with, then packets, each behind its
-// own header; all in the order of bytes of this machine, for it never leaves the program.
+// A stored frame of a video: the packets from the previous key frame on, in decoding order. The
+// layout is a header, the setup of the codec, and the packets, each after its own header. All
+// values have the byte order of this machine, as the data never leaves the program.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@ inline constexpr std::array<char, 8> kVideoFrameMagic = {'L', 'S', 'V', 'I', 'D'
 
 struct VideoFrameHeader {
   std::array<char, 8> magic = kVideoFrameMagic;
-  std::int64_t video = 0;         // whose packets these are; no other's has the number
-  std::int64_t first_packet = 0;  // the number that the first one has in it
-  std::int64_t time = 0;          // of the frame: the `pts` of its packet
+  std::int64_t video = 0;         // number of the video of these packets, unique
+  std::int64_t first_packet = 0;  // number of the first packet in its video
+  std::int64_t time = 0;          // `pts` of the frame's packet
   std::uint32_t codec = 0;        // AVCodecID
   std::uint32_t width = 0, height = 0;
-  std::uint32_t delay = 0;  // packets that the codec has had before it gives the first frame
+  std::uint32_t delay = 0;  // packets before the first frame of the codec
   std::uint32_t setup_bytes = 0;
   std::uint32_t packets = 0;
 };

@@ -215,7 +215,7 @@ Cause cause_of(Stage stage) {
       return Cause::prefetch;
     case Stage::compute:
     case Stage::gpu_augment:
-      return Cause::other;  // no stall; nobody asks
+      return Cause::other;  // no stall; unused
   }
   return Cause::other;
 }

@@ -55,7 +55,7 @@ void add_beside_account(Analysis& analysis, const FittedModel& model, const Pred
   analysis.depth = model::ready_depth(model, base, at_means);
 }
 
-// What each cause holds back is seen best by leaving it out, where the model gives back the run.
+// Judges the causes again by knock-outs in the model, which show best what each cause costs.
 void judge_again(Analysis& analysis, const RunRecord& record, const PredictWithout& predict,
                  const Prediction& base, const std::atomic<int>* stop_signal) {
   const double error = std::abs(analysis.fit->rate_error);
@@ -76,8 +76,8 @@ void note_extrapolations(Analysis& analysis, const std::vector<Finding>& finding
     analysis.fit_notes.push_back(std::move(note));
 }
 
-// What mending each finding gives back; nothing where the model does not give the run back. Throws
-// RunError or UsageError where there is none.
+// Returns the findings with their gains. Returns nothing if the model does not reproduce the run.
+// Throws RunError or UsageError if no model can be made.
 std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& record,
                                           const std::atomic<int>* stop_signal) {
   const FittedModel model(record, stop_signal);
@@ -100,8 +100,8 @@ std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& r
   return findings;
 }
 
-// Of a job that goes as fast as one of its hosts: the same of that one, as far as the others can
-// follow it.
+// Does the same for a job that is as fast as one of its hosts. It uses that host, limited by the
+// speed of the other hosts.
 std::optional<std::vector<Finding>> weigh_slowest(Analysis& analysis, const RunRecord& record,
                                                   const SlowestHost& slowest,
                                                   const std::atomic<int>* stop_signal) {
@@ -132,7 +132,7 @@ std::optional<std::vector<Finding>> weigh_slowest(Analysis& analysis, const RunR
 std::optional<std::vector<Finding>> try_to_weigh(Analysis& analysis, const RunRecord& record,
                                                  const std::optional<SlowestHost>& slowest,
                                                  const std::atomic<int>* stop_signal) {
-  // Of a trace nothing is known that a model could run again.
+  // A trace does not contain what the model needs to run it again.
   if (analysis.verdict.withheld_reason || is_trace_engine(record.engine)) return std::nullopt;
   try {
     return slowest ? weigh_slowest(analysis, record, *slowest, stop_signal)
@@ -145,7 +145,7 @@ std::optional<std::vector<Finding>> try_to_weigh(Analysis& analysis, const RunRe
   return std::nullopt;
 }
 
-// What is waited for, where nothing says how much mending it gives back.
+// Returns findings about waits without gains, if no prediction exists.
 std::vector<Finding> directions(const RunRecord& record, const Analysis& analysis,
                                 const std::optional<SlowestHost>& slowest) {
   if (!slowest) {
@@ -162,7 +162,7 @@ std::vector<Finding> directions(const RunRecord& record, const Analysis& analysi
 
 void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past,
                   const std::atomic<int>* stop_signal) {
-  // How far off predictions of real runs were says nothing of a simulation.
+  // The errors of predictions of real runs do not apply to a simulation.
   if (!is_model_engine(record.engine)) analysis.past = past;
   analysis.findings = find_wrong_data(record, analysis);
   const std::optional<SlowestHost> slowest = slowest_host(record, analysis);
@@ -170,7 +170,7 @@ void add_findings(Analysis& analysis, const RunRecord& record, const PastPredict
       try_to_weigh(analysis, record, slowest, stop_signal);
   if (!findings) findings = directions(record, analysis, slowest);
   if (is_trace_engine(record.engine)) {
-    // Of what program it was no command can be made.
+    // A trace does not name its program, so no command can be made.
     for (Finding& finding : *findings) finding.changes = finding.to_run = {};
   }
   std::move(findings->begin(), findings->end(), std::back_inserter(analysis.findings));

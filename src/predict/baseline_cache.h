@@ -1,4 +1,5 @@
-// The run itself in the model, over one window after another: changes of the same window share one.
+// Results of the unchanged run in the model, one per window. Changes with the same window share
+// one.
 #pragma once
 
 #include <array>
@@ -14,8 +15,8 @@ namespace loaderscope::model {
 
 class BaselineCache {
  public:
-  // The result over the window of `config`, of `run` where it is not known yet. Of several threads
-  // that want the same at once one runs it. Throws what that run threw.
+  // Returns the result over the window of `config`, and calls `run` if it is unknown. If several
+  // threads want the same window, one of them runs it. Throws what that run threw.
   Prediction over(const RunConfig& config, const std::function<Prediction()>& run);
 
  private:

@@ -11,7 +11,7 @@
 namespace loaderscope::model {
 namespace {
 
-constexpr double kNoticeableWaits = 0.1;  // of the samples' time
+constexpr double kNoticeableWaits = 0.1;  // share of the samples' time
 constexpr std::int64_t kFarMore = 4;      // times the workers
 
 }  // namespace
@@ -86,8 +86,8 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
   }
 }
 
-// What a program's thread launched beside two workers in 28 ms took 34 beside nine, on an H200;
-// another one's rate with six was 7 % more than was said.
+// Launches of a program's thread took 28 ms with two workers and 34 ms with nine, on an H200. The
+// rate of another program with six workers was 7 % above the prediction.
 void note_launching(const FittedCosts& costs, const Prediction& base, Prediction& prediction) {
   constexpr double kMoreOfTheTime = 0.05, kMayBeOff = 0.25;
   const auto launches = [](const Prediction& p) {

@@ -1,4 +1,4 @@
-// Where a prediction goes beyond what was measured.
+// Limits of a prediction that goes beyond the measurements.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@
 
 namespace loaderscope::model {
 
-// Of a stream that is divided by its shards a worker without one ends at once, and its tasks go to
-// the others. 0 shards: not known.
+// Limits the workers to the shards of a stream. A worker without a shard ends at once, and its
+// tasks go to the others. 0 shards: unknown.
 void give_shards_to_workers(RunConfig& config, std::int64_t shards,
                             std::vector<std::string>& notes);
 
-// Notes what `base` did not measure and `prediction.config` needs. `of_user_code`: nobody knows
-// what its workers share.
+// Notes what `prediction.config` needs and `base` did not measure. `of_user_code`: it is unknown
+// what the workers share.
 void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,
                         Prediction& prediction);
 
-// Of batches of another size nobody measured how long a step computes: it is taken to be as long,
-// where `changes` do not say it.
+// Notes that the compute time per step is assumed to stay for another batch size, if `changes` do
+// not set it.
 void note_same_compute(const RunConfig& base, const RunConfig& config, const FittedCosts& costs,
                        const Changes& changes, std::vector<std::string>& notes);
 
-// Of a program on a GPU: with more workers the rate may depend on how fast its own thread launches
-// kernels, which nobody measured beside so many.
+// Notes, for a program on a GPU, that with more workers the rate may depend on the speed of its
+// launches. These were measured with fewer workers only.
 void note_launching(const FittedCosts& costs, const Prediction& base, Prediction& prediction);
 
-// Of training on the cores: where `prediction` makes its compute much slower than `base`, or has
-// other workers share the cores with a compute that was already slowed by them, how much that is
-// was not measured.
+// Notes, for training on the cores, that a slow-down was not measured. It applies if the compute of
+// `prediction` is much slower than that of `base`, or if another number of workers shares the cores
+// with a compute that they already slowed down.
 void note_shared_cores(const FittedCosts& costs, const Prediction& base, Prediction& prediction);
 
 }  // namespace loaderscope::model

@@ -1,4 +1,4 @@
-// What the rows see, weighed by what the model says that mending it gives back.
+// Candidates of the table of findings, weighted by the gain that the model predicts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,18 +12,18 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kContradicts = 0.05;  // of the window: what lies past a limit that was claimed
-// Of the window: what gives back about as much keeps the order of the table, settings first.
+constexpr double kContradicts = 0.05;  // share of the window beyond a claimed limit
+// Share of the window. Findings with similar gains keep the order of the table, settings first.
 constexpr double kAlike = kAboutAsMuch;
 
-// Of a limit that the candidate claims: whether the model says that a change gets past it.
+// Returns true if the model predicts that a change exceeds the limit that the candidate claims.
 bool is_contradicted(const Candidate& candidate, const Predictor& predict) {
   if (candidate.limits.empty()) return false;
   const std::optional<Prediction> changed = predicted(predict, candidate.limits);
   return changed && regained_share(*changed) >= kContradicts;
 }
 
-// Of the busy share, that a setting may cost: what is to save time must not.
+// Returns the busy share that a setting may cost. A setting that saves time must cost none.
 double may_lose(const FindingRow& row) {
   return row.gives_back == Benefit::resources ? kAboutAsMuch : kVisible;
 }
@@ -51,7 +51,7 @@ std::string words_of_best(const Analysis& measured, const FixCandidate& option) 
                      format_rate(best.rate_after));
 }
 
-// Where work is brought along that was never measured, a direction is all that can be said.
+// If the change brings work that was never measured, only a direction can be given.
 Finding finding_of(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
                    const FixCandidate& option) {
   const Analysis& measured = facts.analysis;
@@ -80,7 +80,7 @@ Finding finding_of(const FindingInput& facts, const FindingRow& row, const Candi
 
 struct Weighed {
   Finding finding;
-  double gain;  // of the window
+  double gain;  // share of the window
 };
 
 std::vector<Finding> by_gain(std::vector<Weighed> weighed) {

@@ -22,14 +22,14 @@ constexpr std::array<Stage, 7> kBatchStages = {
     Stage::launch,  Stage::startup,   Stage::startup_parent};
 constexpr std::array<Stage, 2> kDeviceStages = {Stage::h2d, Stage::compute};
 
-constexpr double kSameQueue = 0.01;  // of the CPU time and the waiting for it
+constexpr double kSameQueue = 0.01;  // share of CPU time plus run-queue delay
 constexpr double kMaxQueued = 0.95;
 constexpr int kHalvings = 6;
 constexpr double kMinOthers = 0.05;  // threads: fewer are not worth a word
-constexpr double kMinAlone = 0.1;    // of the measured time of a compute
+constexpr double kMinAlone = 0.1;    // share of the measured time of a compute
 
-// Of what threads wanted of the cores, the part that they waited for. Copies are left out: whether
-// they need a core is not measured.
+// Returns the run-queue delay as a share of it and the CPU time of all threads. Copies are left
+// out, as their need of a core is not measured.
 double queued_share(const RunRecord& record) {
   double cpu = 0, queued = 0;
   for (const RankRecord& rank : record.ranks) {
@@ -42,14 +42,14 @@ double queued_share(const RunRecord& record) {
   return cpu + queued > 0 ? queued / (cpu + queued) : 0;
 }
 
-// Of all ranks; ns.
+// Returns the mean over all ranks in ns.
 double mean_compute(const RunRecord& record) {
   StageStats all;
   for (const RankRecord& rank : record.ranks) all.merge(rank.stages[Stage::compute]);
   return all.count > 0 ? static_cast<double>(all.wall) / static_cast<double>(all.count) : 0;
 }
 
-// Who else can have taken the cores, by the CPU time that was counted beside the loader's.
+// Other threads that may have taken the cores, by the CPU time counted outside the loader.
 struct Others {
   double most = 0;  // threads, that wait for a core as large a part of their time as ours
   bool are_own = false;
@@ -61,7 +61,7 @@ std::optional<Others> others_of(const RunRecord& record, double queued, bool tra
   Nanos window = 0;
   for (const RankRecord& rank : record.ranks) window = std::max(window, rank.window());
   if (!others || window <= 0) return std::nullopt;
-  // Threads of the program's own beside its loader, where they are not those that train.
+  // Counts the program's own threads outside its loader, unless they train.
   const double all = value_of(record.metrics, metric::process_cpu_s).value_or(0);
   const double loader = seconds(cpu_of_stages(record)) + cpu_of_libraries(record).value_or(0);
   const double own = trains_here ? 0 : std::max(0.0, all - loader);
@@ -80,7 +80,7 @@ FittedCosts::Sample sample_of(const SampleRow& row, const PerStage<LibraryTime>&
   return sample;
 }
 
-// What a program does between two epochs is in the compute of the step before, and in no other.
+// The compute of the last step of an epoch includes the program's work between two epochs.
 void split_compute(const RankRecord& record, FittedCosts::Rank& rank) {
   StageStats last, others;
   std::optional<Nanos> before;
@@ -99,8 +99,8 @@ void split_compute(const RankRecord& record, FittedCosts::Rank& rank) {
   rank.last_compute = MeasuredTimes(last);
 }
 
-// In batches of one size an epoch ends with a short one. Those of a stream end as its workers do,
-// and those of many sizes have no last one.
+// Moves short batches to the end, as an epoch of equal batches ends with a short one. Streams end
+// when their workers do, and batches of many sizes have no last one.
 void put_short_rows_last(std::vector<SampleRow>& rows, const RunConfig& config,
                          FittedCosts::Rank& rank) {
   const std::int64_t size = rank.samples_per_row;
@@ -121,7 +121,7 @@ StageStats launches_of_all_steps(const RankRecord& record) {
   return launches;
 }
 
-// A program has its batch in hand and dispatches a later one before it computes.
+// Such a program has received its batch, and dispatches a later one before it computes.
 StageStats launches_with_dispatch(const RankRecord& record) {
   StageStats launches;
   record.rows.for_each(
@@ -164,7 +164,7 @@ JobHosts hosts_of(const RunRecord& record) {
   return hosts;
 }
 
-// As the account of a step books it.
+// Returns the busy workers as the account of a step books them.
 FittedCosts::BusyWorkers busy_workers_of(const RunRecord& record) {
   StageStats receives;
   PerStage<Nanos> cpu{};
@@ -214,8 +214,8 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   return costs;
 }
 
-// What was measured with workers beside it holds their share of the cores: of its time alone the
-// model makes again what was measured.
+// Finds the compute time without workers. Times that were measured with workers include their use
+// of the cores, which the model adds again.
 void fit_compute(FittedCosts& costs, const RunRecord& record,
                  const std::function<RunRecord(const FittedCosts&)>& run) {
   const double seen = computing_threads(record);

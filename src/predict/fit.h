@@ -1,4 +1,4 @@
-// From a record to what its stages took.
+// Fit of the stage times of a record.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace loaderscope::model {
 
-// Without samples when the run declared what they cost. Throws RunError for a run on real data
-// without sample rows.
+// Returns costs without samples if the run declared their costs. Throws RunError for a run on real
+// data without sample rows.
 FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes);
 
-// Where a program trains without a GPU, sets how many threads its compute keeps on the cores, and
-// what it takes without the loader beside it. `run` runs the base case in the model.
+// Sets, for a program that trains without a GPU, the number of threads that its compute keeps on
+// the cores, and its time without the loader. `run` runs the base case in the model.
 void fit_compute(FittedCosts& costs, const RunRecord& record,
                  const std::function<RunRecord(const FittedCosts&)>& run);
 
-// Sets the load of other processes, so that the threads of the model wait for a core as large a
-// part of their time as those of the run did, as far as others are known to have taken the cores.
+// Sets the load of other processes. With it, the threads of the model wait for a core for the same
+// share of their time as in the run. The load is limited by what others are known to have taken.
 void fit_other_threads(FittedCosts& costs, const RunRecord& record,
                        const std::function<RunRecord(const FittedCosts&)>& run,
                        std::vector<std::string>& notes);

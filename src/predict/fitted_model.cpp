@@ -29,7 +29,7 @@ RunError interrupted_prediction() {
       "the prediction was interrupted; a saved result gives it with 'loaderscope report'");
 }
 
-// Of the models that run at once: as many as there are cores, as that of a large job takes
+// A place for one model. At most one model per core runs at once, as the model of a large job takes
 // gigabytes.
 class Place {
  public:
@@ -77,7 +77,7 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
   if (!is_model_engine(record.engine)) fit_by_runs(*costs, record);
 }
 
-// What only shows when the model is run beside the record.
+// Fits the costs that need runs of the model, compared with the record.
 void FittedModel::fit_by_runs(FittedCosts& costs, const RunRecord& record) {
   RunConfig base = base_config();
   model::refuse_large_steps(base);

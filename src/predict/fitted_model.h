@@ -1,4 +1,4 @@
-// What would be if: a recorded run, or declared costs, run again in the model with other settings.
+// What-if model: a recorded run, or declared costs, run again in the model with other settings.
 #pragma once
 
 #include <atomic>
@@ -19,80 +19,81 @@ namespace model {
 class BaselineCache;
 }
 
-// A storage that all hosts of a job share, in the place of the one that was measured.
+// The storage that all hosts of a job share, in place of the measured one.
 struct SharedStorage {
   double bandwidth = 0;  // bytes per second
-  Nanos latency = 0;     // to the first byte of a read
+  Nanos latency = 0;     // time to the first byte of a read
 };
 
 struct LoaderAlone {
   RunRecord record;
-  // Bytes per second of the storage that all hosts of the job share; 0: each is answered as fast.
+  // Rate in bytes per second of the storage that all hosts of the job share; 0 if no reader slows
+  // another.
   double storage_rate = 0;
-  std::optional<double> request_bytes;  // that a sample takes of it; nothing: what is stored of it
+  std::optional<double> request_bytes;  // per sample; empty: its stored size
 };
 
-// Samples that a prediction runs in the model. Every command predicts with as many, so that all say
-// the same of one change.
+// Samples per prediction in the model. All commands use this number, so that they all predict the
+// same for a change.
 inline constexpr std::int64_t kSamplesOfPrediction = 20'000;
 
-// The model of a run. What the run declared is taken from its configuration, what it measured from
-// its rows.
+// The model of a run. Declared values come from its configuration, measured values from its rows.
 class FittedModel {
  public:
-  // Throws RunError for a record that says too little, and, like predict(), when `stop_signal` is
-  // no longer 0.
+  // Throws RunError if the record contains too little. Also throws, like predict(), when
+  // `stop_signal` is no longer 0.
   explicit FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal = nullptr);
-  // Everything declared, nothing measured: the settings given by flags and scenario.
+  // Uses declared costs only: the settings of flags and scenario.
   FittedModel(const RunConfig& given, const MachineLimits& limits);
 
-  // What the changes set of the storage, beside what it is in the run.
+  // Returns the storage values that the changes set, with the values of the run.
   std::vector<StorageValue> storage_values(const Changes& changes) const;
 
-  // The run again, over its own steps: how well the model gives it back.
+  // Predicts the run itself over its own steps, to check the model.
   Prediction fitted(std::int64_t most_samples = kSamplesOfPrediction) const;
 
-  // At most about `most_samples` of all ranks are run, but at least 60 steps, or 20 where 60 would
-  // be many more samples; the run itself over the same epochs and steps beside it. Throws
-  // UsageError for changes that contradict each other or of which the record says nothing. May be
+  // Runs at most about `most_samples` of all ranks, but at least 60 steps, or 20 if 60 would be
+  // many more samples. The unchanged run is predicted over the same epochs and steps. Throws
+  // UsageError if the changes contradict each other, or if the record does not cover them. May be
   // called by several threads at once.
   Prediction predict(const Changes& changes, std::int64_t most_samples = kSamplesOfPrediction,
                      const Knockouts& knockouts = {}) const;
 
-  // The same where other processes load the machine as they did in `measured`, a run of the
-  // changes: so that what a prediction is off by is not their load.
+  // Predicts under the load that other processes caused in `measured`, a run of the changes. Their
+  // load is then no part of the error.
   Prediction predict_under_load_of(const RunRecord& measured, const Changes& changes) const;
 
-  // The same were these ranks like the others: with the costs of the first of them, and without
-  // what is injected on theirs.
+  // Predicts the run if these ranks were like the others: with the costs of the first other rank,
+  // and without their injections.
   Prediction predict_like_others(const std::vector<std::size_t>& ranks,
                                  std::int64_t most_samples = 1'000'000) const;
 
-  // The same with every declared and every measured cost at its mean.
+  // Predicts with every declared and measured cost at its mean.
   Prediction predict_at_means(std::int64_t most_samples = kSamplesOfPrediction) const;
 
-  // So many steps of each rank, however many the run had, behind a warm-up that fills the window.
+  // Predicts `steps` steps of each rank, for any length of the run, after a warm-up that fills the
+  // prefetch depth.
   Prediction predict_steps(const Changes& changes, std::int64_t steps,
                            const Knockouts& knockouts = {}) const;
 
-  // The same of a job over many machines; without a storage reads take what they took. Where an
-  // epoch has no more than `steps`, or than `longest_epoch`, whole epochs are run. Of a longer one
-  // the job's data has no end (`data.samples` of the prediction is 0): what its beginning takes is
-  // in none of the steps.
+  // Predicts a job on many machines. Without `storage`, reads keep their times. Whole epochs are
+  // run if an epoch has at most `steps` or `longest_epoch` steps. Otherwise the job's data has no
+  // end (`data.samples` of the prediction is 0), and no step includes the start of an epoch.
   Prediction predict_job(const JobHosts& hosts, const std::optional<SharedStorage>& storage,
                          const Changes& changes, std::int64_t steps,
                          std::int64_t longest_epoch) const;
 
-  // The loader of the ranks that were measured in such a job, by itself: with a GPU that takes no
-  // time, so that workers never rest, on a host of its own, where no reader waits for another.
+  // Runs the loader of the measured ranks in such a job without other limits. Its GPU takes no
+  // time, so that workers never rest. It has its own host, and no reader waits for another.
   LoaderAlone loader_alone(const std::optional<SharedStorage>& storage, const Changes& changes,
                            std::int64_t steps) const;
 
-  // The settings for running the changes for real. Throws UsageError where that is not possible.
+  // Returns the settings to run the changes for real. Throws UsageError if that is not possible.
   RunConfig to_run(const Changes& changes) const;
 
-  const std::vector<std::string>& notes() const { return notes_; }  // what the fit rests on
-  // How far a prediction of the changes goes beyond what was measured; nothing is run for it.
+  const std::vector<std::string>& notes() const { return notes_; }  // assumptions of the fit
+  // Returns notes on how far a prediction of the changes exceeds the measurements, without running
+  // it.
   std::vector<std::string> extrapolations(const Changes& changes) const;
 
  private:
@@ -106,11 +107,11 @@ class FittedModel {
   RunRecord simulate(const RunConfig& config, const FittedCosts& costs,
                      const Knockouts& knockouts = {}, bool only_account = false) const;
 
-  // Throw UsageError as predict() does. `costs`: those of the run, if not as they were measured.
-  // `amount`: of what first workers bring along.
+  // Throw UsageError as predict() does. `costs`: costs of the run, if they differ from the measured
+  // ones. `amount`: amount of the work that first workers add.
   Case case_of(const Changes& changes) const;
   Case case_of(const Changes& changes, FittedCosts costs, Amount amount = Amount::usual) const;
-  RunConfig base_config() const;  // of no changes
+  RunConfig base_config() const;  // config without changes
   void refuse_unknown(const Changes& changes) const;
   static void change_beyond_settings(const Change& change, Case& of);
   void resolve_for_model(Case& of) const;
@@ -127,14 +128,14 @@ class FittedModel {
   Prediction base_over(const RunConfig& config) const;
   Prediction set_base(Prediction& prediction, const RunConfig& base) const;
 
-  std::vector<std::string> notes_;  // before what may add to them
+  std::vector<std::string> notes_;  // declared before the members that may add notes
   std::shared_ptr<model::BaselineCache> base_runs_;
   const std::atomic<int>* stop_signal_ = nullptr;
-  RunConfig config_;  // in force in the run; of somebody else's loader: as one of ours has them
-  std::optional<RunConfig> measured_;  // somebody else's, as it was run
+  RunConfig config_;                   // settings in force, of an equal native loader
+  std::optional<RunConfig> measured_;  // settings of another program's loader, as it ran
   MachineLimits limits_;
   std::shared_ptr<const FittedCosts> costs_;
-  std::int64_t steps_ = 0, warmup_ = 0;  // of the run; 0: as the settings say
+  std::int64_t steps_ = 0, warmup_ = 0;  // length of the run in steps; 0: the settings define it
 };
 
 GoodnessOfFit goodness_of_fit(const Analysis& measured, const Prediction& fitted);

@@ -1,4 +1,4 @@
-// Looking for a whole number that is just enough.
+// Search for the smallest sufficient whole number.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace loaderscope {
 
-// Where to look: above `low` and up to `most`, at `first` before all others. The answer may be
-// larger than the smallest by `slack` of itself.
+// Range of the search: above `low` and up to `most`, with `first` tried before all others. The
+// answer may exceed the smallest by the share `slack`.
 struct Bounds {
   std::int64_t low = 0, first = 1, most = 1;
   double slack = 0;
 };
 
-// The smallest that is enough, where all larger ones are too: doubled until one is, then halved.
-// Nothing when `most` is not enough.
+// Returns the smallest sufficient number; all larger numbers must suffice too. Doubles it until it
+// suffices, then halves the range. Returns nothing if `most` does not suffice.
 std::optional<std::int64_t> smallest_sufficient(const Bounds& bounds,
                                                 const std::function<bool(std::int64_t)>& is_enough);
 

@@ -14,8 +14,8 @@ namespace loaderscope {
 
 namespace {
 
-// Of a program whose batches were not told apart it is not known whether it asks for a batch's
-// samples at once or one after another: the shorter is taken.
+// A program with untimed samples may read the samples of a batch at once or one after another. The
+// model assumes the faster case.
 void note_latency_of_batches(const FittedCosts& costs, const SharedStorage& storage,
                              Prediction& prediction) {
   std::int64_t samples = 0;
@@ -43,8 +43,8 @@ bool drops_all(const RunConfig& config) {
              config.loader.batch_size;
 }
 
-// Makes the window one of whole epochs, with how each begins, where it has room for one. False: it
-// has none, or the data has no end.
+// Sets the window to whole epochs, with their starts, if it has room for one. Returns false if it
+// has no room, or if the data has no end.
 bool runs_whole_epochs(RunConfig& config, std::int64_t longest) {
   const std::int64_t epoch = steps_of_epoch(config);
   if (epoch == 0 || epoch > std::max(config.measure.steps.value, longest) || drops_all(config))

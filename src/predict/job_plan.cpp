@@ -18,7 +18,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMaxSamples = 4'000'000;  // of all ranks, that a size runs in the model
+constexpr std::int64_t kMaxSamples = 4'000'000;  // samples of all ranks per size in the model
 constexpr std::int64_t kMaxSteps = 200;
 constexpr std::size_t kMaxSizes = 8;
 constexpr std::int64_t kMaxRanks = 32'768;  // more take the model hours and tens of gigabytes
@@ -96,16 +96,16 @@ std::int64_t steps_for(const RunConfig& config, std::int64_t ranks) {
   return std::clamp(kMaxSamples / samples, kMinStepsOfSize, kMaxSteps);
 }
 
-// Where the job runs whole epochs, its sizes do, if these are not too long: their rates are then of
-// the same.
+// Returns the longest epoch to run whole. If the job runs whole epochs, so do its sizes, to make
+// their rates comparable, unless they are too long.
 std::int64_t longest_for(const RunConfig& config, const PlanRequest& question, std::int64_t ranks) {
   const std::int64_t most = kMaxSamples / std::max<std::int64_t>(config.loader.batch_size, 1);
   const std::int64_t of_job = steps_for(config, question.ranks) * question.ranks;
   return divide_up(std::min(of_job, most), ranks);
 }
 
-// What the model gives a size, as far as the model is right about the run itself; but no GPU
-// computes for longer than there is time.
+// Returns the size as the model predicts it, corrected by the model's error for the run itself. The
+// busy share is at most 1.
 JobSize size_of(const Prediction& prediction, std::int64_t hosts, double calibration) {
   JobSize size;
   size.ranks = prediction.config.trainer.ranks;
@@ -127,8 +127,8 @@ Nanos mean_step_time(const RunRecord& record, const Analysis& analysis) {
   return analysis.steps > 0 ? of_step(record, analysis.account.window) : 0;
 }
 
-// `config`: of the job. How an epoch begins is taken from the run, where the model's steps are not
-// those of whole epochs.
+// `config`: settings of the job. The start of an epoch comes from the run, unless the model ran
+// whole epochs.
 JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
                   const SeenEpochs& seen) {
   config.data.samples.value = samples;
@@ -155,7 +155,7 @@ JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
   return epoch;
 }
 
-// Nothing where the run does not tell what its loader would do with more workers.
+// Returns nothing if the run does not show the effect of more workers on its loader.
 std::optional<JobSize> size_with_enough(const FittedModel& model, const JobPlan& plan,
                                         const RunRecord& record, Nanos apart, double calibration) {
   if (plan.first_full.empty()) return std::nullopt;
@@ -231,7 +231,7 @@ JobPlan plan_job(const RunRecord& record, const PlanRequest& asked,
                                longest_for(record.config, question, ranks));
     });
   }
-  double step = 0;  // of one host's ranks
+  double step = 0;  // step time of the ranks of one host
   RunConfig config;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const Prediction prediction = running[i].get();

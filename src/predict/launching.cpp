@@ -9,12 +9,12 @@
 namespace loaderscope::model {
 namespace {
 
-constexpr Nanos kAtOnce = 100 * kMicrosecond;  // after its compute a step's thread goes on
-constexpr double kLags = 0.1;                  // of a compute: more, and the GPU waits for launches
+constexpr Nanos kAtOnce = 100 * kMicrosecond;  // longest pause of the thread after a compute
+constexpr double kLags = 0.1;                  // share of a compute; above it the GPU waits
 
 struct Launching {
   StageStats before_compute, beside_compute;
-  std::int64_t steps = 0, waited = 0;  // those whose thread waited for the GPU
+  std::int64_t steps = 0, waited = 0;  // waited: steps whose thread waited for the GPU
 
   void add(const StepRow& row, Nanos next_ask) {
     const Nanos before = std::max<Nanos>(row.stall[Cause::launch] - row.not_asking, 0);

@@ -10,7 +10,7 @@ void take_mean(Distribution& distribution) {
   distribution.spread = 0;
 }
 
-// As much in all, a little everywhere.
+// Keeps the total delay, and spreads it over all executions.
 void spread_evenly(Injection& injection) {
   injection.extra = std::llround(static_cast<double>(injection.extra) * injection.probability /
                                  static_cast<double>(injection.every));

@@ -1,11 +1,11 @@
-// Declared costs without their spread.
+// Declared costs without variation.
 #pragma once
 
 #include "loaderscope/run_config.h"
 
 namespace loaderscope::model {
 
-// What is stored, costs, injections and the compute: each always its mean.
+// Returns the settings with stored sizes, costs, injections and compute at their means.
 RunConfig with_mean_costs(RunConfig config);
 
 }  // namespace loaderscope::model

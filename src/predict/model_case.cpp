@@ -28,7 +28,7 @@ bool has_first_workers(const RunConfig& base, const RunConfig& config, const Fit
           is_unknown(costs, config, Stage::transport));
 }
 
-// Declares in `config` what first workers bring and what was not measured.
+// Declares in `config` the unmeasured work that first workers add.
 void declare_first_workers(const FittedCosts& costs, Amount amount, RunConfig& config) {
   std::vector<Cost> declared = config.declared.cost.value;
   for (const Stage stage : kStagesOfFirstWorkers) {
@@ -43,10 +43,10 @@ void declare_first_workers(const FittedCosts& costs, Amount amount, RunConfig& c
         parse_injection(fmt::format("{}=+{}us", name_of(Stage::collate), us)));
 }
 
-// What a record of real data says nothing of: other data, or other work on a sample.
+// Settings that a record of real data does not cover: other data, or other work on a sample.
 constexpr std::uint32_t kUnknownOfData = about::kWhichData | about::kStored | about::kImage;
 
-// Injections of the run are in what was measured.
+// Injections of the run are included in the measured times.
 bool is_among(const std::vector<Injection>& injections, const Injection& one) {
   return std::any_of(injections.begin(), injections.end(),
                      [&](const Injection& other) { return other.text == one.text; });
@@ -59,7 +59,7 @@ void drop_measured_injections(RunConfig& config, const RunConfig& measured,
   });
 }
 
-// Those of ranks and workers that are not there.
+// Notes the injections of ranks and workers that no longer exist.
 void note_lost_injections(const RunConfig& measured, const Changes& changes,
                           const RunConfig& config, std::vector<std::string>& notes) {
   if (change_setting(changes, "inject")) return;
@@ -163,7 +163,7 @@ void FittedModel::resolve_for_model(Case& of) const {
   config.engine.value = "model";
 }
 
-// What only a model can change.
+// Applies a change that only a model can make.
 void FittedModel::change_beyond_settings(const Change& change, Case& of) {
   RunConfig& config = of.prediction.config;
   std::vector<std::string>& notes = of.prediction.notes;
@@ -172,11 +172,12 @@ void FittedModel::change_beyond_settings(const Change& change, Case& of) {
   if (const auto speedup = speedup_of(change)) speed_up(change, *speedup, config, of.costs, notes);
 }
 
-// What follows from nothing that is declared, and what was measured and is declared, too.
+// Keeps values that no declared setting determines, and drops values that were both measured and
+// declared.
 void FittedModel::keep_measured(const Changes& changes, Case& of) const {
   RunConfig& config = of.prediction.config;
   if (!change_setting(changes, "samples")) config.data.samples.value = config_.data.samples;
-  // Of arrays the data says it.
+  // The data determines the delivered size of arrays.
   if (!config.data.delivered_bytes.given)
     config.data.delivered_bytes.value = config_.data.delivered_bytes;
   drop_measured_injections(config, config_, of.costs);

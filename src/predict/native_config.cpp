@@ -31,12 +31,12 @@ RunConfig to_native_config(const RunRecord& of) {
   put_seen_epoch(of, config);
   config.program.command = {};
   config.program.loader = config.program.train_step = {};
-  // They are in what was measured; the model has no name for this one.
+  // The measured times include these injections, and the model has no name for this stage.
   std::erase_if(config.declared.inject.value,
                 [](const Injection& injection) { return injection.stage == Stage::opaque; });
   config.data.paths = {};
   config.image.size = RunConfig().image.size;
-  config.loader.pin_memory = {};  // what came of it is the memory that was seen
+  config.loader.pin_memory = {};  // the observed memory shows its effect
   std::vector<std::string_view> observed = {"num-workers", "batch-size",   "memory",
                                             "in-order",    "stored-bytes", "delivered-bytes"};
   if (config.loader.num_workers > 0) observed.push_back("prefetch-factor");

@@ -1,4 +1,4 @@
-// What a plan rests on, and how far it goes.
+// Assumptions and limits of a plan.
 #pragma once
 
 #include "loaderscope/analysis.h"
@@ -6,7 +6,7 @@
 
 namespace loaderscope {
 
-// Behind those of the model. `needs`: of the plan's job.
+// Appends notes to those of the model. `needs`: needs of the plan's job.
 void add_plan_notes(JobPlan& plan, const RunRecord& record, const Analysis& analysis,
                     const JobNeeds& needs);
 

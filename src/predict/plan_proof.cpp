@@ -1,4 +1,4 @@
-// What to knock out, so that a verdict is put to the test.
+// Plan of the knock-outs that test a verdict.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,13 +56,13 @@ ProofCase deeper_window(const RunConfig& config) {
       {{samples ? "prefetch-depth" : "prefetch-factor", std::to_string(kDeeper * window)}});
 }
 
-// Most of what was waited for the making of batches would not have been with an earlier start.
+// Returns true if an earlier start would avoid most of the wait for making batches.
 bool is_for_depth(Cause cause, const Account& account, const RunConfig& config) {
   const Nanos all = std::accumulate(account.why.begin(), account.why.end(), Nanos{0});
   return makes_batches(cause) && config.loader.num_workers > 0 && 2 * account.why[Why::depth] > all;
 }
 
-// Nothing for a cause that no run can leave out.
+// Returns nothing for a cause that no run can leave out.
 std::optional<ProofCase> case_without(Cause cause, const RunConfig& config) {
   const std::string name = out(name_of(cause));
   switch (cause) {
@@ -95,7 +95,7 @@ std::optional<ProofCase> case_without(Cause cause, const RunConfig& config) {
   return std::nullopt;
 }
 
-// What a model has of a loader.
+// Returns all stages of a loader in the model.
 Knockouts of_loader() {
   Knockouts all = {Stage::transport, Stage::transport_recv, Stage::pin, Stage::startup,
                    Stage::startup_parent};
@@ -133,7 +133,7 @@ ProofCase case_for(Cause cause, const RunConfig& config, const Account& account)
   return refused(cause);
 }
 
-// Of causes of which one alone gives nothing.
+// Returns the case without several causes, none of which gains anything alone.
 ProofCase without_all(const std::vector<Cause>& causes, const RunConfig& config) {
   ProofCase all;
   for (Cause cause : causes) {
@@ -172,7 +172,7 @@ ProofCase with_cache(CacheState state, const RunConfig& config) {
   ProofCase result;
   result.name = state == CacheState::warm ? "cached" : "cold";
   result.changes = {{"cache", std::string(name_of(state))}};
-  // What was read once is in the cache.
+  // A second epoch would read from the page cache.
   if (state == CacheState::cold) result.changes.push_back({"epochs", "1"});
   if (!config.has_data()) {
     result.missing = "declared samples lie in no file";
@@ -194,7 +194,7 @@ bool is_work_of_loader(Cause cause) {
          cause == Cause::startup || cause == Cause::prefetch;
 }
 
-// Of somebody else's loader nothing less than all can be left out.
+// Plans the turns for another program's loader, which can only be left out as a whole.
 void plan_turns_for(Proof& proof, const Verdict& verdict) {
   const ProofCase without =
       knocked_out("all of the loader, delivered batches in its place", of_loader());

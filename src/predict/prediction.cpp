@@ -1,4 +1,4 @@
-// What a prediction says of the run that was measured, and how far it can be trusted.
+// Comparison of a prediction with the measured run, and its reliability.
 #include <fmt/format.h>
 
 #include <algorithm>

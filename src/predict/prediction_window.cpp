@@ -11,12 +11,12 @@ namespace loaderscope::model {
 namespace {
 
 constexpr std::int64_t kMinModelSteps = 60;
-constexpr std::int64_t kMinLargeSteps = 20;  // where 60 would be many times the samples asked for
+constexpr std::int64_t kMinLargeSteps = 20;  // used if 60 would be many times the wanted samples
 constexpr std::int64_t kExcess = 3;          // times, that is not many
 constexpr std::int64_t kMinBursts = 4;
-constexpr std::int64_t kMinWindows = 4;  // what is made before them must not carry them
+constexpr std::int64_t kMinWindows = 4;  // batches made before them must not carry them
 
-// Times what is run at most: a part of so short a run may have begun another share of its epochs.
+// Factor of the largest run: a part of such a short run may contain another share of epoch starts.
 constexpr std::int64_t kFewEpochs = 8;
 
 std::int64_t most_steps(const RunConfig& config, std::int64_t most_samples) {
@@ -32,7 +32,8 @@ std::int64_t in_whole_bursts(std::int64_t steps, std::int64_t burst) {
   return divide_up(std::max(steps, kMinBursts * burst), burst) * burst;
 }
 
-// `own`: where the run was, of data whose epoch has so many steps; `wanted`: where there is none.
+// `own` applies to data with an epoch of `epoch` steps, at the place of the run. `wanted` applies
+// to data without an end.
 StepsToRun placed(const StepsToRun& own, const StepsToRun& wanted, std::int64_t epoch,
                   std::int64_t most) {
   if (epoch == 0) return wanted;
@@ -54,7 +55,7 @@ std::int64_t starts_within(const StepsToRun& steps, std::int64_t epoch) {
   return before(steps.warmup + steps.measured) - before(steps.warmup);
 }
 
-// Whether a step of both has about as much of what begins with an epoch.
+// Returns true if a step of both has about the same share of epoch starts.
 bool start_as_often(const StepsToRun& a, const StepsToRun& b, std::int64_t epoch) {
   constexpr double kAbout = 0.2;
   const auto often = [&](const StepsToRun& steps) {
@@ -63,7 +64,7 @@ bool start_as_often(const StepsToRun& a, const StepsToRun& b, std::int64_t epoch
   return std::abs(often(a) - often(b)) <= kAbout * often(a);
 }
 
-// As many samples in batches of another size.
+// Returns the steps with the same number of samples at another batch size.
 std::int64_t in_batches_of(const RunConfig& to, std::int64_t steps, const RunConfig& from) {
   return std::max<std::int64_t>(
       1, steps * sane_count(from.loader.batch_size) / sane_count(to.loader.batch_size));

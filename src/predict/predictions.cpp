@@ -1,4 +1,4 @@
-// What a run would have been: the model run over the steps that are to be compared.
+// Predictions of a run: the model, run over the compared steps.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -44,7 +44,7 @@ void add_result(Prediction& prediction, const RunRecord& record) {
 
 }  // namespace
 
-// What the changes name of it stays, and is the base's too.
+// Window settings that the changes name are kept, and apply to the base too.
 void FittedModel::set_windows(RunConfig& base, RunConfig& changed, const Changes& changes,
                               std::int64_t most_samples) const {
   model::refuse_large_steps(changed);
@@ -55,7 +55,7 @@ void FittedModel::set_windows(RunConfig& base, RunConfig& changed, const Changes
     sides = model::with_starts_of_epochs(sides, base, changed, most_samples);
     model::set_window(base, sides.base);
     model::set_window(changed, sides.changed);
-    // Whole epochs may end behind those of the run.
+    // Whole epochs may end after those of the run.
     changed.measure.epochs.value = base.measure.epochs.value =
         names_any("epochs") ? named.measure.epochs.value : 0;
     if (names_any("warmup")) changed.measure.warmup = base.measure.warmup = named.measure.warmup;

@@ -1,4 +1,4 @@
-// What the runs of a proof say.
+// Outcome of the runs of a proof.
 #include <algorithm>
 #include <cmath>
 
@@ -40,7 +40,7 @@ Measured mean_of(const Proof& proof, const ProofCase& of, double ProofRun::*memb
   return result;
 }
 
-// Of ratios: a machine that is slower for a while is so for both of a pair.
+// Uses ratios, as a slow phase of the machine affects both runs of a pair.
 Measured gain_of(const Proof& proof, const ProofCase& of) {
   if (&of == &proof.base) return {};
   std::vector<double> logarithms;
@@ -65,7 +65,8 @@ std::optional<bool> helps(const Measured& gain) {
   return std::nullopt;
 }
 
-// What leaving out the blamed gives must be something; where the GPU is the limit, nothing.
+// A knock-out of the blamed cause must gain something. If the GPU is the limit, it must gain
+// nothing.
 ProofVerdict verdict_of(const Proof& proof, const ProofOutcome& outcome) {
   constexpr double kMin = 1 / (1 - kMinUsefulGain);
   if (!outcome.gain.low || !outcome.gain.high) return ProofVerdict::cannot_tell;

@@ -1,4 +1,4 @@
-// Which runs prove what an analysis says, and what they say.
+// Runs that prove an analysis, and their outcome.
 #pragma once
 
 #include <cstdint>
@@ -11,43 +11,44 @@
 
 namespace loaderscope {
 
-// What to run for `asked`: cases without runs, or the reason why none shows anything.
+// Returns the runs for `asked`: cases without runs, or the reason why no case shows anything.
 Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis);
 
-// Turns of `steps` steps where `first` has so many, else fewer and shorter ones, but of at least
-// `fewest`, or `why_not`. `gain`: of the rate, without the loader.
+// Plans turns of `steps` steps, if `first` has that number. Otherwise the turns are fewer and
+// shorter, with at least `fewest` steps, or `why_not` is set. `gain`: factor of the rate without
+// the loader.
 ReplaySchedule plan_turns(const RunRecord& first, std::int64_t steps, std::int64_t fewest,
                           double gain, std::string& why_not);
 
-// What the turns of `record` gave; rounds that it did not get through are left out.
+// Runs of the turns of `record`, without rounds that it did not complete.
 struct TurnRuns {
   std::vector<ProofRun> loader, replay;
 };
 TurnRuns runs_of_turns(const RunRecord& record, const ReplaySchedule& turns);
 
-// A mean over the rounds with its 95 % interval, where there are enough of them to tell.
+// Mean over the rounds, with its 95 % interval if there are enough rounds.
 struct Measured {
   double mean = 0;
   std::optional<double> low, high;
 };
 
 enum class ProofVerdict : std::uint8_t {
-  proved,         // leaving it out gives what was predicted, and at least 2 points
-  refuted,        // leaving it out gives nothing
-  not_confirmed,  // it gives something else than was predicted
+  proved,         // the gain is as predicted, and at least 2 points
+  refuted,        // leaving it out gains nothing
+  not_confirmed,  // the gain differs from the prediction
   cannot_tell,
 };
 std::string_view name_of(ProofVerdict verdict);
 
-// What the runs of a case say.
+// Outcome of the runs of a case.
 struct ProofOutcome {
   Measured samples_per_s, busy;
-  Measured gain;  // in rate, over the base case of the same round; mean 0 without one
-  // The predicted gain lies in the measured interval, widened by the error of the prediction. Not
-  // set where there is no prediction or no interval.
+  Measured gain;  // factor of the rate over the base case of the same round; 0 without one
+  // True if the predicted gain lies in the measured interval, widened by the error of the
+  // prediction. Empty without a prediction or an interval.
   std::optional<bool> confirmed;
-  // The whole interval of the gain lies above 1, or below what is worth a change. Not set where
-  // neither is so.
+  // True if the whole interval of the gain lies above 1. False if it lies below a useful gain.
+  // Empty otherwise.
   std::optional<bool> helps;
   ProofVerdict verdict = ProofVerdict::cannot_tell;
 };

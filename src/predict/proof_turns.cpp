@@ -1,4 +1,4 @@
-// Somebody else's loader and the batches that it has delivered, by turns within one run.
+// Another program's loader and the batches that it delivered, alternating within one run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kMaxRounds = 5, kMinRounds = 3;
-constexpr double kMaxGain = 20;  // that settling takes into account
+constexpr double kMaxGain = 20;  // largest gain that settling allows for
 
 // A run that nothing but its input ends has no more steps the next time.
 bool ends_by_itself(const RunConfig& config) {
@@ -42,10 +42,10 @@ MeasuredSteps measured_steps(const RankRecord& rank, std::int64_t first, std::in
   return measured;
 }
 
-// Nothing where a rank did not get to the end of them.
+// Returns nothing if a rank did not complete the steps.
 std::optional<ProofRun> run_of_steps(const RunRecord& record, std::int64_t first,
                                      std::int64_t steps) {
-  if (record.ranks.empty()) return std::nullopt;  // it was ended before its first step
+  if (record.ranks.empty()) return std::nullopt;  // the run ended before its first step
   ProofRun run;
   for (const RankRecord& rank : record.ranks) {
     const MeasuredSteps measured = measured_steps(rank, first, first + steps - 1);
@@ -69,7 +69,7 @@ ReplaySchedule plan_turns(const RunRecord& first, std::int64_t steps, std::int64
   turns.lead = std::max<std::int64_t>(rank.warmup_steps, 1);
   turns.settle_loader = window + config.trainer.in_flight;
   const double faster = std::clamp(gain, 1.0, kMaxGain);
-  // Workers go on until their window is full, however fast steps are meanwhile.
+  // Workers continue until their prefetch depth is full, at any step time.
   turns.settle_replay = std::llround(std::ceil(static_cast<double>(turns.settle_loader) * faster));
   turns.steps = steps;
   turns.rounds = kMaxRounds;

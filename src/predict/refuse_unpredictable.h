@@ -1,4 +1,4 @@
-// Results of which nothing can be predicted.
+// Refusal of results that the model cannot predict from.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace loaderscope::model {
 
-// These throw RunError, which says what to do instead.
+// These throw RunError with an alternative.
 void refuse_unpredictable(const RunRecord& record);
 void refuse_trace(std::string_view engine);
 void refuse_large_steps(const RunConfig& config);

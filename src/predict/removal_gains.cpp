@@ -10,7 +10,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kLookedAt = 0.002;  // of the window, that a cause has of the account or the path
+constexpr double kLookedAt = 0.002;  // share of the window, in the account or on the critical path
 
 // The changes with which the model runs without a cause.
 struct Without {
@@ -83,9 +83,9 @@ std::vector<Removal> run_without(const std::vector<std::vector<Cause>>& sets,
       try {
         return Removal{causes, saving(predict(out.changes, out.knockouts))};
       } catch (const UsageError&) {
-        return Removal{causes, 0};  // it does not go together with the other settings
+        return Removal{causes, 0};  // the change contradicts other settings
       } catch (const RunError&) {
-        return Removal{causes, 1};  // nothing takes any time
+        return Removal{causes, 1};  // no stage takes time
       }
     }));
   }

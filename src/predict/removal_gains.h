@@ -1,4 +1,4 @@
-// The time that a run would save without one cause, in the model.
+// Time that a run would save without one cause, in the model.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace loaderscope {
 
-// The same run without some causes. Empty for a cause that the model cannot leave out.
+// Predicts the run without some causes. Empty for a cause that the model cannot leave out.
 using PredictWithout = std::function<Prediction(const Changes&, const Knockouts&)>;
 
 // Uses a model whose error on the run itself is `error`. Leaves out the causes one by one, and in

@@ -1,17 +1,17 @@
-// A run, to be run again for real with other settings.
+// Settings to run a run again for real with changes.
 #pragma once
 
 #include "loaderscope/settings.h"
 
 namespace loaderscope {
 
-// The settings for running `in_force`, those of a run, again for real with other settings: on the
-// same data and device. Throws UsageError for changes that contradict each other.
+// Returns the settings to run `in_force`, the settings of a run, again with changes on the same
+// data and device. Throws UsageError if the changes contradict each other.
 RunConfig rerun_config(const RunConfig& in_force, const Changes& changes);
-// The same, not yet resolved: what has to be given for it.
+// Returns the same before resolve(): the settings to give.
 RunConfig rerun_settings(const RunConfig& in_force, const Changes& changes);
 
-// What the machine had, as far as settings in force depend on it.
+// Returns the machine's limits that the settings in force depend on.
 MachineLimits limits_of(const RunConfig& in_force);
 
 }  // namespace loaderscope

@@ -14,8 +14,8 @@ namespace loaderscope {
 namespace {
 
 constexpr double kAllBusy = 0.999;
-constexpr double kNoMore = 0.005;     // of the gain: a doubling that gives less gives nothing
-constexpr int kUselessDoublings = 2;  // in a row, behind which no larger value is tried
+constexpr double kNoMore = 0.005;     // share of the gain; a doubling that gains less gains nothing
+constexpr int kUselessDoublings = 2;  // consecutive; no larger value is tried after them
 
 // No larger change can give back more.
 bool nothing_is_left(const Prediction& prediction) { return prediction.busy() >= kAllBusy; }
@@ -25,8 +25,8 @@ class RangeSearch {
   RangeSearch(const SettingRange& range, const Predictor& predict)
       : range_(range), predict_(predict) {}
 
-  // The smallest value with most of the best gain. Nothing where no value goes together with the
-  // rest of the settings.
+  // Returns the smallest value with most of the best gain. Returns nothing if every value
+  // contradicts the other settings.
   std::optional<Changes> knee() {
     last_ = double_up();
     if (!(best_ > 0)) return std::nullopt;
@@ -80,7 +80,7 @@ class RangeSearch {
   std::int64_t last_ = 0;    // the value with it
 };
 
-// Not only of the world: whoever makes it wants all figures to rise.
+// Returns false for changes of the environment only, for which all figures should rise.
 bool is_setting(const Changes& changes) {
   return !std::all_of(changes.begin(), changes.end(), is_of_world);
 }

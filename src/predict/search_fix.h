@@ -1,5 +1,5 @@
-// Chooses one of the ways to mend a finding: of settings that are numbers the smallest value that
-// gives nearly as much as the best.
+// Search for the best fix of a finding. For numeric settings it finds the smallest value with
+// nearly the best gain.
 #pragma once
 
 #include <optional>
@@ -9,37 +9,37 @@
 
 namespace loaderscope {
 
-inline constexpr double kKnee = 0.9;  // of the best gain: the smallest such number is advised
+inline constexpr double kKnee = 0.9;  // share of the best gain; the smallest such number is advised
 inline constexpr double kWorthNaming =
-    0.05;  // of the window, that a larger number keeps busy besides
-inline constexpr double kVisible = 0.0005;  // of a share, in the precision that it is shown with
+    0.05;  // share of the window that a larger number saves in addition
+inline constexpr double kVisible = 0.0005;  // change of a share that is visible when printed
 
-// A way to mend a finding, with what the model says of it.
+// A possible fix of a finding, with its prediction.
 struct FixCandidate {
   Changes changes;
   Prediction prediction;
-  double regained = 0;  // of the window; below 0 where the same samples take longer
-  // The value that gives most, where it gives at least kWorthNaming more than this one.
+  double regained = 0;  // share of the window; negative if the same samples take longer
+  // Value with the largest gain, if that gains at least kWorthNaming more than this one.
   Changes best_changes = {};
   std::optional<Prediction> best = {};
 };
 
-// Of the window that the same samples would take less.
+// Returns the share of the window that the same samples save.
 double regained_share(const Prediction& changed);
 
-// What does not go together with the rest of the settings is no advice.
+// Returns nothing if the changes contradict the other settings.
 std::optional<Prediction> predicted(const Predictor& predict, const Changes& changes);
 
-// The same, but each prediction is made once, whoever asks for it and from whichever thread.
+// Returns a predictor that makes each prediction once. Any thread may call it.
 Predictor memoize(Predictor predict);
 
-// By how much less of the window is computed; 0 where it is no less. With short batches left out,
-// or larger ones, the rate may rise all the same.
+// Returns the loss of the busy share; 0 if it does not fall. The rate may still rise, with short
+// batches left out or with larger ones.
 double lost_busy(const Prediction& changed);
 
-// Nothing where no way goes together with the rest of the settings, or each costs more of the busy
-// share than it may. The change that is none, where `candidate` has no way. Makes at most some
-// twenty predictions for each range.
+// Returns nothing if all ways contradict other settings, or cost more busy share than `may_lose`.
+// Returns the empty change if `candidate` has no way. Makes at most about twenty predictions for
+// each range.
 std::optional<FixCandidate> search_fix(const Candidate& candidate, const Prediction& base,
                                        const Predictor& predict, double may_lose = kVisible);
 

@@ -10,11 +10,11 @@ namespace {
 
 struct Job {
   const PlanRequest& question;
-  const RunConfig& config;  // of the job, in force
-  double step_ns;           // that the GPU computes
+  const RunConfig& config;  // settings of the job, in force
+  double step_ns;           // compute time of the GPU
 };
 
-// Of a rank in a step; the last one of an epoch may have fewer.
+// Returns the samples of a rank in a mean step; the last step of an epoch may have fewer.
 double mean_batch(const RunConfig& config) {
   const auto batch = static_cast<double>(config.loader.batch_size.value);
   const std::int64_t steps = steps_of_epoch(config);
@@ -36,7 +36,7 @@ void add_shared(std::vector<SharedResource>& things, const SharedThingRow& row, 
   things.push_back(std::move(thing));
 }
 
-// Its cores, and what it sends. What they take of a worker is a wait for them.
+// Adds the cores and the network of the decode hosts. A worker waits while they decode.
 void add_decode_hosts(std::vector<SharedResource>& things, const Job& job, double rate,
                       SampleNeeds& needs) {
   const auto rows = shared_resources();

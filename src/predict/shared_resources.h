@@ -1,4 +1,4 @@
-// What the ranks of a job share, and how much of it they need.
+// Resources that the ranks of a job share, and the amounts that they need.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +16,34 @@ namespace loaderscope {
 
 // Hosts without GPUs that decode for all ranks.
 struct DecodeHosts {
-  std::int64_t count = 0, cores = 0;  // of each
+  std::int64_t count = 0, cores = 0;  // cores of each host
   double rate = 0;                    // bytes per second that each sends; 0: any
 };
 
 struct PlanRequest {
   std::int64_t ranks = 1;
-  std::int64_t hosts = 0;  // 0: as many ranks on each as were measured on one
+  std::int64_t hosts = 0;  // 0: as many ranks per host as measured on one
   std::optional<SharedStorage> storage;
   std::optional<DecodeHosts> decode;
-  Changes changes;                  // of the run, --step included
+  Changes changes;                  // changes of the run, --step included
   std::optional<double> gpu_price;  // per hour
 
-  // On the hosts that have most of them.
+  // Returns the largest number of ranks on a host.
   std::int64_t ranks_of_host() const { return divide_up(ranks, hosts); }
 };
 
-// Of so many of the job's hosts. `apart`: see JobHosts.
+// Returns `count` of the job's hosts. `apart`: see JobHosts.
 JobHosts hosts_for(const PlanRequest& question, std::int64_t count, Nanos apart);
 
-// What ranks share, and what they would need of it for their GPUs never to wait.
+// A resource that ranks share, and the amount with which their GPUs never wait.
 struct SharedResource {
-  std::string name;  // of shared_resources()
+  std::string name;  // name in shared_resources()
   double needed = 0, given = 0;
-  // The ranks that need all of it; nothing where more ranks take no more of it.
+  // Number of ranks that need all of it. Empty if more ranks need no more of it.
   std::optional<double> full_at_ranks;
 
   double share() const { return given > 0 ? needed / given : 0; }
-  // Too little of it, by more than a need is known to.
+  // Returns true if there is too little of it, beyond the precision of a need.
   bool is_full() const { return needed > kAboutAll * given; }
 
  private:
@@ -52,29 +52,29 @@ struct SharedResource {
 
 struct SharedThingRow {
   Row row;
-  std::string_view is;       // "the storage is", before what it is
-  std::string_view of_what;  // " of storage", behind an amount of it
+  std::string_view is;       // "the storage is", printed before its name
+  std::string_view of_what;  // " of storage", printed after an amount
   enum class Unit : std::uint8_t { bytes_per_s, cores, workers } unit;
-  bool is_of_host;  // each has its own: more hosts take no more of it
+  bool is_of_host;  // each host has its own, so more hosts need no more of it
 };
 std::span<const SharedThingRow> shared_resources();
 
-// What the loader of the job takes, by its model.
+// Needs of the job's loader, predicted by its model.
 struct JobNeeds {
   SampleNeeds sample;
-  double storage_rate = 0;   // as LoaderAlone has it
-  double storage_bytes = 0;  // that a sample takes of that storage
+  double storage_rate = 0;   // see LoaderAlone
+  double storage_bytes = 0;  // bytes of that storage per sample
 };
 
-// For the GPUs of the job to compute all of the time: a step of `step_ns`. `config`: of the job, in
-// force.
+// Returns the resources that let the job's GPUs compute all of the time, with steps of `step_ns`.
+// `config`: settings of the job, in force.
 std::vector<SharedResource> things_shared_by(const JobNeeds& needs, const PlanRequest& question,
                                              const RunConfig& config, double step_ns);
-// The question, with twice what is needed of each thing: what GPUs still wait for is something
-// else.
+// Returns the question with twice the needed amount of each resource, so that the remaining GPU
+// waits have another reason.
 PlanRequest if_unlimited(PlanRequest question, const std::vector<SharedResource>& things);
-// What grows with the ranks and is full with the fewest of them; else what each host has too little
-// of, most of all. "": nothing is full.
+// Returns the resource that grows with the ranks and is full with the fewest of them. If there is
+// none, returns the resource of a host that is missing most. "": none is full.
 std::string first_full(const std::vector<SharedResource>& things);
 
 }  // namespace loaderscope

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kNanosOfSecond = 1e9;
 
-// Of the samples' reads that wait for the link, one after the other.
+// Returns the rate of the samples' reads that wait for the link, one after the other.
 double bytes_per_transfer_ns(const FittedCosts& costs) {
   double bytes = 0, transfers = 0;
   for (const FittedCosts::Rank& rank : costs.ranks) {

@@ -16,13 +16,14 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMaxRanks = 64;  // of the others: more hosts are like them
+constexpr std::size_t kMaxRanks = 64;  // limit for the other hosts; further hosts resemble them
 
 double rate_of_rank(const Prediction& prediction) {
   return prediction.samples_per_s / static_cast<double>(prediction.config.trainer.ranks.value);
 }
 
-// As many of the others as a model may have ranks, those first that the rest waits for.
+// Returns the other hosts, up to the ranks that a model may have. Hosts that the rest waits for
+// come first.
 std::vector<std::size_t> hosts_beside(const std::vector<HostRate>& hosts, std::size_t slowest) {
   std::vector<std::size_t> others;
   std::size_t ranks = 0;
@@ -98,7 +99,7 @@ void rewrite_for_job(const RunRecord& job, const Analysis& of_job, const Slowest
   if (!seen) return;
   Finding host = said_of(facts, row_of_host(), *seen, {});
   if (as_the_others) add_figures(host, of_job, *as_the_others);
-  // Behind a setting that is known to give back about as much.
+  // Inserts it after settings with about the same known gain.
   const double alike = kAboutAsMuch * seconds(of_job.account.window);
   const auto place = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
     return !finding.has_setting() || !finding.has_figures() ||

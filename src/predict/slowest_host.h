@@ -1,5 +1,5 @@
-// A job on several hosts goes as fast as the slowest of them: what mends that one mends the job,
-// until the others are the slower ones.
+// Slowest host of a job. It limits the job, so a fix of that host fixes the job, until the other
+// hosts are slower.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace loaderscope {
 
-// The host that the others wait for, and these, each as a job of its own.
+// The host that the others wait for, and the others, each as a job of its own.
 struct SlowestHost {
   std::string name;
   RunRecord record;
@@ -19,27 +19,30 @@ struct SlowestHost {
   RunRecord others;
 };
 
-// Nothing where no host sets the pace; or where the job was run in the model, which has all of it.
+// Returns nothing if no host limits the job, or if the job was run in the model, which contains all
+// hosts.
 std::optional<SlowestHost> slowest_host(const RunRecord& job, const Analysis& analysis);
 
-// What the others would do by themselves.
+// Model of the other hosts on their own.
 class OtherHosts {
  public:
-  // Throws what FittedModel throws.
+  // Throws the errors of FittedModel.
   OtherHosts(const RunRecord& others, const std::atomic<int>* stop_signal);
 
-  // `predicted` of the slowest host, or of the others with the same changes, whichever is slower.
+  // Returns the slower of two predictions with the same changes: `predicted` of the slowest host,
+  // and that of the others.
   Prediction hold_back(Prediction predicted, const Changes& changes,
                        const Knockouts& knockouts) const;
-  // Were the slowest host like them; `base` is of it.
+  // Predicts the slowest host as if it were like the others. `base`: prediction of the slowest
+  // host.
   Prediction in_its_place(const Prediction& base) const;
 
  private:
   FittedModel model_;
 };
 
-// Puts what was found on the slowest host in words of the job, with a finding of the host itself,
-// and what it would give `as_the_others`, where that is known.
+// Rewrites the findings of the slowest host for the job. Adds a finding about the host itself, with
+// its gain `as_the_others` if known.
 void rewrite_for_job(const RunRecord& job, const Analysis& of_job, const SlowestHost& slowest,
                      const std::optional<Prediction>& as_the_others,
                      std::vector<Finding>& findings);

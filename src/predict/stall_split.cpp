@@ -10,13 +10,14 @@
 namespace loaderscope::model {
 namespace {
 
-constexpr double kNearlyAll = 0.999;          // of the steps
-constexpr double kNoticeableCapacity = 0.01;  // of the window
-constexpr std::int64_t kSteps = 1000;         // of which one may be late
+constexpr double kNearlyAll = 0.999;          // share of the steps
+constexpr double kNoticeableCapacity = 0.01;  // share of the window
+constexpr std::int64_t kSteps = 1000;         // steps of a trial; one may be late
 constexpr std::int64_t kMinSteps = 100;
-constexpr std::int64_t kSamples = 100'000;  // of all ranks, that one trial may take
+constexpr std::int64_t kSamples = 100'000;  // samples of all ranks in one trial
 constexpr std::int64_t kMaxDepth = 64;      // batches per worker
-// So many windows must fit into the steps: what is made before them must not carry them.
+// Number of full prefetch depths in the steps of a trial. The batches made before the steps must
+// not carry them.
 constexpr std::int64_t kWindows = 4;
 
 double share(Nanos part, const Account& account) {
@@ -37,7 +38,7 @@ std::optional<StallSplit> starved(const Account& measured, const Prediction& bas
                                   const Prediction& at_means) {
   const double all = share(base.account.idle(), base.account);
   if (!base.has_busy() || all <= 0) return std::nullopt;
-  // Stall per step: the window is longer where there is more of it.
+  // Returns the stall per step, as a longer stall makes the window longer.
   const auto per_compute = [](const Account& account) {
     return static_cast<double>(account.idle()) / static_cast<double>(account.compute);
   };
@@ -67,14 +68,14 @@ std::optional<RequiredPrefetchDepth> ready_depth(const FittedModel& model, const
   const std::int64_t most = std::min(deepest, steps / (kWindows * per_depth));
   depth.ready_now = base.ready;
   const bool is_ready = base.ready >= kNearlyAll;
-  // Workers who are too slow on average are late behind any window.
+  // No prefetch depth helps workers that are too slow on average.
   const bool hopeless = !is_ready && share(at_means.account.why[Why::capacity], at_means.account) >=
                                          kNoticeableCapacity;
   const auto is_enough = [&](std::int64_t n) {
     return model.predict_steps({{depth.setting, std::to_string(n)}}, steps).ready >= kNearlyAll;
   };
   if (!hopeless) depth.enough = smallest_sufficient({0, now, most}, is_enough);
-  // Trials that are too short for the present depth do not take away what it gives.
+  // Trials may be too short for the present depth, which is known to suffice.
   if (is_ready) depth.enough = std::min(depth.enough.value_or(now), now);
   if (depth.enough) depth.memory = memory_with(config, depth.setting, *depth.enough);
   return depth;

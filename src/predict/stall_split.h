@@ -1,5 +1,5 @@
-// What the model adds to the account of a run: how much of the stall is left without any spread,
-// and how far ahead batches must be made.
+// Results of the model next to the account of a run: the stall without any variation, and the
+// required prefetch depth.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace loaderscope::model {
 
-// The measured stall, divided as the model's is between `at_means` and `base`. Nothing where the
-// model has no stall to divide.
+// Splits the measured stall in the proportion of the model's stall `at_means` and in `base`.
+// Returns nothing if the model has no stall.
 std::optional<StallSplit> starved(const Account& measured, const Prediction& base,
                                   const Prediction& at_means);
 
-// Nothing where no batch is made ahead, where there is no compute to be ready for, and where steps
-// have too many samples to model enough of them.
+// Returns nothing in three cases: no batch is prefetched, there is no compute, or steps have too
+// many samples to model enough of them.
 std::optional<RequiredPrefetchDepth> ready_depth(const FittedModel& model, const Prediction& base,
                                                  const Prediction& at_means);
 

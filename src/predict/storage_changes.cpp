@@ -12,9 +12,9 @@ namespace loaderscope::model {
 namespace {
 
 constexpr double kPerSecond = 1e9;
-constexpr double kReached = 0.75;   // of the depth, on average
+constexpr double kReached = 0.75;   // share of the depth, on average
 constexpr double kAboutSeen = 1.1;  // times a rate
-constexpr double kMinBeside = 0.1;  // under way beside a request: fewer say nothing of queues
+constexpr double kMinBeside = 0.1;  // other requests in flight; fewer do not show queueing
 
 template <class Change>
 void each_read(FittedCosts& costs, const Change& change) {
@@ -32,8 +32,8 @@ bool any_bytes(const FittedCosts& costs) {
   });
 }
 
-// Of reads one at a time the longer ones stay longer; what requests wait behind others is no
-// latency, and stays.
+// Scales the waits of reads, so that longer reads stay longer. The queueing of requests is not
+// latency and does not change.
 void set_latency(FittedCosts& costs, double latency) {
   if (costs.requests) {
     costs.requests->latency = latency;
@@ -69,8 +69,8 @@ void set_in_flight(FittedCosts::Requests& requests, double value, std::vector<st
   requests.depth = depth;
 }
 
-// Requests of a reader at once, with another depth; where the present one was not reached, there
-// was not more to ask for.
+// Returns the requests of a reader in flight at another depth. If the present depth was not
+// reached, there was nothing more to request.
 double under_way(const FittedCosts::Requests& measured, double at_once, double depth) {
   const auto before = static_cast<double>(measured.depth);
   return at_once >= kReached * before ? at_once * depth / before : std::min(at_once, depth);
@@ -115,7 +115,7 @@ void replace_storage(FittedCosts& costs, RunConfig& config, const SharedStorage&
     config.declared.storage_bandwidth.set(storage.bandwidth);
     return;
   }
-  // What reads waited, and what requests waited behind each other, was the other one's.
+  // The waits of reads and the queueing of requests belong to the former storage.
   costs.read_line = FittedCosts::Line{};
   if (costs.requests) costs.requests->queueing = costs.requests->per_byte = 0;
   set_latency(costs, static_cast<double>(storage.latency));

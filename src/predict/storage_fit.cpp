@@ -13,13 +13,13 @@
 namespace loaderscope::model {
 namespace {
 
-constexpr double kNoticeable = 0.01;  // of the samples' time: reads that wait less need no line
-constexpr double kMaxMissed = 0.1;    // of the run's rate
+constexpr double kNoticeable = 0.01;  // share of the samples' time; shorter waits need no fit
+constexpr double kMaxMissed = 0.1;    // share of the run's rate
 constexpr double kNearlyOne = 0.1;
 constexpr double kSameRate = 0.01;
 constexpr double kMaxWaiting = 2;  // times as long as a request
 constexpr int kOrderHalvings = 6;
-constexpr std::int64_t kMaxPieces = 4;  // of a stream, that are read ahead
+constexpr std::int64_t kMaxPieces = 4;  // pieces of a stream that are read ahead
 constexpr double kNanos = 1e9;
 
 // The part of each wait that the line puts down to its bytes becomes a transfer.

@@ -12,7 +12,7 @@ namespace loaderscope {
 namespace {
 
 constexpr double kNanosPerSecond = 1e9;
-constexpr double kNoticeableQueue = 0.02;  // of a latency
+constexpr double kNoticeableQueue = 0.02;  // share of a latency
 
 std::string shown(double value, const std::string& unit) {
   if (unit == "s") return format_duration(std::llround(value * kNanosPerSecond));
@@ -40,7 +40,7 @@ std::string bandwidth_basis(const FittedCosts::Requests& requests) {
                             format_byte_rate(kNanosPerSecond / requests.per_byte));
 }
 
-// Of requests that were counted.
+// Fills in the present value from requests that were counted.
 void tell_now(const FittedCosts::Requests& requests, WorldWord word, StorageValue& value) {
   switch (word) {
     case WorldWord::storage_latency:
@@ -64,7 +64,7 @@ void tell_now(const FittedCosts::Requests& requests, WorldWord word, StorageValu
   }
 }
 
-// Of reads that a line was laid through.
+// Fills in the present value from the fit of reads.
 void tell_now(const FittedCosts& costs, const FittedCosts::Line& line, WorldWord word,
               StorageValue& value) {
   if (word == WorldWord::storage_latency) {

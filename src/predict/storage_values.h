@@ -1,4 +1,4 @@
-// What a what-if calls the storage, in a run and as it is set.
+// Storage values of a what-if, in the run and as changed.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ struct FittedCosts;
 
 struct StorageValue {
   std::string key;            // storage.latency
-  std::optional<double> now;  // nothing: not known
+  std::optional<double> now;  // empty if unknown
   double then = 0;
   std::string unit;     // s, bytes/s, 1
-  std::string meaning;  // of the word
-  std::string basis;    // what `now` rests on, and what else of the run stays; "": nothing to say
+  std::string meaning;  // meaning of the key
+  std::string basis;    // source of `now`, and what stays of the run; "" if not needed
 
   // "storage.latency 6.1 ms now -> 5 ms: ..."
   std::string sentence() const;
@@ -25,7 +25,8 @@ struct StorageValue {
 
 namespace model {
 
-// Of those changes that set the storage; `costs` and `config` are those of the run.
+// Returns the values of the changes that set the storage. `costs` and `config` are those of the
+// run.
 std::vector<StorageValue> storage_values(const FittedCosts& costs, const RunConfig& config,
                                          const Changes& changes);
 

@@ -1,4 +1,4 @@
-// How much of each thing would keep the GPU busy, one thing at a time.
+// Amount of each resource that keeps the GPU busy, one resource at a time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,24 +17,24 @@ namespace {
 
 constexpr double kBusyEnough = 0.95;
 constexpr std::int64_t kMaxThreads = 1024;  // workers of all ranks
-constexpr double kSlack = 0.05;             // of a count: nobody buys cores to the single one
+constexpr double kSlack = 0.05;             // share of a count; exact cores do not matter
 constexpr double kOneFaster = 1.1;          // speeds are looked for in powers of this
 constexpr std::int64_t kMaxPowers = 60;     // some 300 times as fast
 
-// How much of a thing is looked for, and the changes that so much of it is.
+// A resource to search for, and the changes that set an amount of it.
 struct Thing {
   std::string what;
   Bounds bounds;
   std::function<Changes(std::int64_t)> changes;
 };
 
-// Nothing where the model knows no more of so much of it than what it does at most.
+// Returns nothing if the model cannot predict the needed amount.
 std::optional<TargetOption> least(const Thing& thing, const Predictor& predict) {
   const auto with = [&](std::int64_t amount) -> std::optional<Prediction> {
     try {
       return predict(thing.changes(amount));
     } catch (const UsageError&) {
-      return std::nullopt;  // it does not go together with the rest of the settings
+      return std::nullopt;  // contradicts the other settings
     }
   };
   const auto is_enough = [&](std::int64_t amount) {
@@ -65,7 +65,7 @@ Thing thing_of_workers(const RunConfig& config) {
           }};
 }
 
-// Cores with a worker on each, where there are not that many already.
+// Returns the search for a number of cores, with at least one worker per core.
 Thing cores_of(const RunConfig& config) {
   const auto present = static_cast<std::int64_t>(config.declared.cores.value);
   const std::int64_t ranks = std::max<std::int64_t>(1, config.trainer.ranks);
@@ -95,7 +95,7 @@ Thing latency_of(const RunConfig& config) {
           }};
 }
 
-// What workers do, as far as it is waited for, what is waited for longest first.
+// Returns the stages of workers that the trainer waits for, longest wait first.
 std::vector<Thing> stages_of(const Analysis& analysis, const RunConfig& config) {
   constexpr std::array<std::pair<Cause, Stage>, 4> kStages = {{{Cause::read, Stage::read},
                                                                {Cause::decode, Stage::decode},

@@ -1,5 +1,5 @@
-// The walk of one step: what was it waiting for, instant by instant, from its compute back to the
-// end of the compute before. The rules and their order are those of the design's account.
+// Account of one step: the cause of the wait at each instant, from its compute back to the end of
+// the previous compute. The rules and their order are those of the account in the design.
 #include <algorithm>
 
 #include "base/time_range.h"
@@ -23,7 +23,7 @@ Nanos share_of(Nanos whole, TimeRange over, TimeRange within) {
 
 TimeRange range_of(const Interval& interval) { return {interval.begin, interval.end}; }
 
-// Of the part of `work` that falls into `within`: how long its thread waited for a core.
+// Returns the run-queue delay in ns of the part of `work` that lies in `within`.
 Nanos queued_in(const Interval& work, TimeRange within) {
   if (!work.ran()) return 0;
   const TimeRange whole = range_of(work), inside = intersect(whole, within);
@@ -35,7 +35,7 @@ class StallBooker {
  public:
   StallBooker(const StepView& step, StepRow& row) : step_(step), events_(*step.events), row_(row) {}
 
-  // Books all of `idle`, a range in which `step` was what the device waited for.
+  // Books all of `idle`, a range in which the device waited for `step`.
   void book(TimeRange idle) {
     book_with_trainer(intersect(idle, {events_.take, kNever}));
     book_hand_over(intersect(idle, {events_.deliverable, events_.take}));
@@ -44,7 +44,8 @@ class StallBooker {
     row_.order += intersect(idle, {step_.later_ready, events_.deliverable}).length();
   }
 
-  // The second label of what was booked to production. Startup has its why already.
+  // Adds the second label of the idle time that was booked to production. Start-up has its why
+  // already.
   void label_production() {
     if (events_.first_of_epoch) {
       row_.why[Why::epoch] += produced_;
@@ -56,7 +57,8 @@ class StallBooker {
   }
 
  private:
-  // Rules 1 and 2: the trainer had the batch. What it launches beside the copy is not waited for.
+  // Applies rules 1 and 2: the trainer had the batch. The device does not wait for a launch that
+  // runs while the batch is copied.
   void book_with_trainer(TimeRange idle) {
     if (idle.empty()) return;
     const TimeRange copying = intersect(idle, range_of(events_.copy));
@@ -69,8 +71,8 @@ class StallBooker {
       add(Cause::launch, beside.length(), queued_in(events_.launch, beside));
   }
 
-  // Rules 2 and 4: the batch was ready to be taken. The trainer may have been told so, and may have
-  // waited for a core before it could go on.
+  // Applies rules 2 and 4: the batch was ready to be taken. The trainer may have received the
+  // notification and waited for a core.
   void book_hand_over(TimeRange idle) {
     if (idle.empty()) return;
     book_not_asking(intersect(idle, {events_.deliverable, events_.ask}));
@@ -112,8 +114,8 @@ class StallBooker {
             queued_in(events_.receive, receiving));
   }
 
-  // Of `within`, the worker was asked for the memory of the batch and was busy: what it did is what
-  // was waited for.
+  // Books the part of `within` in which the worker was asked for the memory of the batch and was
+  // busy. The cause is the work that kept the worker busy.
   Nanos book_answering(TimeRange within) {
     const TimeRange whole = range_of(events_.receive), inside = intersect(within, whole);
     if (events_.answering == 0 || inside.empty()) return 0;
@@ -147,8 +149,8 @@ class StallBooker {
     book_worker(idle);
   }
 
-  // What the worker did, span by span; a gap before its first span or before it is started (again)
-  // is a worker that is not up, any other gap is `other`.
+  // Books the spans of the worker. A gap before its first span, or before its (re)start, is booked
+  // to the missing worker. Any other gap is `other`.
   void book_worker(TimeRange idle) {
     if (idle.empty()) return;
     const WorkerTimeline spans = step_.worker;
@@ -189,7 +191,7 @@ class StallBooker {
   }
 
   void add(Cause cause, Nanos ns) { row_.stall[cause] += ns; }
-  // Of `ns`, a thread of ours waited `queued` for a core.
+  // Books `ns`. One of our threads waited for a core during `queued` of them.
   void add(Cause cause, Nanos ns, Nanos queued) {
     add(Cause::contention, queued);
     add(cause, ns - queued);
@@ -254,7 +256,7 @@ StepRow book_step(const StepView& step, const StepView* straggler) {
 
   const TimeRange waiting = {own_end, events.compute.begin};
   row.waiting_for_ranks = waiting.length();
-  // As long as the slowest rank computed its step before, there was nothing else to wait for.
+  // The rank waits for nothing else while the slowest rank computes its previous step.
   const Nanos computing = intersect(waiting, {waiting.begin, straggler->idle_begin}).length();
   row.stall[Cause::launch] += computing;
   StallBooker others(*straggler, row);

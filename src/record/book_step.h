@@ -7,27 +7,27 @@
 
 namespace loaderscope {
 
-// The spans of one worker that are still of interest, in the order of time; at one instant what
-// brings it up comes first.
+// Spans of one worker that the account still needs, ordered by time. Start-up spans come first
+// among equals.
 using WorkerTimeline = std::span<const Span>;
 
-// What the device of one rank was waiting for before a step.
+// A step of one rank, with all that the account needs to book the stall before it.
 struct StepView {
   const StepEvents* events = nullptr;
   Nanos idle_begin = 0;            // end of the compute before, or the first ask
-  WorkerTimeline worker;           // of events->worker, from `idle_begin` or earlier on
-  bool worker_was_up = false;      // it had spans that ended before those of `worker`
-  Cause maker = Cause::transport;  // what its worker's CPU is chiefly used for
-  Nanos later_ready = kNever;      // when the first batch behind this one became deliverable
+  WorkerTimeline worker;           // spans of events->worker, from `idle_begin` or earlier
+  bool worker_was_up = false;      // true if the worker had spans that ended before `worker`
+  Cause maker = Cause::transport;  // cause that takes most of the worker's CPU time
+  Nanos later_ready = kNever;      // time when the first later batch became deliverable
 };
 
-// Brings the times of a step into the order that causality demands, beginning at `idle_begin`, and
-// returns the sum of ns moved. 0 for every engine whose clocks are one.
+// Orders the times of a step by causality, from `idle_begin` on. Returns the sum of ns moved; 0 for
+// engines with one clock.
 Nanos clamp_into_order(StepEvents& events, Nanos idle_begin);
 
 // Books the idle time [idle_begin, compute.begin) of `step`, whose times are in order. With
-// `straggler` the rank waits, from when it is ready, for that slowest rank's same step: the wait is
-// booked to what the straggler waited for.
+// `straggler`, the rank waits for the same step of that slowest rank once it is ready itself. The
+// wait is booked to the causes of the straggler.
 StepRow book_step(const StepView& step, const StepView* straggler = nullptr);
 
 }  // namespace loaderscope

@@ -1,5 +1,5 @@
-// What is kept for each worker of a rank, by its number. There may come to be more of them than
-// there were at first: a program may change its loader between two epochs.
+// Values per worker of a rank, indexed by worker number. The number of workers may grow: a program
+// may change its loader between two epochs.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace loaderscope {
 
-// Until the next call: the vector grows where it has none of that number.
+// Returns the entry of worker `number`, and grows the vector if needed. The reference is valid
+// until the next call.
 template <class T>
 T& of_worker(std::vector<T>& workers, std::int32_t number) {
   const auto place = static_cast<std::size_t>(number);

@@ -1,4 +1,4 @@
-// Totals that are refused rather than wrapped around.
+// Sums that fail instead of overflowing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Facts that follow from the settings of a record alone.
+// Facts that follow from the settings of a record.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace loaderscope {
 
-// Batches of one rank that are dispatched and not yet taken when the loader is as far ahead as it
-// may be. The settings are those in force. A saved result may have senseless ones, which count as
-// the nearest number that makes sense.
+// Returns the batches of one rank that are in flight when the loader is as far ahead as allowed.
+// The settings are those in force. Impossible values of a saved result count as the nearest
+// possible number.
 inline std::int64_t batches_ahead(const RunConfig& config) {
   const auto sane = [](std::int64_t count) {
     return std::clamp<std::int64_t>(count, 0, std::int64_t{1} << 24);
@@ -20,7 +20,7 @@ inline std::int64_t batches_ahead(const RunConfig& config) {
   return sane(config.loader.prefetch_factor) * sane(config.loader.num_workers);
 }
 
-// True if the user's program, or his step, trains with the batches; false if a device of ours does.
+// Returns true if the user's program or step function trains, and false if a device of ours does.
 inline bool trains_itself(const RunConfig& config) {
   return config.program.command.given || config.program.train_step.given;
 }

@@ -49,7 +49,8 @@ const PathTail* CriticalPathTracker::compute_before(Nanos at) const {
   return last_until(computes_, at);
 }
 
-// Of what had ended by then the last: that is what was waited for. Of equals the first.
+// Returns the candidate that ended last, at or before `at`: the event that was waited for. Returns
+// the first of equal candidates.
 PathTail CriticalPathTracker::latest(std::initializer_list<const PathTail*> candidates,
                                      Nanos at) const {
   const PathTail* found = nullptr;
@@ -74,7 +75,8 @@ void CriticalPathTracker::begin_step(const StepEvents& events) {
   forget_before(dispatches_, dispatched_);
 }
 
-// It goes on from its batch before, or, where it had rested, from the take that made room.
+// A batch starts after the worker's previous batch. If the worker was idle, it starts after the
+// take that made room.
 void CriticalPathTracker::begin_batch(Worker& worker, Nanos begin) {
   const bool comes_up = worker.epoch != epoch_;
   worker.epoch = epoch_;
@@ -94,7 +96,7 @@ void CriticalPathTracker::made(std::int32_t index, std::span<const Span> spans) 
   }
 }
 
-// From the worker to the queue that the trainer takes from.
+// Follows the batch from the worker to the queue that the trainer takes from.
 PathTail CriticalPathTracker::hand_over(const StepEvents& events, Cause maker) {
   Worker& worker = this->worker(events.worker);
   if (!worker.chain.known() || worker.chain.end < dispatched_) begin_batch(worker, events.begun);
@@ -150,7 +152,8 @@ void CriticalPathTracker::launch(const StepEvents& events, const PathTail& taken
   if (!events.launch.ran()) return;
   trainer_ = latest({&taken, &copied_}, events.launch.begin);
   trainer_.extend(events.launch.begin, Cause::launch);
-  // What a GPU computes already does not hang on the rest of it.
+  // The GPU starts to compute before the launch has ended, so the rest of the launch is not on the
+  // path.
   trainer_.extend(std::min(events.launch.end, events.ready), Cause::launch, events.launch.queued);
 }
 

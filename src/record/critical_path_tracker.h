@@ -1,7 +1,7 @@
-// What the steps of a rank hung on. Each event is begun by the end of another: a worker by its
-// batch before or by the take that made room, the trainer by the batch or by a compute that ended.
-// The chain of those that came last, from the end of the window back, is its critical path. It is
-// carried forward with the steps, so that nothing has to be kept.
+// Critical path of a rank. The end of one event starts the next. A worker waits for its previous
+// batch, or for the take that made room. The trainer waits for the batch, or for a compute to end.
+// The path is the chain of the events that came last, from the end of the window back. It is
+// carried forward with the steps, so no events are stored.
 #pragma once
 
 #include <initializer_list>
@@ -14,14 +14,14 @@
 
 namespace loaderscope {
 
-// How an instant came to be as late as it is.
+// The end of a path: an instant, and the path that led to it.
 struct PathTail {
-  Nanos end = kNever;  // the instant; kNever: nothing has been there yet
-  CriticalPath path;   // what passed until then, since the first ask
+  Nanos end = kNever;  // the instant; kNever if no event has been seen yet
+  CriticalPath path;   // time since the first ask, by cause
 
   bool known() const { return end != kNever; }
   bool reaches(Nanos at) const { return known() && end <= at; }
-  void extend(Nanos until, Cause cause, Nanos queued = 0);  // queued: of it for a core
+  void extend(Nanos until, Cause cause, Nanos queued = 0);  // queued: run-queue delay within it
   void compute(Nanos until);
 };
 
@@ -29,14 +29,15 @@ class CriticalPathTracker {
  public:
   void first_ask(Nanos at);
 
-  // A step, in this order: begun, the spans of every worker that made something of its batch, its
-  // way to the device, and its compute.
+  // Calls for one step, in this order: its begin, the spans of every worker that made part of its
+  // batch, its way to the device, and its compute.
   void begin_step(const StepEvents& events);
   void made(std::int32_t worker, std::span<const Span> spans);
-  // `maker`: what its worker does chiefly, while it is asked for the batch's memory too.
+  // `maker` is the main cause of the worker's CPU time. It also covers requests for the batch's
+  // memory.
   void get_ready(const StepEvents& events, Cause maker);
   const PathTail& ready() const { return ready_; }
-  // `slowest`: of the rank that this one waited for, where it did.
+  // `slowest`: path of the rank that this one waited for; null if none.
   void compute(const StepEvents& events, const PathTail* slowest);
 
   void open_window() { before_window_ = last_compute_.path; }
@@ -56,11 +57,11 @@ class CriticalPathTracker {
   const PathTail* compute_before(Nanos at) const;
   PathTail latest(std::initializer_list<const PathTail*> candidates, Nanos at) const;
 
-  std::vector<Worker> workers_;  // as many as have been seen
+  std::vector<Worker> workers_;  // one per worker seen so far
   PathTail pin_thread_, trainer_, copied_, asked_, ready_, last_compute_;
-  Fifo<PathTail> dispatches_;  // takes, and the beginnings of epochs
-  Fifo<PathTail> computes_;    // those that a coming step may have waited for
-  Nanos dispatched_ = 0;       // of the step begun
+  Fifo<PathTail> dispatches_;  // takes, and begins of epochs
+  Fifo<PathTail> computes_;    // computes that a later step may have waited for
+  Nanos dispatched_ = 0;       // dispatch of the current step
   std::int32_t epoch_ = 0;
   CriticalPath before_window_;
 };

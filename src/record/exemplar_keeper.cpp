@@ -57,7 +57,8 @@ void ExemplarKeeper::drop_least_of_worst() {
   worst_.pop_back();
 }
 
-// Without its spans where these are too many.
+// Drops the spans of the exemplar if they exceed `limit`. Returns false if the exemplar does not
+// fit without them.
 bool ExemplarKeeper::make_room(Exemplar& exemplar, Bytes limit) {
   if (held_ + memory_of(exemplar) <= limit) return true;
   exemplar.spans.clear();

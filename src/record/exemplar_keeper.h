@@ -1,4 +1,4 @@
-// Steps that are kept with all of their spans: the first ones, and the worst stalls.
+// Steps that are kept with all of their spans: the first steps and the largest stalls.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ class ExemplarKeeper {
   explicit ExemplarKeeper(const FoldOptions& options) : options_(options) {}
 
   void offer(const StepRow& row, const StepEvents& events, const SpansInFlight& parts);
-  std::vector<Exemplar> take();  // in the order of their steps
+  std::vector<Exemplar> take();  // ordered by step
 
  private:
   bool is_first(const StepRow& row) const { return row.step < options_.first_exemplars; }
@@ -23,7 +23,7 @@ class ExemplarKeeper {
 
   FoldOptions options_;
   std::vector<Exemplar> first_;
-  std::vector<Exemplar> worst_;  // a heap, the least stall in front
+  std::vector<Exemplar> worst_;  // a heap with the smallest stall in front
   Bytes held_ = 0;
 };
 

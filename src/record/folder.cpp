@@ -21,7 +21,7 @@ struct BarrierStep {
   bool has_come = false;
   StepToFold its{};
   StepView slowest{};
-  std::vector<Span> its_worker{};  // of `slowest`: the rank goes on meanwhile
+  std::vector<Span> its_worker{};  // spans of `slowest`; a copy, as the rank continues meanwhile
   std::size_t folded = 0;          // ranks
   std::exception_ptr failure{};    // the others end this step too
 };
@@ -30,12 +30,12 @@ struct Folder::Impl {
   FoldOptions options;
   StepObserver* step_observer;  // null: there is none
   std::vector<RankFolder> ranks;
-  // With a barrier: steps of ranks of which it is not known what they waited for.
+  // Steps of ranks that wait at a barrier, while it is not known which rank they waited for.
   std::vector<Fifo<StepToFold>> waiting;
-  std::size_t ranks_waiting = 0;  // that have one
+  std::size_t ranks_waiting = 0;  // number of ranks with a waiting step
   std::optional<BarrierStep> together;
 
-  std::vector<Span> its_worker;  // of the view of a rank; its memory is kept
+  std::vector<Span> its_worker;  // buffer for the view of a rank, kept to reuse its memory
 
   explicit Impl(const FoldOptions& given)
       : options(given),
@@ -95,7 +95,7 @@ struct Folder::Impl {
     if (step_observer != nullptr) step_observer->booked(static_cast<std::int32_t>(rank), row);
   }
 
-  // Those that came before it are folded first.
+  // Folds the steps that came before the last one.
   void last_has_come(const StepToFold& step) {
     BarrierStep& now = *together;
     const std::size_t last = now.last;

@@ -1,5 +1,5 @@
-// Frames of videos: decoded for those that are used, by any thread and by any process that is
-// forked from the one that made it.
+// Counts of decoded and used video frames, for all threads, and for all processes forked from the
+// one that made it.
 #pragma once
 
 #include <atomic>

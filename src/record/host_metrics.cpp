@@ -1,4 +1,4 @@
-// The numbers beside the account of a job, from those of its hosts.
+// Metrics of a job, computed from those of its hosts.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,7 +40,8 @@ std::vector<Metric> joined_metrics(const std::vector<HostRecord>& hosts,
   return all;
 }
 
-// What each counts as others', less what is of its siblings.
+// Returns the CPU time of programs outside the job. Each process counts its siblings as other
+// programs.
 double others_of(const std::vector<HostRecord>& processes) {
   double busy = 0, own = 0, known = 0;
   for (const HostRecord& process : processes) {

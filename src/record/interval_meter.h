@@ -10,14 +10,15 @@ namespace loaderscope {
 
 class IntervalMeter {
  public:
-  // Begins now; or at `there_since`, when the thread slept until there was something to do. What
-  // `run_queue` has not told yet counts as a delay of this work.
+  // Begins now, or at `there_since` if the thread slept until there was work. Run-queue delay that
+  // `run_queue` has not yet reported counts as a delay of this work.
   explicit IntervalMeter(RunQueueMeter& run_queue, Nanos there_since = kNever)
       : run_queue_(run_queue), start_(monotonic_now()), cpu_(thread_cpu_now()) {
     begin_ = std::min(there_since, start_);
   }
 
-  // `sleeps`: by intent, so only what came before it was waiting for a core.
+  // Ends the piece of work. `sleeps`: it sleeps by intent, so only the time before it counts as
+  // run-queue delay.
   Interval end(bool sleeps) {
     const Nanos now = monotonic_now();
     const Nanos used = std::clamp<Nanos>(thread_cpu_now() - cpu_, 0, now - begin_);

@@ -13,15 +13,15 @@
 namespace loaderscope {
 namespace {
 
-// Of all ranks together, once there are many.
+// Limits for all ranks together, used for jobs with many ranks.
 constexpr std::int64_t kMaxSamples = 400'000;
 constexpr std::int64_t kMaxExemplars = 2'000;
 constexpr std::size_t kMaxNotes = 40;
 constexpr std::size_t kMaxNamed = 10;  // skipped samples
 constexpr Bytes kMaxRowBytes = Bytes{512} << 20;
-constexpr Bytes kRowBytesOfSpilled = Bytes{32} << 10;  // of each rank whose rows are in a file
+constexpr Bytes kRowBytesOfSpilled = Bytes{32} << 10;  // per rank whose rows are in a file
 
-// Where no clock ran, times of different hosts are alike.
+// Without clocks, times of different hosts are alike.
 bool is_same_run(const RankRecord& one, const RankRecord& other) {
   return one.first_ask > 0 && one.first_ask == other.first_ask &&
          one.window_begin == other.window_begin && one.window_end == other.window_end;
@@ -159,8 +159,8 @@ void RecordMerge::check_hosts(const RunRecord& part, const std::string& name) co
   }
 }
 
-// What may fail comes first: it changes the part alone, and settings that are joined only where all
-// of them can be.
+// Steps that can fail come first. They change only `part`, and settings that join_settings()
+// changes only if it succeeds.
 void RecordMerge::add(RunRecord part, const std::string& name) {
   check(part, name);
   const Bytes row_bytes = spill_rows(part.ranks);

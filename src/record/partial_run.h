@@ -1,4 +1,4 @@
-// A run that failed when some of its steps were measured: they are written all the same.
+// A run that failed after it had measured some steps, which are saved nevertheless.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace loaderscope {
 
-// What a run says first that ends by --timeout.
+// First words of the message of a run that --timeout ended.
 inline constexpr std::string_view kNoBatchCame = "no batch came for ";
 
 class PartialRunError : public RunError {
@@ -21,7 +21,7 @@ class PartialRunError : public RunError {
     record->interrupted = true;
     record->notes.push_back(std::string("broken off: ") + what());
   }
-  std::shared_ptr<RunRecord> record;  // shared: exceptions are copied
+  std::shared_ptr<RunRecord> record;  // shared, as exceptions are copied
 };
 
 }  // namespace loaderscope

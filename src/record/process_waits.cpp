@@ -18,7 +18,7 @@ Nanos overlap(Nanos begin, Nanos end, Nanos from, Nanos until) {
   return std::max<Nanos>(0, std::min(end, until) - std::max(begin, from));
 }
 
-// Of the end of a row's idle time, block by block, the last first.
+// Takes the end of a row's idle time in blocks, from the last to the first.
 class IdleFromItsEnd {
  public:
   explicit IdleFromItsEnd(const StepRow& row) : row_(row), left_(row.stall) {}
@@ -49,7 +49,8 @@ class IdleFromItsEnd {
     return !is_startup(cause) && !is_way(cause) && !is_collating(cause) && cause != Cause::h2d;
   }
 
-  // With the batch in hand, from `from` on; what is left of both was before.
+  // Takes the time from `from` on, when the trainer had the batch. The rest of both causes came
+  // before.
   void take_copy_and_launch(Nanos from, Nanos had_batch) {
     const auto copied = [&](Nanos since) {
       return overlap(row_.copy_begin, row_.copy_end, since, row_.compute_begin);
@@ -96,7 +97,7 @@ class IdleFromItsEnd {
 };
 
 void book_wait_for(const StepRow& slowest, Nanos wait, StepRow& row) {
-  // As long as the slowest computed its step before, there was nothing else to wait for.
+  // The rank waits for nothing else while the slowest rank computes its previous step.
   const Nanos moved = std::min({wait, row.stall[Cause::launch], slowest.idle()});
   if (moved <= 0) return;
   const Booked booked = IdleFromItsEnd(slowest).last(moved);
@@ -127,7 +128,7 @@ std::vector<Process> processes_of(const RunRecord& job) {
   return processes;
 }
 
-// What all of its ranks waited for, and so for another's.
+// Returns the wait that all ranks of the process share. It is a wait for another process.
 Nanos wait_for_others(const Process& process, const RowOfEachRank& rows) {
   Nanos least = kNever;
   for (std::size_t rank = process.first; rank < process.end; ++rank)
@@ -135,7 +136,7 @@ Nanos wait_for_others(const Process& process, const RowOfEachRank& rows) {
   return least == kNever ? 0 : least;
 }
 
-// That waited least: of equals the first.
+// Returns the row of the rank that waited least; the first of equals.
 const StepRow& slowest_of(const RowOfEachRank& rows) {
   return *std::min_element(rows.begin(), rows.end(), [](const StepRow& a, const StepRow& b) {
     return a.waiting_for_ranks < b.waiting_for_ranks;

@@ -7,7 +7,8 @@
 namespace loaderscope {
 namespace {
 
-// Of a worker, before its old ones are looked at again: a step does that for those who made it.
+// Number of spans of one worker that triggers a removal of its old spans. Each step already does so
+// for the workers that made it.
 constexpr std::size_t kManySpans = 64;
 
 std::uint64_t seed_of(const FoldOptions& options, std::int32_t rank) {
@@ -67,7 +68,7 @@ void RankFolder::begin_step(StepEvents& events, Nanos moved_before) {
   path_.get_ready(events, maker_);
 }
 
-// What the CPU time of the current batch's making chiefly went into.
+// Returns the cause that took most of the CPU time of the current batch.
 Cause RankFolder::chief_maker() const {
   PerCause<Nanos> cpu{};
   parts_.each_of_step([&](std::int32_t, const SpansInFlight::Part& part) {
@@ -91,8 +92,8 @@ StepView RankFolder::view(std::vector<Span>& its_worker) {
   return view;
 }
 
-// What it did from the end of the last compute on until the batch was finished, in the order of
-// time.
+// Appends the spans of the worker from the end of the last compute until the batch was finished,
+// ordered by time.
 void RankFolder::put_timeline(const Worker& worker, std::vector<Span>& timeline) const {
   const auto put = [&](const Span& span) {
     if (span.end > last_end_ && span.begin < current_->finished) timeline.push_back(span);
@@ -149,8 +150,8 @@ void RankFolder::count_step() {
   totals.add_step(*current_);
 }
 
-// What ended behind the last compute though its batch is no longer in flight: by clocks that
-// differ, or left out at the end of a stream.
+// Keeps spans that ended after the last compute although their batch is no longer in flight. The
+// clocks may differ, or the batch was left out at the end of a stream.
 void RankFolder::keep_late(std::int32_t index, const SpansInFlight::Part& part) {
   if (part.empty() || part.back().end <= last_end_) return;
   for (const Span& span : part)
@@ -194,7 +195,7 @@ void RankFolder::put_totals(const StageTotals& totals) {
   record_.read_bytes = totals.read_bytes;
   record_.delivered_bytes = totals.delivered_bytes;
   record_.work = totals.work;
-  // Workers that came up in the warm-up only: what a start takes is known all the same.
+  // The start-up time is known even if workers started only in the warm-up.
   for (const Stage stage : {Stage::startup, Stage::startup_parent})
     if (record_.stages[stage].count == 0) record_.stages[stage] = warmup_.stages[stage];
 }

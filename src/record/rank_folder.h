@@ -1,4 +1,4 @@
-// One rank's part of the folder: what is still in flight, and what has been folded.
+// Part of the folder for one rank: spans in flight, and folded rows.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,23 @@ class RankFolder {
   RankFolder(const FoldOptions& options, std::int32_t rank);
 
   void first_ask(Nanos at);
-  void span(std::int32_t index, const Span& span);  // of that worker
+  void span(std::int32_t index, const Span& span);  // `index`: number of the worker
   void deliverable(std::int64_t batch, Nanos at);
 
-  // A step is folded in four moves, so that with a barrier all ranks can look at each other in
-  // between.
-  Nanos put_in_order(StepEvents& next) const;  // what its times were moved by
-  // `events`: outlive the step, and are put in order.
+  // A step is folded in four calls, so that with a barrier all ranks can see each other between
+  // them.
+  Nanos put_in_order(StepEvents& next) const;  // returns the ns by which its times were moved
+  // Starts a step. `events` must outlive the step; its times are put in order.
   void begin_step(StepEvents& events, Nanos moved_before = 0);
-  // Of the step begun. What its worker did, where that is asked for, is put into `its_worker`.
+  // Returns the view of the current step. Writes the spans of its worker to `its_worker` if they
+  // are needed.
   StepView view(std::vector<Span>& its_worker);
-  // Books it, writes the row that it returns, forgets its spans. `slowest`: the rank that
-  // `straggler` is a view of.
+  // Books the step, writes its row, forgets its spans, and returns the row. `slowest`: the rank
+  // that `straggler` shows.
   StepRow end_step(const StepView& own, const StepView* straggler = nullptr,
                    const RankFolder* slowest = nullptr);
 
-  void close() { closed_ = true; }  // nothing is kept any more
+  void close() { closed_ = true; }  // later events are dropped
 
   const PathTail& path_to_ready() const { return path_.ready(); }
   RankRecord finish();
@@ -54,11 +55,12 @@ class RankFolder {
   };
 
   struct Worker {
-    Fifo<Span> rest{1};        // of no batch in flight: what a step may still wait for
-    Nanos first_end = kNever;  // of its first span
+    Fifo<Span> rest{1};        // spans of batches not in flight that a step may still wait for
+    Nanos first_end = kNever;  // end of its first span
   };
 
-  void put_timeline(const Worker& worker, std::vector<Span>& timeline) const;  // of the step's
+  // Appends the spans of the step.
+  void put_timeline(const Worker& worker, std::vector<Span>& timeline) const;
   Cause chief_maker() const;
   Nanos later_ready(std::int64_t batch);
   void open_window(const StepRow& first);
@@ -73,8 +75,8 @@ class RankFolder {
   SpansInFlight parts_;
   CriticalPathTracker path_;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
-  const StepEvents* current_ = nullptr;  // of the step begun
-  Cause maker_ = Cause::transport;       // of its batch
+  const StepEvents* current_ = nullptr;  // current step
+  Cause maker_ = Cause::transport;       // main cause of the CPU time of its batch
   Nanos current_clamped_ = 0;
   Nanos last_end_ = 0;  // end of the last compute, or the first ask
 

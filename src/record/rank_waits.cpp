@@ -9,11 +9,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kApart = 0.05;         // of a step: its ranks begin to compute apart
-constexpr double kTogether = 0.25;      // of how far apart they began: they end together
-constexpr double kMostly = 0.8;         // of the steps whose ranks began apart
-constexpr std::int64_t kMinSteps = 10;  // of those
-constexpr double kMaxDrift = 0.01;      // of a clock: more is none
+constexpr double kApart = 0.05;         // share of a step: the ranks begin to compute apart
+constexpr double kTogether = 0.25;      // share of that difference: the ranks end together
+constexpr double kMostly = 0.8;         // share of the steps that began apart
+constexpr std::int64_t kMinSteps = 10;  // minimum number of steps that began apart
+constexpr double kMaxDrift = 0.01;      // maximum drift of a clock; larger values are not drift
 
 Nanos spread(const RowOfEachRank& rows, Nanos StepRow::*time) {
   const auto [first, last] =
@@ -52,7 +52,7 @@ Nanos sum_of(const PerWord& words) {
   return std::accumulate(words.begin(), words.end(), Nanos{0});
 }
 
-// Of `whole`, what `part` is of `all`, in integer ns.
+// Returns `whole` * `part` / `all` in ns, without overflow.
 Nanos share(Nanos whole, Nanos part, Nanos all) {
   __extension__ typedef __int128 Product;
   return static_cast<Nanos>(static_cast<Product>(whole) * part / all);
@@ -72,7 +72,8 @@ void add_shares(PerWord& to, Nanos whole, const PerWord& weights) {
   }
 }
 
-// What `slowest` waited for and `row` did not; where there is no such, what it waited for at all.
+// Books the causes that `slowest` waited for and `row` did not. Without any, books all causes of
+// `slowest`.
 void book_wait(StepRow& row, Nanos wait, const StepRow& slowest) {
   PerCause<Nanos> causes = more_of(slowest.stall, row.stall);
   if (sum_of(causes) == 0) causes = slowest.stall;
@@ -98,7 +99,7 @@ Nanos wait_for(const StepRow& slowest, const StepRow& row) {
       0, std::min(slowest.compute_begin - row.compute_begin, row.compute() - slowest.compute()));
 }
 
-// Its compute as its rows have it; of the CPU no less than was used.
+// Returns the compute of the rank from its rows, with at least the CPU time used.
 StageStats compute_of(const RankRecord& rank) {
   StageStats compute;
   rank.rows.for_each(
@@ -143,7 +144,8 @@ bool book_waits(std::vector<RankRecord>& ranks, const ClockOffsets& offsets) {
   return true;
 }
 
-// By the steps that both have: how much later one's clock shows their ends, the middle of them.
+// Returns the median difference of the two clocks, measured at the ends of the steps that both
+// ranks have.
 Nanos apart_at_ends(const RankRecord& first, const RankRecord& other) {
   std::vector<Nanos> ends, apart;
   first.rows.for_each([&](const StepRow& row) { ends.push_back(row.compute_end); });

@@ -1,4 +1,4 @@
-// Waits of ranks for each other that were seen as compute: those in a program's collectives.
+// Waits of ranks for each other that look like compute: those inside a program's collectives.
 #pragma once
 
 #include <string>
@@ -8,21 +8,21 @@
 
 namespace loaderscope {
 
-// Where ranks that began to compute apart end their steps together, the ones that began first have
-// waited for the last. Such a wait is taken out of their compute and booked to what that rank
-// waited for and they did not: `waiting_for_ranks`, as with a barrier before compute. False where
-// the ranks go their own ways; nothing is changed then. The critical path of ranks that waited is
-// not known afterwards. Throws RunError when a spill file cannot be read or written.
+// Books waits inside collectives. If ranks begin to compute at different times and end their steps
+// together, the first ones have waited for the last. The wait is moved from their compute to the
+// causes that only the last rank has, and to `waiting_for_ranks`, as with a barrier before compute.
+// Returns false and changes nothing if the ranks do not step together. The critical path of ranks
+// that waited is unknown afterwards. Throws RunError if a spill file cannot be read or written.
 bool book_rank_waits(std::vector<RankRecord>& ranks);
 
-// The same of a job whose hosts have clocks of their own. Where these were compared, times of a
-// rank are on the first one's as it was when the rank's window began, and drift from it as the
-// host's `clock.drift_rate` says. Where they were not, the ends of steps, which ranks that wait for
-// each other have together, say how far they are apart.
+// Does the same for a job whose hosts have their own clocks. If the clocks were compared, the times
+// of a rank are on the first host's clock at the begin of the rank's window. They drift from it by
+// the host's `clock.drift_rate`. Without a comparison, the ends of steps give the clock
+// differences, as ranks that wait for each other end a step together.
 bool book_host_waits(RunRecord& job);
 
-// Behind words on waits that were booked, where a rank has fewer steps than others: "; from step 20
-// on one rank at least has none, and of the 980 that are left such waits stay compute"
+// Returns the end of a sentence on booked waits, if a rank has fewer steps than others. Example: ";
+// from step 20 on one rank at least has none, and of the 980 that are left such waits stay compute"
 std::string describe_unbooked_waits(const std::vector<RankRecord>& ranks);
 
 }  // namespace loaderscope

@@ -14,12 +14,12 @@ struct Recorder::Impl {
   Folder folder;
   std::size_t ring_capacity;
   std::pmr::memory_resource& memory;
-  std::mutex mutex;  // of what follows; taken once per thread and once per step, never per span
+  std::mutex mutex;  // guards the members below; taken once per thread and step, never per span
   std::vector<ArenaPtr<ThreadLog>> logs;
   std::vector<std::pair<std::int32_t, Nanos>> first_asks;
   std::vector<std::pair<std::int32_t, StepEvents>> steps;
   std::vector<std::int32_t> closed;
-  // Of whoever drains, kept for their memory.
+  // Buffers of drain(), kept to reuse their memory.
   std::vector<std::pair<std::int32_t, Nanos>> drained_asks;
   std::vector<std::pair<std::int32_t, StepEvents>> drained_steps;
   std::vector<std::int32_t> drained_closed;
@@ -70,7 +70,7 @@ void Recorder::drain() {
     for (const auto& log : impl.logs) impl.drained_logs.push_back(log.get());
   }
   for (const auto& [rank, at] : impl.drained_asks) impl.folder.first_ask(rank, at);
-  // Whatever a step depends on was written before the step, so it is in the rings by now.
+  // All that a step depends on was written before the step, so it is already in the rings.
   for (ThreadLog* log : impl.drained_logs) {
     log->ring_->take_all([&](const ThreadLog::Entry& entry) {
       if (entry.kind == ThreadLog::Kind::span) {
@@ -85,7 +85,7 @@ void Recorder::drain() {
     try {
       impl.folder.step(rank, events);
     } catch (...) {
-      if (!failure) failure = std::current_exception();  // the steps behind it are folded too
+      if (!failure) failure = std::current_exception();  // later steps are folded too
     }
   }
   for (const std::int32_t rank : impl.drained_closed) impl.folder.close(rank);

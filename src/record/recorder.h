@@ -1,5 +1,4 @@
-// The recorder: folds spans and step events into a RunRecord while the run goes on, in bounded
-// memory.
+// The recorder: folds spans and step events into a RunRecord during the run, in bounded memory.
 #pragma once
 
 #include <atomic>
@@ -16,8 +15,8 @@ namespace loaderscope {
 template <class Entry>
 class SharedRing;  // src/record/shared_ring.h
 
-// Sees every fact before it is folded, in the order of folding: for whoever keeps what the folder
-// forgets (traces, tests).
+// Sees every fact before it is folded, in the order of folding. Timelines and tests use it to keep
+// what the folder drops.
 class EventObserver {
  public:
   virtual ~EventObserver() = default;
@@ -32,24 +31,26 @@ struct FoldOptions {
   std::int32_t workers = 1;  // per rank; with 0 workers the trainer is worker 0
   bool in_order = true;
   bool sync_ranks = false;  // a step of all ranks begins to compute together
-  // With ranks that other processes make: what all ranks here wait for them is `launch`, and of
-  // `waiting_for_ranks`, until book_process_waits() has seen those.
+  // True if other processes also run ranks. A wait that all ranks here share is then booked to
+  // `launch`, and counts as `waiting_for_ranks` only after book_process_waits().
   bool ranks_elsewhere = false;
   bool only_account = false;  // no stages, draws, paths and exemplars: rows and samples
-  std::uint64_t seed = 0;     // of the reservoir
+  std::uint64_t seed = 0;     // seed of the reservoir
   std::int64_t first_exemplars = 200;
   std::int64_t worst_exemplars = 20;
-  // The following are of all ranks together.
+  // Limits for all ranks together.
   Bytes exemplar_memory = Bytes{32} << 20;
   std::int64_t reservoir_rows = 50'000;
   Bytes step_row_memory = StepRows::kDefaultMemory;
   EventObserver* observer = nullptr;  // outlives the folder
 };
 
-// The single-threaded heart. Facts arrive in this order per rank: the spans of a batch before the
-// step that delivers it, a worker's spans and the steps each in the order of time, `deliverable`
-// before the step of any batch that waited longer. Nothing is kept longer than the account needs
-// it.
+// The single-threaded core. For each rank, facts arrive in this order:
+// - The spans of a batch come before the step that delivers it.
+// - A worker's spans, and the steps, are ordered by time.
+// - `deliverable` comes before the step of any batch that waited longer.
+//
+// The folder drops each fact as soon as the account no longer needs it.
 class Folder {
  public:
   explicit Folder(const FoldOptions& options);
@@ -59,16 +60,17 @@ class Folder {
   void span(std::int32_t rank, std::int32_t worker, const Span& span);
   void deliverable(std::int32_t rank, std::int64_t batch, Nanos at);
   void step(std::int32_t rank, const StepEvents& events);
-  // With a barrier: the next step of each rank waited for that of `last`, and is folded at once
-  // where that came before. Where it is not said, it is found once all have come.
+  // With a barrier: the next step of each rank waited for the step of `last`, and is folded at once
+  // if that has arrived. Without this call, the folder finds the last rank once all steps have
+  // arrived.
   void all_wait_for(std::int32_t last);
-  // The rank's window is over: what is still reported of it, while others go on, is not kept.
+  // Closes the rank's window. Later reports of this rank are dropped, while other ranks continue.
   void close(std::int32_t rank);
 
-  // The ranks' records. The folder is empty afterwards.
+  // Returns the records of the ranks. The folder is empty afterwards.
   std::vector<RankRecord> finish();
 
-  std::int64_t spans_held() const;  // for the tests of boundedness
+  std::int64_t spans_held() const;  // used by tests of the memory limit
 
  private:
   struct Impl;
@@ -76,8 +78,8 @@ class Folder {
 };
 
 // Facts of one thread on their way to the folder: a ring with one writer (that thread) and one
-// reader (whoever drains the recorder). Writing takes no lock and never waits; a full ring counts a
-// loss.
+// reader (the thread that drains the recorder). Writing takes no lock and never waits; a full ring
+// counts a loss.
 class ThreadLog {
  public:
   enum class Kind : std::uint8_t { span, deliverable };
@@ -91,7 +93,7 @@ class ThreadLog {
 
   ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity,
             std::pmr::memory_resource& memory);
-  // On a ring that lies elsewhere, in memory that processes share. It outlives the log.
+  // Uses a ring in memory that processes share. The ring must outlive the log.
   explicit ThreadLog(Ring& ring) : ring_(&ring) {}
 
   void span(const Span& span) { push({Kind::span, span, 0, 0}); }
@@ -108,15 +110,15 @@ class ThreadLog {
   void push(const Entry& entry);
 
   std::int32_t rank_ = 0, worker_ = 0;
-  std::unique_ptr<void, Benefit> own_;  // the ring's memory, where it is the log's own
+  std::unique_ptr<void, Benefit> own_;  // memory of the ring, if the log owns it
   Ring* ring_;
 };
 
-// The front of the folder for engines with threads.
+// Front end of the folder for engines with threads.
 class Recorder {
  public:
-  // The logs lie in `memory`, which a thread of another process may share; it outlives the
-  // recorder.
+  // Allocates the logs in `memory`, which a thread of another process may share. It must outlive
+  // the recorder.
   explicit Recorder(const FoldOptions& options, std::size_t ring_capacity = 1 << 14,
                     std::pmr::memory_resource& memory = *std::pmr::get_default_resource());
   ~Recorder();
@@ -124,19 +126,19 @@ class Recorder {
   // One log per thread, made before the thread begins to write. The recorder owns it.
   ThreadLog& add_thread(std::int32_t rank, std::int32_t worker);
 
-  // From the trainers' threads. The spans of the step's batch must have been written before (the
-  // queue on which the batch travelled orders them).
+  // Called by the trainers' threads. The spans of the step's batch must have been written before.
+  // The queue that carries the batch orders them.
   void first_ask(std::int32_t rank, Nanos at);
   void step(std::int32_t rank, const StepEvents& events);
 
-  // The rank's window is over with the last step reported: what it still writes is not kept.
+  // Ends the rank's window with the last reported step. Later facts are dropped.
   void close(std::int32_t rank);
 
-  // Moves what has been written to the folder. One thread at a time.
+  // Moves all written facts to the folder. One thread at a time may call it.
   void drain();
 
   std::int64_t lost() const;
-  std::vector<RankRecord> finish();  // after all threads have stopped writing
+  std::vector<RankRecord> finish();  // requires that all threads have stopped writing
 
  private:
   struct Impl;

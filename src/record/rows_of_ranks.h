@@ -11,22 +11,23 @@ namespace loaderscope {
 
 using RowOfEachRank = std::vector<StepRow>;
 
-// By what clocks of ranks go before that of the first; empty: they are one.
+// Offset of each rank's clock from the first rank's clock. Empty if all ranks share one clock.
 using ClockOffsets = std::vector<ClockLine>;
 
-// That each of them has.
+// Returns the number of steps that all ranks have.
 std::int64_t steps_of_all(const std::vector<RankRecord>& ranks);
 
-// Its idle time and its compute.
+// Moves the idle time and the compute of the row.
 void move_clock(StepRow& row, Nanos by);
 
-// Visits the steps that all ranks have, in order, on the first rank's clock as it is at their ends,
-// and writes back, on their own, those of which `visit` says that it has changed them. A block of
-// rows is in memory at a time. Throws RunError when a spill file cannot be read or written.
+// Visits the steps that all ranks have, in order. Times are on the first rank's clock, with its
+// offset at the end of the step. Rows are written back on their own clocks if `visit` returns true.
+// One block of rows is in memory at a time. Throws RunError if a spill file cannot be read or
+// written.
 void for_each_step(std::vector<RankRecord>& ranks, const ClockOffsets& offsets,
                    const std::function<bool(RowOfEachRank&)>& visit);
 
-// Null where the step is not kept in full.
+// Returns null if the step is not an exemplar.
 Exemplar* exemplar_of(RankRecord& rank, std::int64_t step);
 
 }  // namespace loaderscope

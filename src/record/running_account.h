@@ -1,4 +1,4 @@
-// What the measured steps of a run were booked to so far.
+// Account of the measured steps of a run so far.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace loaderscope {
 struct RunningAccount {
   Nanos compute = 0, window = 0;  // sums over the ranks
   PerCause<Nanos> stall{};
-  Nanos queued = 0;  // of batches, from deliverable to taken, within the window
+  Nanos queued = 0;  // ns that batches waited from deliverable to taken, in the window
   std::int64_t steps = 0, ready = 0, samples = 0;
   std::int32_t ranks = 0;
 
-  // Of a rank that is counted already, whose window begins then.
+  // Adds a step of a rank whose window began at `window_begin`. `ranks` already counts the rank.
   void add(const StepRow& row, Nanos window_begin);
-  void add(const RunningAccount& of_others);  // of other ranks
+  void add(const RunningAccount& of_others);  // adds other ranks
 };
 
-// Of one folder.
+// Keeps the running account of one folder.
 class RunningAccountObserver final : public StepObserver {
  public:
   void first_ask(std::int32_t, Nanos) override {}
@@ -33,7 +33,7 @@ class RunningAccountObserver final : public StepObserver {
 
  private:
   RunningAccount account_;
-  std::vector<Nanos> window_begins_;  // by rank; kNever: not yet
+  std::vector<Nanos> window_begins_;  // per rank; kNever if the window has not begun
 };
 
 }  // namespace loaderscope

@@ -79,7 +79,7 @@ void SampleCollector::offer_batch(const SpansInFlight& parts, const StepEvents& 
 }
 
 void SampleCollector::finish(RankRecord& record) {
-  // A loader may tell the samples of some batches apart, as of each worker's first.
+  // A loader may time single samples in some batches only, such as each worker's first.
   SampleReservoir& drawn = told_apart_ >= batches_.seen() ? samples_ : batches_;
   record.reservoir_seen = drawn.seen();
   record.reservoir = drawn.take();

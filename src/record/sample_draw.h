@@ -1,4 +1,5 @@
-// A draw of what single samples took; of a loader that tells none apart, of what batches took.
+// Reservoir of the times of single samples, or of batches if the loader does not time single
+// samples.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ class SampleCollector {
 
   void restart();
   void offer(const SpansInFlight& parts, const StepEvents& events);
-  // Moves the rows into `record`: those of the samples where most batches told them apart.
+  // Moves the rows into `record`: rows of samples if most batches timed them, otherwise rows of
+  // batches.
   void finish(RankRecord& record);
 
  private:
@@ -24,8 +26,8 @@ class SampleCollector {
   void offer_batch(const SpansInFlight& parts, const StepEvents& events);
 
   SampleReservoir samples_;
-  SampleReservoir batches_;      // in which no sample was told apart
-  std::int64_t told_apart_ = 0;  // batches in which they were
+  SampleReservoir batches_;      // batches without timed samples
+  std::int64_t told_apart_ = 0;  // number of batches with timed samples
 };
 
 }  // namespace loaderscope

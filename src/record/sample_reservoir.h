@@ -14,11 +14,11 @@ class SampleReservoir {
  public:
   SampleReservoir(std::int64_t capacity, std::uint64_t seed);
 
-  // Counts one sample and says whether it is to be kept; then `keep` must follow.
+  // Counts one sample. Returns true if it must be kept; `keep` must follow then.
   bool wants_next() { return seen_++ >= next_kept_; }
   void keep(const SampleRow& row);
 
-  void restart();  // as if nothing had been seen
+  void restart();  // forgets all samples
 
   std::int64_t seen() const { return seen_; }
   std::vector<SampleRow> take() { return std::move(rows_); }

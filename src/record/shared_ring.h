@@ -1,7 +1,7 @@
-// A ring with one writer and one reader, which may be threads of different processes: what lies in
-// the memory between them holds no pointer, so each side may see it at another address. Writing
-// takes no lock and never waits; a full ring counts a loss. Whatever is written over the shared
-// memory, neither side reads or writes beside it.
+// A ring with one writer and one reader, which may be threads of different processes. The shared
+// memory holds no pointer, so each side may map it at another address. Writing takes no lock and
+// never waits; a full ring counts a loss. Corrupted shared memory never makes a side access memory
+// outside the ring.
 #pragma once
 
 #include <atomic>
@@ -23,11 +23,11 @@ class SharedRing {
   static constexpr std::size_t bytes_for(std::size_t capacity) {
     return sizeof(Shared) + capacity * sizeof(Entry);
   }
-  // In `memory` of zeroes, and once more for the other side. Both give the same capacity: it does
-  // not lie where the other one could change it.
+  // Makes a view of `memory`, which contains zeroes or a ring. Each side makes its own view, with
+  // the same capacity, which is not stored where the other side could change it.
   SharedRing(void* memory, std::size_t capacity)
       : shared_(static_cast<Shared*>(memory)), capacity_(capacity) {}
-  // Makes `memory` that may hold anything an empty ring.
+  // Makes an empty ring of `memory`, which may contain anything.
   static void clear(void* memory) { new (memory) Shared; }
 
   void push(const Entry& entry) {
@@ -41,9 +41,9 @@ class SharedRing {
     shared_->head.store(head + 1, std::memory_order_release);
   }
 
-  // What was written before the call, each a copy that stays as it is. Room is given back now and
-  // then, so that the writer's cache is left alone. False: what lies there was not written by
-  // `push`, and no more is read.
+  // Visits copies of all entries that were written before the call. Frees room in batches, to spare
+  // the writer's cache. Returns false if `push` did not write the content of the ring; reading
+  // stops then.
   template <class Visit>
   bool take_all(const Visit& visit) {
     constexpr std::uint64_t kAtOnce = 256;
@@ -58,7 +58,7 @@ class SharedRing {
     return true;
   }
 
-  // The part of it that is written and not yet read. Of memory that is no ring, any number.
+  // Returns the share that is written and not yet read; any number if the memory contains no ring.
   double filled() const {
     const std::uint64_t tail = shared_->tail.load(std::memory_order_relaxed);
     const std::uint64_t head = shared_->head.load(std::memory_order_acquire);
@@ -79,9 +79,8 @@ class SharedRing {
 
   Shared* shared_;
   std::uint64_t capacity_;
-  std::uint64_t seen_tail_ =
-      0;                     // of the writer: it looks at the tail only when the ring seems full
-  std::uint64_t taken_ = 0;  // of the reader
+  std::uint64_t seen_tail_ = 0;  // writer only; it reads the tail only if the ring seems full
+  std::uint64_t taken_ = 0;      // reader only
 };
 
 }  // namespace loaderscope

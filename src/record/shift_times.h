@@ -1,4 +1,4 @@
-// Times of one clock on another's.
+// Conversion of times from one clock to another.
 #pragma once
 
 #include <cmath>
@@ -7,10 +7,10 @@
 
 namespace loaderscope {
 
-// How far a clock goes before another: at `at` of its own time by `offset`, and steadily more.
+// Lead of one clock over another: `offset` at its own time `at`, growing by `rate`.
 struct ClockLine {
   Nanos offset = 0, at = 0;
-  double rate = 0;  // ns that it gains in a ns
+  double rate = 0;  // ns gained per ns
 
   Nanos offset_at(Nanos time) const {
     return offset + std::llround(rate * static_cast<double>(time - at));

@@ -11,14 +11,14 @@ namespace loaderscope {
 
 class SpansInFlight {
  public:
-  using Part = std::vector<Span>;  // of one worker on one batch, in the order of time
+  using Part = std::vector<Span>;  // spans of one worker on one batch, ordered by time
 
   explicit SpansInFlight(std::int32_t workers);
 
   void add(std::int32_t worker, const Span& span);
 
-  // The parts of `batch` become those of the step; `in_order`: those before it never come, and are
-  // told: left_out(worker, part).
+  // Makes the parts of `batch` those of the step. If `in_order`, earlier batches never arrive: each
+  // of their parts is passed to left_out(worker, part).
   template <class LeftOut>
   void begin_step(std::int64_t batch, bool in_order, const LeftOut& left_out) {
     const auto first = in_order ? in_flight_.begin() : first_from(batch, 0);
@@ -39,7 +39,7 @@ class SpansInFlight {
     for (const Entry& entry : step_) see(entry.worker, part_at(entry.place));
   }
   void end_step();
-  // Of the step, and of batches that may come.
+  // Visits the worker's parts of the current step and of batches in flight.
   template <class See>
   void each_of_worker(std::int32_t worker, const See& see) const {  // see(part)
     for (const std::vector<Entry>* entries : {&step_, &in_flight_}) {
@@ -51,7 +51,7 @@ class SpansInFlight {
   std::int64_t spans_held() const;
 
  private:
-  using Place = std::int32_t;  // in parts_
+  using Place = std::int32_t;  // index in parts_
   static constexpr Place kNowhere = -1;
   struct Entry {
     std::int64_t batch;
@@ -60,7 +60,7 @@ class SpansInFlight {
   };
   struct Latest {
     std::int64_t batch = -1;
-    Place place = kNowhere;  // of its part of `batch`
+    Place place = kNowhere;  // place of its part of `batch`
   };
 
   const Part& part_at(Place place) const { return parts_[static_cast<std::size_t>(place)]; }
@@ -71,12 +71,12 @@ class SpansInFlight {
   void free(Place place);
   void forget_latest(const Entry& entry);
 
-  // A rank has few in flight, and a job has many ranks: what is looked through lies together.
-  std::vector<Entry> in_flight_;  // by batch and worker
+  // A rank has few spans in flight, and a job has many ranks, so searched data is stored together.
+  std::vector<Entry> in_flight_;  // ordered by batch and worker
   std::vector<Entry> step_;
-  std::vector<Latest> latest_;  // by worker
-  std::vector<Part> parts_;     // those that nothing has are empty, and keep their memory
-  std::vector<Place> spare_;    // of these
+  std::vector<Latest> latest_;  // per worker
+  std::vector<Part> parts_;     // unused parts are empty and keep their memory
+  std::vector<Place> spare_;    // places of unused parts
 };
 
 }  // namespace loaderscope

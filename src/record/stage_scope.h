@@ -1,5 +1,5 @@
-// StageScope: while it lives, the calling thread works on a stage. One type times it, names it and
-// writes it down.
+// StageScope: marks that the calling thread works on a stage while the object lives. It times the
+// stage, names it and records it.
 #pragma once
 
 #include <array>
@@ -12,33 +12,33 @@
 
 namespace loaderscope {
 
-// The spans of one worker thread, on their way to its log. They follow each other without a gap:
-// what lies between two of them belongs to the later one. The run-queue delay is read once per
-// sample and spread over that sample's spans in proportion to the time they were not on a CPU.
+// Spans of one worker thread, on their way to its log. They follow each other without a gap: time
+// between two spans belongs to the later one. The run-queue delay is read once per sample. It is
+// spread over that sample's spans in proportion to their time off a CPU.
 class SpanWriter {
  public:
-  // `log` may be null: then nothing is measured.
+  // `log` may be null: nothing is measured then.
   explicit SpanWriter(ThreadLog* log) : log_(log) {}
 
   bool measures() const { return log_ != nullptr; }
   const RunQueueMeter& run_queue() const { return run_queue_; }
   void begin_batch(std::int64_t batch) { batch_ = batch; }
   void begin_sample(std::int64_t sample) { sample_ = sample; }
-  void end_sample();  // also after the last stage that handles the batch
+  void end_sample();  // needed after the last stage of the batch too
 
-  // The last one that was written; null where it has been handed on.
+  // Returns the last written span; null if it was passed on.
   const Span* last() const { return open_count_ > 0 ? &open_[open_count_ - 1].span : nullptr; }
-  // Others have worked meanwhile, and the thread has waited for them: of its last span these parts,
-  // in order and none within another, are theirs. Its own CPU time is the rest's.
+  // Splits the last span. Other threads worked while this thread waited for them: `parts` are their
+  // pieces of the span, in order and without overlap. This thread's CPU time stays with the rest.
   void split_last_span(const std::vector<Span>& parts);
 
-  // What the thread does until the next span is not timed.
+  // Skips the time until the next span.
   void skip() { edge_ = Edge{}; }
   void started_by_parent(const Interval& of_parent);
   void start_up(Nanos begin, Nanos end);
-  // The thread waited for work, which was there at `end`: from then on it waited for a core only.
+  // Records a wait for work, which was there at `end`. The time after `end` was a wait for a core.
   void record_idle(Nanos begin, Nanos end);
-  // The end of the last span; 0 after skip(), or where nothing is measured.
+  // Returns the end of the last span; 0 after skip(), and if nothing is measured.
   Nanos last_end() const { return edge_.at; }
 
   nvtx::Payload payload(Stage stage, Bytes bytes) const {
@@ -50,10 +50,10 @@ class SpanWriter {
   using Edge = CpuMeter::Reading;
   struct Open {
     Span span;
-    Nanos may_queue;  // at most that much of it was waiting for a core
+    Nanos may_queue;  // upper limit of its run-queue delay
   };
   void write(Stage stage, Nanos begin, Nanos end);
-  // `may_queue`: at most that much of it was waiting for a core; `own`: off the CPU by intent.
+  // `may_queue`: upper limit of the run-queue delay; `own`: time off the CPU by intent.
   void add(const Span& span, Nanos may_queue, Nanos own);
 
   ThreadLog* log_;
@@ -72,7 +72,7 @@ class StageScope {
     runs,   // waiting for a CPU is contention
     waits,  // a declared sleep: time off the CPU is the stage's own
   };
-  // `bytes`: to be handled, where that is known beforehand.
+  // `bytes`: bytes to handle, if known beforehand.
   StageScope(SpanWriter& writer, Stage stage, Kind kind, Bytes bytes = 0)
       : writer_(writer), kind_(kind), shown_(nvtx::attached()) {
     span_.stage = stage;
@@ -89,13 +89,14 @@ class StageScope {
   StageScope(const StageScope&) = delete;
   StageScope& operator=(const StageScope&) = delete;
 
-  // A declared sleep within a stage that else runs: the time since `begin` is the stage's own.
+  // Notes a declared sleep in a stage that otherwise runs. The time since `begin` is the stage's
+  // own.
   void slept(Nanos begin) {
     if (writer_.measures()) slept_ += monotonic_now() - begin;
   }
 
-  // Until leave() the thread works on a part of the stage that needs a CPU, which has a span of its
-  // own: of all that it did in this scope, behind the rest of the stage.
+  // Starts a part of the stage that needs a CPU, until leave(). All parts of this scope form one
+  // span of their own, placed after the rest of the stage.
   void enter(Stage part) {
     part_.stage = part;
     if (shown_) [[unlikely]]
@@ -111,7 +112,7 @@ class StageScope {
     part_.cpu += now.cpu - part_.entered.cpu;
   }
 
-  // Known only now.
+  // Sets the number of bytes, if it is known only now.
   void handled(Bytes bytes) {
     span_.bytes = bytes;
     if (shown_) [[unlikely]]
@@ -122,7 +123,7 @@ class StageScope {
   void begin() {
     if (writer_.edge_.at == 0 || kind_ == Kind::waits) {
       if (writer_.edge_.at == 0)
-        writer_.run_queue_.read_if_it_left();  // of a time that is not timed
+        writer_.run_queue_.read_if_it_left();  // drops the delay of untimed work
       const SpanWriter::Edge now = writer_.cpu_.read();
       if (writer_.edge_.at == 0) writer_.edge_ = now;
       before_ = now.at - writer_.edge_.at;
@@ -148,11 +149,11 @@ class StageScope {
 
   SpanWriter& writer_;
   Kind kind_;
-  bool shown_;  // to a tool
+  bool shown_;  // true if a profiler shows the scope
   Span span_;
   Part part_;
   Nanos slept_ = 0;
-  Nanos before_ = 0;  // of its wall time: what lay between the last span and this one
+  Nanos before_ = 0;  // wall time between the last span and this one
 };
 
 }  // namespace loaderscope

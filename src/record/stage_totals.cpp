@@ -5,7 +5,7 @@
 namespace loaderscope {
 namespace {
 
-// What a worker does for the first time in a batch makes its start longer, and is no other start.
+// Adds a worker's first call in a batch to its start-up time, without counting another start.
 void lengthen(StageStats& starts, const Span& first) {
   starts.wall += first.end - first.begin;
   starts.cpu += first.cpu;

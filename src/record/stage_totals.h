@@ -1,4 +1,4 @@
-// What all stages took of the steps of a window, or of its warm-up.
+// Totals of all stages over the steps of a window or of its warm-up.
 #pragma once
 
 #include <vector>
@@ -13,10 +13,10 @@ struct StageTotals {
   Bytes read_bytes = 0, delivered_bytes = 0;
   WorkCounts work;
 
-  // The spans of one worker on one batch. What a stage did for one sample, in however many pieces,
-  // is one execution of it.
+  // Adds the spans of one worker on one batch. All pieces of a stage for one sample count as one
+  // execution.
   void add_spans(const std::vector<Span>& part);
-  // What is seen of a batch as a whole.
+  // Adds the facts of the batch as a whole.
   void add_step(const StepEvents& events);
 };
 

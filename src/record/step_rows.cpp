@@ -93,9 +93,9 @@ class SpillFile {
   }
 
   int descriptor_ = -1;
-  int error_ = 0;  // of its creation
+  int error_ = 0;  // errno of its creation; 0 if none
   std::string folder_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::int64_t chunks_ = 0;
   std::vector<std::int64_t> free_;
 };

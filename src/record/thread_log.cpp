@@ -12,7 +12,7 @@ void ThreadLog::Benefit::operator()(void* ring) const {
 ThreadLog::ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity,
                      std::pmr::memory_resource& memory)
     : rank_(rank), worker_(worker) {
-  // The view lies before what it looks at.
+  // The view lies in front of its ring.
   constexpr std::size_t kOfView = Ring::kAlignment;
   static_assert(sizeof(Ring) <= kOfView);
   const std::size_t entries = std::bit_ceil(capacity), bytes = kOfView + Ring::bytes_for(entries);

@@ -8,7 +8,7 @@ namespace loaderscope {
 AugmentOptions augment_options(const RunConfig& config) {
   AugmentOptions options;
   options.operations = config.image.augment.value;
-  // Bytes are normalised on the device, where it is a real one.
+  // Bytes are normalised on a real device, and not by the loader.
   if (config.image.transfer == Transfer::u8 &&
       (!config.image.augment.given ||
        device_kind(config.trainer.device.value) == DeviceKind::gpu)) {

@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-// What was given in `base`, less what `config` outdoes.
+// Adds the settings that `base` was given, unless `config` overrides them.
 void fill_from(const RunConfig& base, RunConfig& config) {
   const RunConfig changes = config;
   for (const Field& field : fields()) {
@@ -40,8 +40,8 @@ bool is_inline(const RunConfig& config) {
          (config.loader.executor.given && config.loader.executor == Executor::inline_);
 }
 
-// Of sample tasks the window follows from workers and prefetch factor, unless these are what is
-// named. A prefetch factor beside the window would contradict it.
+// Sample tasks derive the prefetch depth from workers and prefetch factor. The depth is kept,
+// unless the change names one of these. A prefetch factor would contradict it.
 void hold_window(const RunConfig& in_force, const RunConfig& named, RunConfig& config) {
   const bool has_window =
       in_force.loader.task == TaskShape::sample && in_force.loader.prefetch_depth > 0;
@@ -52,7 +52,7 @@ void hold_window(const RunConfig& in_force, const RunConfig& named, RunConfig& c
   config.loader.prefetch_factor.given = false;
 }
 
-// What was injected into a rank or a worker that is no longer there.
+// Drops injections into ranks or workers that no longer exist.
 void let_go_injections(const RunConfig& named, RunConfig& config) {
   if (named.declared.inject.given) return;
   const auto is_beyond = [](const auto& one, bool is_named, std::int64_t count) {
@@ -113,7 +113,7 @@ RunConfig counterfactual(const RunConfig& in_force, const Changes& changes) {
   let_go_injections(named, config);
   if (is_guest_engine(in_force.engine.value) &&
       find_pipeline(in_force.program.loader.value) == nullptr)
-    return config;  // it has its own, which follow from nothing here
+    return config;  // the program has its own settings, which do not follow from others
   if (named.declared.cores.given && !config.loader.num_workers.given &&
       in_force.loader.num_workers > 0 && !is_inline(config)) {
     config.loader.num_workers.set(in_force.loader.num_workers);

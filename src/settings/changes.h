@@ -1,4 +1,4 @@
-// What a change says and of which setting it is.
+// Text of a change, and the setting that it changes.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace loaderscope {
 
-// "--set workers=8", to begin a message with.
+// Returns "--set workers=8", the begin of a message.
 std::string place_of(const Change& change);
 
-// Whether one of them is of the setting that has this name, by whichever of its keys.
+// Returns true if one of the changes is of the setting `name`, under any of its keys.
 bool change_setting(const Changes& changes, std::string_view name);
 
 }  // namespace loaderscope

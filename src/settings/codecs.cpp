@@ -80,7 +80,7 @@ constexpr std::array<std::pair<std::string_view, Bind::Way>, 4> kWaysToBind = {
      {"compact", Bind::Way::compact},
      {"none", Bind::Way::none}}};
 
-// As taskset has them, in ascending order; empty: text of another kind.
+// Parses a CPU list of taskset, in ascending order. Returns an empty set for other text.
 CpuSet listed_cpus(std::string_view text) {
   const CpuSet cpus = parse_cpu_list(text);  // up to what it does not know
   std::size_t listed = 0;

@@ -1,4 +1,4 @@
-// How the values of fields are read from text and spelled: one pair of functions per kind of value.
+// Conversion of the values of fields from and to text: one pair of functions per kind of value.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace loaderscope {
 
-// spell() gives a text that parse() reads back to the same value.
+// spell() returns a text that parse() converts back to the same value.
 template <class T>
 struct Codec {
   T (*parse)(std::string_view);  // throws ValueError
@@ -17,7 +17,7 @@ struct Codec {
   bool is_number = false;  // the spelling is a number in JSON
 };
 
-// "expected one of a b c" for a word that is none of them, with the nearest.
+// Returns "expected one of a b c" for an unknown word, with the nearest known word.
 ValueError unknown_word(std::string_view word, const std::vector<std::string_view>& known);
 
 template <class Enum>
@@ -48,9 +48,9 @@ Codec<Bind> bind_codec();
 Codec<std::string> path_codec();
 Codec<std::string> function_codec();  // FILE.py:FUNCTION
 Codec<std::string> method_codec();    // FILE.py:NAME, also of a method: CLASS.NAME
-Codec<std::string> loader_codec();    // likewise, or the name of a pipeline
+Codec<std::string> loader_codec();    // same as method_codec, or the name of a pipeline
 
-// Names of rows of a family, whether or not they are available here.
+// Accepts the names of the rows of a family, also of rows that are not available here.
 Codec<std::string> engine_codec();
 Codec<std::string> device_codec();
 Codec<std::string> source_codec();

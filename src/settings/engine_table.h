@@ -1,4 +1,4 @@
-// The engines by name, and what they have. What runs them stands above: engine.h.
+// The engines by name, and their traits. engine.h contains the code that runs them.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace loaderscope {
 
-// Of an engine that is somebody else's loader, in a Python of its own.
+// Traits of an engine that is another program's loader, with its own Python.
 struct GuestTraits {
-  bool is_data_loader = true;  // of PyTorch, with its arguments
+  bool is_data_loader = true;  // PyTorch's DataLoader, with its arguments
   bool can_shuffle = true;
 };
 
@@ -26,26 +26,26 @@ struct EngineRow {
 
 std::span<const EngineRow> engine_table();  // src/settings/engine_table.cpp
 
-// The row of a resolved configuration's engine, whether or not it is available with the default
-// Python.
+// Returns the row of a resolved configuration's engine, even if it is not available with the
+// default Python.
 const EngineRow& engine_row(std::string_view name);
 
-std::optional<GuestTraits> guest_traits(std::string_view engine);  // nothing where it is none
+std::optional<GuestTraits> guest_traits(std::string_view engine);  // empty for other engines
 bool is_guest_engine(std::string_view name);
 bool is_native_engine(std::string_view name);
 bool is_model_engine(std::string_view name);
 bool is_trace_engine(std::string_view name);
 
-// A pipeline of somebody else's loader that we bring along: JPEG files, random-resized-crop, flip,
-// normalise, f32 NCHW. `--loader` names it.
+// A pipeline of another program's loader that loaderscope contains: JPEG files,
+// random-resized-crop, flip, normalise, f32 NCHW. `--loader` names it.
 struct PipelineRow {
   Row row;
   std::string_view engine;
-  bool is_default = false;  // it runs where the engine alone is given
+  bool is_default = false;  // runs if only the engine is given
 };
 
 std::span<const PipelineRow> pipeline_table();  // src/settings/engine_table.cpp
 
-const PipelineRow* find_pipeline(std::string_view name);  // null: there is none of this name
+const PipelineRow* find_pipeline(std::string_view name);  // null if the name is unknown
 
 }  // namespace loaderscope

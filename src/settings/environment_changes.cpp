@@ -46,7 +46,7 @@ struct WordRow {
   double (*parse)(std::string_view);  // throws ValueError
   double least, most;
   std::string_view expected;
-  std::string_view setting;  // by which a run has it so; "": none
+  std::string_view setting;  // setting that does the same in a run; "": none
   std::string_view unit, meaning;
 };
 
@@ -82,7 +82,7 @@ Distribution scaled(Distribution d, double factor) {
 Cost faster(const Cost& cost, double speed) {
   Distribution amount = scaled(cost.amount, cost.is_rate ? speed : 1 / speed);
   const bool is_nothing = !cost.is_rate && std::llround(amount.mean) == 0;
-  if (is_nothing) amount = Distribution{};  // of no time nothing can be distributed
+  if (is_nothing) amount = Distribution{};  // a zero time has no distribution
   return parse_cost(std::string(name_of(cost.stage)) + "=" +
                     distribution_to_text(amount, cost.is_rate ? byte_rate_to_text : time_text) +
                     (cost.kind == CostKind::cpu ? ":cpu" : ":sleep"));
@@ -143,7 +143,7 @@ bool is_word_of_model(const Change& change) {
 
 bool is_of_world(const Change& change) {
   if (is_word_of_model(change)) return true;
-  // Of what a run can be told to do, costs and injections are the only ones in this group.
+  // This group contains only two settings that a run can follow: costs and injections. Both repeat.
   const Field* field = find_field(change.key);
   return field != nullptr && !field->repeats && field->group == find_field("cores")->group;
 }

@@ -9,52 +9,53 @@
 
 namespace loaderscope {
 
-// The stage and the factor of a STAGE.speed; nothing for a setting. Throws UsageError.
+// Stage and factor of a STAGE.speed. speedup_of() returns nothing for a setting, and throws
+// UsageError.
 struct Speedup {
   Stage stage;
   double factor;
 };
 std::optional<Speedup> speedup_of(const Change& change);
-inline constexpr double kTakesNoTime = 100;  // a factor from which on the stage may as well be gone
+inline constexpr double kTakesNoTime = 100;  // factor from which on the stage counts as removed
 
 inline constexpr std::string_view kOtherThreads = "other-threads";
 inline constexpr std::string_view kStorageInFlight = "storage.in-flight";
 
 enum class WorldWord {
-  other_threads,      // of other programs, that want a core all of the time
-  storage_latency,    // ns, to the first byte of a read, or of a request that is alone
-  storage_bandwidth,  // bytes per second, that all reads share
-  storage_in_flight,  // requests that a worker has under way at once
-  hit_rate            // of requests, that a local cache answers: 0 to 1
+  other_threads,      // threads of other programs, which always want a core
+  storage_latency,    // ns to the first byte of a read, or of a single request
+  storage_bandwidth,  // bytes per second that all reads share
+  storage_in_flight,  // requests that a worker has in flight
+  hit_rate            // share of requests that a local cache answers: 0 to 1
 };
 struct EnvironmentChange {
   WorldWord word;
   double value;
-  std::string_view unit = "1";  // of results: s for ns
+  std::string_view unit = "1";  // unit in results: s for ns
   std::string_view meaning = "";
 };
-// Nothing for a setting and for a speed. Throws UsageError.
+// Returns nothing for a setting and for a speed. Throws UsageError.
 std::optional<EnvironmentChange> world_change_of(const Change& change);
 
-// The setting by which a run does the same as a word of the model, where there is one; else the
-// change itself.
+// Returns the setting with which a run does the same as a word of the model. If there is none,
+// returns the change.
 Change as_setting(const Change& change);
 
-// The word of the model for a setting of a run; "": there is none.
+// Returns the word of the model for a setting of a run; "" if there is none.
 std::string_view word_for_setting(std::string_view setting);
 
-// Of a key that only a model knows, in words; "": it is none.
+// Describes a key that only the model has; "" for other keys.
 std::string meaning_of_key(const std::string& key);
 
-// Whether only a model knows it: it is no setting of a run, whatever its value.
+// Returns true if only the model knows the key: it is no setting of a run, whatever its value.
 bool is_word_of_model(const Change& change);
-// Whether it is about the machine or the speed of a stage: a model can be told so, and no run can
-// make it so.
+// Returns true if the change is about the machine or the speed of a stage. A model can apply it,
+// and a run cannot.
 bool is_of_world(const Change& change);
 
-// Makes what `config` declares of a stage smaller. False when it declares nothing of it.
+// Speeds up the costs of a stage that `config` declares. Returns false if it declares none.
 bool make_faster(RunConfig& config, const Speedup& speedup);
-// The same of the storage: false where `config` does not declare this of it.
+// Does the same for the storage. Returns false if `config` does not declare this value.
 bool change_world(RunConfig& config, const EnvironmentChange& change);
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// How the rows of the table of fields are written down, and the parts of the table.
+// Notation of the rows of the table of fields, and the parts of the table.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace loaderscope::settings {
 
 using Table = std::vector<Field>;
 
-// Which data, and what is done to it; the loader and the trainer; what is declared, measured and
-// answered.
+// Parts of the table: the data and the work on it, the loader, the trainer, and the declared,
+// measured and answered values.
 void add_what_runs(Table& table);
 void add_loader(Table& table);
 void add_trainer(Table& table);
@@ -23,7 +23,7 @@ void add_costs(Table& table);
 void add_measurement(Table& table);
 void add_answer(Table& table);
 
-// The group that a member belongs to.
+// Returns the group that a member belongs to.
 template <class Group>
 Group& part_of(RunConfig& config) {
   return std::get<Group&>(std::tie(config, config.program, config.data, config.image, config.loader,
@@ -34,7 +34,7 @@ const Group& part_of(const RunConfig& config) {
   return part_of<Group>(const_cast<RunConfig&>(config));
 }
 
-// The name of a field and, after it, an alias.
+// Name of a field, and an optional alias.
 struct FieldNames {
   FieldNames(const char* one) : name(one) {}  // NOLINT: a row has a name or two of them
   FieldNames(const char* one, const char* other) : name(one), alias(other) {}
@@ -42,12 +42,12 @@ struct FieldNames {
   std::string_view name, alias;
 };
 
-// Adds rows to the table, a call for each. Each returns the new field until the next one is added.
+// Adds rows to the table, one per call. Each returned reference is valid until the next call.
 class Rows {
  public:
   Rows(Table& table, std::string_view group) : table_(table), group_(group) {}
 
-  // A field with one value.
+  // Adds a field with one value.
   template <class Group, class T>
   Field& add(const FieldNames& names, std::string_view value_name, Setting<T> Group::*member,
              Codec<T> codec, std::uint32_t traits, std::string_view help,
@@ -71,7 +71,8 @@ class Rows {
     return add(names, "", member, switch_codec(), traits, help);
   }
 
-  // A field with any number of values: `append` adds one, `spell` returns the text of one.
+  // Adds a field with any number of values. `append` adds one value, `spell` returns the text of
+  // one.
   template <class T, class Group>
   Field& add_list(const FieldNames& names, std::string_view value_name,
                   Setting<std::vector<T>> Group::*member,
@@ -80,7 +81,7 @@ class Rows {
     Field& field = add_row(names, value_name, traits, help, default_words);
     field.repeats = true;
     field.set = [=](RunConfig& c, std::string_view text) {
-      // What is given takes the place of the default, and is added to what was given.
+      // A given value replaces the default, and is appended to values given before.
       std::vector<T> values =
           (part_of<Group>(c).*member).given ? (part_of<Group>(c).*member).value : std::vector<T>();
       append(values, text);

@@ -8,11 +8,11 @@
 
 namespace loaderscope {
 
-// What was given, as flags, but for where the answer goes and what is asked of it, and for the
-// program, which stands behind all flags.
+// Returns the given settings as flags. Leaves out the flags for the answer, and the program, which
+// comes after all flags.
 std::vector<std::string> flag_words(const RunConfig& config);
 
-// As a shell reads it back.
+// Quotes a word so that a shell reads it back.
 std::string quoted(const std::string& word);
 
 }  // namespace loaderscope

@@ -1,11 +1,11 @@
-// Whether a run of declared costs ever ends.
+// Check that a run of declared costs ends.
 #include "loaderscope/device.h"
 #include "settings/resolve_steps.h"
 
 namespace loaderscope::settings {
 namespace {
 
-// Whether a stage is executed again and again in this configuration.
+// Returns true if a stage is executed repeatedly in this configuration.
 bool recurs(const RunConfig& c, Stage stage) {
   switch (stage) {
     case Stage::startup:

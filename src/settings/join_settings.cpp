@@ -16,11 +16,11 @@
 namespace loaderscope {
 namespace {
 
-// What hosts of one job have each its own, and what is asked of an answer.
+// Settings that each host of a job has for itself, and settings of the answer.
 constexpr std::string_view kOfEachHost[] = {"command",   "ranks",     "cores",     "bind",
                                             "require",   "prove",     "timeout",   "demand",
                                             "gpu-price", "hook-cost", "hang-after"};
-// Of a program these are measured, where they were not given.
+// Settings that are measured for a program, if they were not given.
 constexpr std::string_view kMeasured[] = {"samples", "delivered-bytes", "stored-bytes", "compute",
                                           "sync-ranks"};
 

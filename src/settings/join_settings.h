@@ -1,4 +1,4 @@
-// The settings of a job, from those of its hosts.
+// Settings of a job, joined from those of its hosts.
 #pragma once
 
 #include <string_view>
@@ -8,13 +8,13 @@
 
 namespace loaderscope {
 
-// Brings the settings of `job` in line with those of one more host, `part`. Throws RunError that
-// names the first setting that is another one there, and changes nothing then. What was not given
-// and follows from a host's machine may differ: it is said in the notes of `job`. What each host
-// has of its own, such as the command with its rank, is not looked at.
+// Adapts the settings of `job` to one more host, `part`. Throws RunError that names the first
+// different setting, and changes nothing then. Values that were not given and follow from a host's
+// machine may differ; the notes of `job` list them. Settings that each host has for itself, such as
+// the command with its rank, are ignored.
 void join_settings(RunRecord& job, const RunRecord& part, std::string_view name);
 
-// Of one job's hosts each has its own, or it is asked of the answer alone.
+// Returns true if each host of a job has its own value, or if the setting is about the answer only.
 bool is_of_each_host(const Field& field);
 
 }  // namespace loaderscope

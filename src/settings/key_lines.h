@@ -1,4 +1,4 @@
-// Files of "key = rest of line", one a line, with comments on lines of their own.
+// Files of lines "key = value", with comments on lines of their own.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,13 @@ struct KeyLine {
   std::string_view key, value;
 };
 
-// Throws UsageError that names the line. What it gives lives as long as `text`. Comments come
-// without their #.
+// Parses the lines. Throws UsageError that names the line. The returned views are valid as long as
+// `text`. Comments are passed without their #.
 std::vector<KeyLine> key_lines(std::string_view text, const std::string& path,
                                const std::function<void(std::string_view)>& take_comment);
 
-// The text of such a file. Throws UsageError: not there, no file, too large.
+// Returns the text of such a file. Throws UsageError if it is missing, no regular file, or too
+// large.
 std::string read_key_file(const std::string& path);
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// What is said of a setting that cannot be.
+// Errors for settings that are not possible.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ inline void refuse_given(const RunConfig& config, std::string_view key, const st
   if (find_field(key)->given(config)) refuse(config, key, reason);
 }
 
-// Whatever is given of what is about one of `traits`.
+// Refuses each given setting that is about one of `traits`.
 inline void refuse_any(const RunConfig& config, std::uint32_t traits, const std::string& reason) {
   for (const Field& field : fields()) {
     if (field.is_about(traits) && field.given(config)) refuse(config, field.name, reason);

@@ -10,10 +10,10 @@ struct Requirement {
   std::string path, comparison, value;
 };
 
-// The path as results have it today; it may be one of an earlier version.
+// Returns the path in the present format of results. `path` may be of an earlier version.
 std::string current_path(std::string_view path);
 
-// Throws ValueError. Whether a result has the path is seen by whoever knows results.
+// Throws ValueError. The caller, which knows results, checks the path.
 Requirement parse_requirement(std::string_view text);
 
 }  // namespace loaderscope

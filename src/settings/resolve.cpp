@@ -41,7 +41,7 @@ void check_batch_function(const RunConfig& c) {
          "train.py:get_batch -- python train.py");
 }
 
-// What only a measured program or loader turns out to have.
+// Refuses values that only a measured program or loader can have.
 void check_is_ours(const RunConfig& c) {
   if (device_kind(c.trainer.device.value) == DeviceKind::program)
     refuse(c, "device", "needs a program: run -- COMMAND");
@@ -49,7 +49,7 @@ void check_is_ours(const RunConfig& c) {
     refuse(c, "executor", "describes somebody else's loader; give threads or processes");
 }
 
-// What can be told to the model and not be run here.
+// Refuses values that the model accepts and a run cannot have.
 void check_can_run(const RunConfig& c) {
   if (is_model_engine(c.engine.value)) return;
   refuse_any(c, about::kStorage | about::kCores,
@@ -69,7 +69,7 @@ void check_can_run(const RunConfig& c) {
 }
 
 void check_ends(const RunConfig& c, Purpose purpose) {
-  // For real the loader itself takes time, which is what is measured where all given costs are 0.
+  // In a real run the loader itself takes time, which can be measured with all given costs at 0.
   const bool loader_alone = !is_model_engine(c.engine.value) && !c.declared.cost.value.empty();
   const bool only_declared = purpose != Purpose::predict_measured && !c.has_data();
   if (only_declared && !loader_alone && !has_cost(c)) {

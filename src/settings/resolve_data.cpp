@@ -1,4 +1,4 @@
-// What the data is, and which settings speak of other data.
+// Source of the data, and settings that contradict it.
 #include "base/secret.h"
 #include "loaderscope/errors.h"
 #include "settings/engine_table.h"
@@ -39,7 +39,7 @@ void check_source(const RunConfig& c) {
   }
 }
 
-// Of reads that are only declared a worker begins one when it needs it, unless told.
+// With declared reads, a worker begins a read when it needs it, unless a depth is given.
 void fill_declared_depth(RunConfig& c) {
   const bool is_declared = !c.has_data() && !is_guest_engine(c.engine.value);
   if (is_declared && !c.data.queue_depth.given) c.data.queue_depth.value = 0;

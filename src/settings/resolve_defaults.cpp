@@ -56,7 +56,7 @@ void fill_memory(RunConfig& c) {
     refuse(c, "memory", "contradicts no-pin-memory; give one of them");
   }
   if (!c.loader.memory.given)
-    c.loader.memory.value = MemoryMode::pageable;  // as pin_memory=False is in PyTorch
+    c.loader.memory.value = MemoryMode::pageable;  // same as pin_memory=False in PyTorch
 }
 
 void fill_workers(RunConfig& c, const MachineLimits& limits) {

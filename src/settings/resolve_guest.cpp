@@ -1,4 +1,5 @@
-// The settings of a run of somebody else's loader: what is not given stays as the program has it.
+// Settings of a run of another program's loader. Settings that are not given stay as in the
+// program.
 #include "settings/resolve_guest.h"
 #include "loaderscope/device.h"
 
@@ -41,7 +42,7 @@ void check_settings(const RunConfig& c) {
   }
 }
 
-// As many workers as our own loader would have.
+// Fills in the number of workers of a native loader.
 void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimits& limits) {
   const std::string name(pipeline.row.name);
   if (c.data.paths.value.size() != 1)
@@ -68,7 +69,7 @@ void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimit
     refuse_given(c, "num-workers", engine + " has at least one thread; give 1 or more");
 }
 
-// The pipeline that runs where the engine alone is given.
+// Fills in the pipeline that runs if only the engine is given.
 void fill_loader(RunConfig& c) {
   if (c.program.command.given || c.program.loader.given) return;
   for (const PipelineRow& row : pipeline_table()) {
@@ -77,7 +78,7 @@ void fill_loader(RunConfig& c) {
   }
 }
 
-// Of the Python that is named all is said by itself, when it runs.
+// A Python that was named reports missing parts itself when it runs.
 void check_pretence_available(const RunConfig& c) {
   if (c.program.python.given) return;
   try {

@@ -1,4 +1,4 @@
-// The part of resolve() for runs of somebody else's loader.
+// Part of resolve() for runs of another program's loader.
 #pragma once
 
 #include "loaderscope/settings.h"

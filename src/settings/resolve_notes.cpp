@@ -1,4 +1,4 @@
-// What is given and has no effect.
+// Notes on given settings that have no effect.
 #include "loaderscope/device.h"
 #include "settings/engine_table.h"
 #include "settings/refuse.h"

@@ -1,4 +1,4 @@
-// How large a value may be; before anything is multiplied.
+// Limits of values, checked before any multiplication.
 #include <algorithm>
 
 #include "loaderscope/errors.h"
@@ -13,7 +13,7 @@ constexpr std::int64_t kSteps = std::int64_t{1} << 40;
 constexpr Nanos kMaxRun = Nanos{100} * 365 * 24 * 3600 * kSecond;
 constexpr Nanos kShortestSilence = kSecond, kMaxSilence = 3600 * kSecond;
 constexpr double kMaxBatch = 0x1p40;  // bytes
-constexpr double kAllBytes = 0x1p62;  // of a run; kept as an integer
+constexpr double kAllBytes = 0x1p62;  // bytes of a run; kept as an integer
 constexpr std::int64_t kHuge = std::int64_t{1} << 62;
 
 void require_range(const RunConfig& config, std::string_view key, std::int64_t value,
@@ -60,7 +60,8 @@ void check_bytes_of_batch(const RunConfig& c, std::string_view which, double sam
   }
 }
 
-// Host slots of all ranks, twice where a pin thread needs page-locked ones too.
+// Checks the host slots of all ranks. They count twice, as a pin thread may need page-locked ones
+// too.
 void check_host_bytes(const RunConfig& c) {
   const double window = c.loader.prefetch_depth.given
                             ? static_cast<double>(c.loader.prefetch_depth.value)

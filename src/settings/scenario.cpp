@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-// With the findings as they are named today.
+// Returns the promise with the present names of findings.
 std::string current_promise(std::string_view text) {
   std::string promise;
   while (!text.empty()) {
@@ -27,7 +27,7 @@ std::string current_promise(std::string_view text) {
   return promise;
 }
 
-// Reads comments; others are no concern of ours.
+// Reads a comment of a scenario, and ignores all other comments.
 void read_comment(std::string_view comment, Scenario& scenario) {
   constexpr std::string_view kExpect = "expect:";
   if (comment.starts_with(kExpect)) {
@@ -70,7 +70,7 @@ bool injects(const std::vector<Injection>& injections, Stage stage) {
   return false;
 }
 
-// Whether a flag says the contrary of what `key` could say, so that the flag wins over it.
+// Returns true if a flag contradicts all values of `key`, so that the flag wins.
 bool is_overruled(const RunConfig& flags, std::string_view key) {
   const bool inline_by_flag =
       (flags.loader.num_workers.given && flags.loader.num_workers == 0) ||

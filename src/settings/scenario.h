@@ -1,4 +1,4 @@
-// How scenario files and flags come together.
+// Combination of scenario files and flags.
 #pragma once
 
 #include <string>
@@ -10,20 +10,21 @@
 
 namespace loaderscope {
 
-// --- Which of two places that give settings wins.
+// --- Precedence of two places that give settings.
 
-// Whether what `flags` give outdoes `field` = `value` of a scenario or of a base case: the same
-// field, or one that contradicts it.
+// Returns true if `flags` override `field` = `value` of a scenario or of a base case: they give the
+// same field, or a field that contradicts it.
 bool flag_wins(const RunConfig& flags, const Field& field, std::string_view value);
 
 // --- Keys of a scenario that are flags of one command and no settings of a run.
 
 struct OtherKeys {
-  std::vector<std::string_view> names;                     // that the command has
-  std::vector<std::pair<std::string, std::string>> found;  // key and value, as they stand there
+  std::vector<std::string_view> names;                     // keys that the command has
+  std::vector<std::pair<std::string, std::string>> found;  // key and value, as written in the file
 };
 
-// As read_scenario() without them; those that the command has are found instead of refused.
+// Reads a scenario as read_scenario() does without `others`. Keys of the command are returned
+// instead of refused.
 Scenario read_scenario(const std::string& path, RunConfig& config, OtherKeys& others);
 
 }  // namespace loaderscope

@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchOfSteps = 0.05;  // of the steps
+constexpr double kMuchOfSteps = 0.05;  // share of the steps
 
 struct Counted {
   std::int64_t steps = 0;
@@ -23,7 +23,7 @@ struct Counted {
 Counted count_steps(const FindingInput& facts) {
   Counted counted;
   for (const RankRecord& rank : facts.record.ranks) {
-    std::optional<std::int32_t> before;  // of this rank
+    std::optional<std::int32_t> before;  // samples of the rank's previous step
     rank.rows.for_each(
         [&](const StepRow& row) {
           if (row.first_of_epoch && before && *before < facts.config.loader.batch_size)
@@ -45,7 +45,7 @@ std::optional<Candidate> epoch_refill(const FindingInput& facts) {
     return std::nullopt;
   const bool persist = config.loader.persistent_workers;
   if (!persist && starts_take_time(facts)) return std::nullopt;
-  constexpr std::int64_t kNoneCounted = 0;  // its length is that of the batches that were seen
+  constexpr std::int64_t kNoneCounted = 0;  // the length follows from the batches seen
   const double steps =
       steps_of_epoch(config, epochs_seen(facts.record, facts.analysis.account, kNoneCounted));
   const std::string length =
@@ -85,7 +85,7 @@ double spent_per_batch(const FindingInput& facts) {
 
 namespace {
 
-// "launch 20.0 %, transport 3.1 %", without what nobody would see.
+// Returns "launch 20.0 %, transport 3.1 %", without negligible shares.
 std::string per_batch_words(const FindingInput& facts) {
   std::string text;
   for (const Cause cause : {Cause::launch, Cause::transport}) {

@@ -72,7 +72,7 @@ bool is_about(const Finding& finding, Cause cause, const Analysis& analysis,
               const RunRecord& record) {
   const FindingRow& row = find_row(finding.id, finding_table());
   if (row.waited == nullptr || analysis.account.stall[cause] == 0) return false;
-  Analysis one = analysis;  // as if nothing else were waited for
+  Analysis one = analysis;  // the analysis with this cause as the only wait
   one.account.stall = {};
   if (row.waited(FindingInput(record, one)) > 0) return finding.removes == cause;
   one.account.stall[cause] = analysis.account.stall[cause];

@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-// Copies on a stream of their own run beside the compute only where a step more may be in flight.
+// Copies on their own stream overlap the compute only if one more step may be in flight.
 std::vector<Changes> with_overlap(const FindingInput& facts, Changes changes) {
   changes.push_back({"copy", "stream"});
   std::vector<Changes> options = {changes};
@@ -23,7 +23,7 @@ std::vector<Changes> with_overlap(const FindingInput& facts, Changes changes) {
   return options;
 }
 
-// " at 7.75 GB/s"; "" where it is not known.
+// Returns " at 7.75 GB/s"; "" if unknown.
 std::string rate_words(const FindingInput& facts) {
   const std::optional<double> rate = copy_rate(facts.record);
   return rate ? " at " + format_byte_rate(*rate) : "";
@@ -33,7 +33,7 @@ bool overlaps_copies(const RunConfig& config) {
   return config.trainer.copy == CopyMode::stream && config.loader.memory != MemoryMode::pageable;
 }
 
-// All ranks together; 0 where it is not known.
+// Returns the sum over all ranks; 0 if unknown.
 double copied_bytes(const FindingInput& facts) {
   const double seen = facts.metric(metric::gpu_h2d_bytes);
   return seen > 0 ? seen : static_cast<double>(job_stages(facts.record)[Stage::h2d].bytes);
@@ -41,7 +41,7 @@ double copied_bytes(const FindingInput& facts) {
 
 // True if copies use the link far below its rating, so that something else makes them slow.
 bool has_room_on_link(const FindingInput& facts) {
-  constexpr double kFull = 0.6;  // of the rating: headers and small copies take the rest
+  constexpr double kFull = 0.6;  // share of the rating; headers and small copies take the rest
   constexpr double kBytesOfTransfer = 0.12;  // a lane's, at 8 GT/s or more: 128 of 130 bits
   const double rating = facts.metric(metric::link_max_width) * facts.metric(metric::link_max_gts) *
                         kBytesOfTransfer * 1e9;
@@ -49,7 +49,7 @@ bool has_room_on_link(const FindingInput& facts) {
   return rating > 0 && rate && *rate < kFull * rating;
 }
 
-// " (25.5 GB in 921 ms of 968 ms, 27.7 GB/s)", of a rank; "" where it is not known.
+// Returns " (25.5 GB in 921 ms of 968 ms, 27.7 GB/s)" for a rank; "" if unknown.
 std::string copied_words(const FindingInput& facts) {
   const std::optional<double> rate = copy_rate(facts.record);
   const double bytes = copied_bytes(facts) / static_cast<double>(facts.record.ranks.size());

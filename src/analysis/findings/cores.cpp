@@ -14,8 +14,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchCpu = 0.1;    // of the CPU time that was spent
-constexpr double kMuchOfOwn = 0.2;  // of this program's, by threads that are no part of the loader
+constexpr double kMuchCpu = 0.1;    // share of the CPU time spent
+constexpr double kMuchOfOwn = 0.2;  // share of this program's CPU time outside the loader
 const Changes kMachineAlone = {{std::string(kOtherThreads), "0"}};
 
 double part(double some, double all) { return all > 0 ? some / all : 0; }
@@ -26,7 +26,7 @@ double cpu_of_stages(const FindingInput& facts) {
   return seconds(sum);
 }
 
-// Of the whole window, on a host.
+// Returns the cores in use on a host, on average over the window.
 double cores_of(const FindingInput& facts, double cpu_s) {
   const auto hosts = static_cast<double>(facts.hosts());
   return part(cpu_s, hosts * seconds(facts.analysis.account.window));
@@ -52,7 +52,8 @@ Beside beside_stages(const FindingInput& facts) {
           part(own - cpu_of_stages(facts), own)};
 }
 
-// Of workers that were watched from outside: one thread makes the batches, another one sends them.
+// Returns the same for workers that were watched from outside. One thread makes the batches,
+// another sends them.
 Beside beside_workers(const FindingInput& facts) {
   constexpr double kOwn = 2;
   const auto workers = static_cast<double>(facts.threads_of_host());
@@ -74,7 +75,7 @@ std::string pool_words(const FindingInput& facts) {
   return text;
 }
 
-// What gives the same batches for less work.
+// Returns advice that gives the same batches for less work.
 std::string less_work_words(const FindingInput& facts, Stage most) {
   if (most == Stage::augment) return cheaper_augment_words(facts);
   if (facts.has_arrays()) return "store fewer bytes per sample (float16 or uint8)";
@@ -96,7 +97,7 @@ Stage most_used(const FindingInput& facts) {
 }  // namespace
 
 std::string core_words(const FindingInput& facts) {
-  constexpr double kWorthNaming = 0.005;  // of a core
+  constexpr double kWorthNaming = 0.005;  // cores
   constexpr std::size_t kMax = 4;
   std::vector<std::pair<double, std::string_view>> used;
   for (const auto& word : Words<Stage>::table()) {

@@ -11,8 +11,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchShared = 0.05;    // of the samples; a few are repeated to make ranks even
-constexpr std::int64_t kMinCount = 20;  // that are shared before anything is said
+constexpr double kMuchShared = 0.05;    // share of the samples; a few repeats fill up ranks
+constexpr std::int64_t kMinCount = 20;  // shared samples needed for the finding
 
 struct Seen {
   std::int32_t epoch;
@@ -35,8 +35,8 @@ std::vector<Seen> seen_samples(const RunRecord& record) {
 }
 
 struct Shared {
-  std::int64_t epochs = 0, samples = 0;  // that were looked at
-  std::int64_t shared = 0;               // of the samples, by ranks in the same epoch
+  std::int64_t epochs = 0, samples = 0;  // number examined
+  std::int64_t shared = 0;               // samples that several ranks had in the same epoch
 };
 
 Shared shared_samples(const RunRecord& record) {

@@ -1,4 +1,4 @@
-// From what a row sees to what is said, as far as no model is needed for it.
+// Findings from the candidates of rows, as far as no model is needed.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -25,14 +25,14 @@ Changes direction_of(const Candidate& candidate) {
 
 bool is_worth_a_direction(const FindingRow& row, const Candidate& candidate, const Finding& said) {
   if (row.is_trade || !candidate.limits.empty()) return false;
-  if (!candidate.ranges.empty() && said.changes.empty()) return false;  // of no known value
+  if (!candidate.ranges.empty() && said.changes.empty()) return false;  // the value is unknown
   if (row.gives_back == Benefit::time) return said.waited >= kModerateStall;
   return row.gives_back == Benefit::resources;
 }
 
-constexpr double kMinOfSetting = 0.05, kMinOfOther = 0.1;  // of the rate, that a fix gives
+constexpr double kMinOfSetting = 0.05, kMinOfOther = 0.1;  // share of the rate that a fix gains
 
-// Two values of one setting without a figure for either: what is waited for longer is followed.
+// Drops one of two values of a setting if neither has a predicted gain. The longer wait wins.
 void drop_contradicting(std::vector<Finding>& findings) {
   std::set<std::string> keys;
   std::erase_if(findings, [&](const Finding& finding) {
@@ -111,7 +111,7 @@ static bool is_supposed(const Finding& finding) {
 }
 
 void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) {
-  constexpr double kEnough = 1.0 / 3;  // of the best change of the later kinds
+  constexpr double kEnough = 1.0 / 3;  // share of the gain of the best change of later kinds
   const auto best_of = [&](auto is_of) {
     auto best = findings.end();
     for (auto at = findings.begin(); at != findings.end(); ++at) {

@@ -1,4 +1,4 @@
-// What the rows of the table of findings look at, and what they say.
+// Input and output of the rows of the table of findings.
 #pragma once
 
 #include <algorithm>
@@ -17,88 +17,90 @@ namespace loaderscope {
 
 inline constexpr double kAboutAsMuch = 0.01;  // a larger change must save more
 
-// Cores that a worker needs: with this many it computes all of the time.
+// Cores with which a worker computes all of the time.
 inline constexpr double kAlwaysComputes = 0.9;
 
 struct FindingInput {
   const RunRecord& record;
   const Analysis& analysis;
   const RunConfig& config;
-  PerStage<StageStats> stages;  // of all ranks
+  PerStage<StageStats> stages;  // sums over all ranks
   PerStage<LibraryTime> libraries;
   ReadFit reads;
 
   FindingInput(const RunRecord& record, const Analysis& analysis);
 
-  double share(Nanos part) const;  // of the window
+  double share(Nanos part) const;  // share of the window
   double share(Cause cause) const { return share(analysis.account.stall[cause]); }
   double share(Why why) const { return share(analysis.account.why[why]); }
-  double making() const;  // share of what batches are made in
+  double making() const;  // share of the causes that make batches
   bool sees_inside() const { return config.loader.executor != Executor::opaque; }
-  bool has_gpu() const;  // a simulated one, too
-  // Our own trainer waits for each step before it takes the next batch: that can be set.
+  bool has_gpu() const;  // includes a simulated GPU
+  // Returns true if our own trainer waits for each step before it takes the next batch, which a
+  // setting can change.
   bool waits_for_each_step() const;
-  // As far as it is known what the loader reads.
-  bool has_arrays() const;                     // which are neither decoded nor augmented
+  // Facts about the data, as far as they are known.
+  bool has_arrays() const;                     // arrays are neither decoded nor augmented
   bool is_packed() const;                      // many samples lie in one file
-  double metric(std::string_view name) const;  // 0 when it is not there
+  double metric(std::string_view name) const;  // 0 if missing
 
   bool waits_for_other_loaders() const;
   bool waits_for_sampler() const;
   bool waits_for_wrapper() const;
   bool waits_for_notifications() const;
 
-  // What `about` is called in the program, with shares where they are known: "numpy, torch",
-  // "RandomCrop 62.0 %, Normalize 38.0 %"; "" where nothing is known.
+  // Returns the names that the program uses for `about`, with shares if known: "numpy, torch",
+  // "RandomCrop 62.0 %, Normalize 38.0 %". Returns "" if no name is known.
   std::string named(std::string_view about) const;
-  bool has_lines() const;  // of the program, that its `opaque` time goes into
+  bool has_lines() const;  // true if source lines for `opaque` time are known
 
-  // Of the time that a worker works on samples, the part on a CPU or waiting for one.
+  // Returns the share of the time on samples in which a worker is on a CPU or waits for one.
   double cpu_share() const;
-  // Cores that a worker needs, as if they were always free. More than 1 if a library computes with
-  // several threads.
+  // Returns the cores that a worker needs if they are always free. More than 1 if a library
+  // computes with several threads.
   double need_of_core() const;
-  // Of this host, that nobody uses: neither this program nor another. Nothing where nobody counted.
+  // Returns the cores of this host that no program uses. Empty if the CPU time is unknown.
   std::optional<double> idle_cores() const;
   double cores_per_rank() const;
   std::int64_t hosts() const { return std::max<std::int64_t>(1, std::ssize(record.hosts)); }
   std::int64_t threads() const { return config.loader.num_workers * config.trainer.ranks; }
-  std::int64_t threads_of_host() const { return threads() / hosts(); }  // on average
+  std::int64_t threads_of_host() const { return threads() / hosts(); }  // average
 };
 
-// Cores that this program's stages used, the most used first: "decode 1.2, launch 0.31"; "" of
-// none.
+// Returns the cores that this program's stages used, the most used first: "decode 1.2, launch
+// 0.31". Returns "" if no stage used a core.
 std::string core_words(const FindingInput& facts);
 
-// A setting of which the smallest value is looked for that gives back about as much as the best:
-// above `present`, up to `most`.
+// Range of a setting, above `present` and up to `most`. The search finds the smallest value with
+// about as much gain as the best.
 struct SettingRange {
   std::string key;
   std::int64_t present = 0, most = 0;
-  Changes with = {};  // that go with it
+  Changes with = {};  // changes that accompany it
 };
 
-// What a row sees.
+// Evidence and possible changes that a row found.
 struct Candidate {
   std::string evidence;
   // Changes that fix it, the smallest first. Of changes with about the same gain, the first is
   // advised. Empty, without ranges, if no setting fixes it and the gain is unknown.
   std::vector<Changes> options;
-  std::string pytorch;  // {} stands for the value of the first change
-  Changes to_run = {};  // instead of the option, where a run can try something else
-  std::vector<SettingRange> ranges = {};  // further ways, behind the options
-  // What is said in place of the first option where nothing can be predicted. Where there are
-  // only ranges and no direction, nothing is said then.
+  std::string pytorch;                    // {} stands for the value of the first change
+  Changes to_run = {};                    // tried in place of the option, if it differs
+  std::vector<SettingRange> ranges = {};  // further fixes, tried after the options
+  // Advice in place of the first option if no prediction is possible. A candidate with ranges and
+  // no direction is dropped then.
   Changes direction = {};
-  // What cannot help where the evidence is true: it is not said where the model says that it does.
+  // Changes that cannot help if the evidence is true. The finding is dropped if the model predicts
+  // that they help.
   Changes limits = {};
-  // Share of the window that is waited on its account. Empty: what the row says.
+  // Share of the window that the finding explains. Empty: the row defines it.
   std::optional<double> waited = {};
-  // Without options or ranges: the fix saves the whole wait.
+  // True, without options or ranges, if the fix saves the whole wait.
   bool gives_waited = false;
 };
 
-// Without a GPU the rows that are about one see nothing.
+// Evaluates a row. Rows about a GPU return no candidate without one.
 std::optional<Candidate> look_at(const FindingRow& row, const FindingInput& facts);
 // Returns the finding of a candidate that `changes` fix, without figures.
 Finding said_of(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
@@ -109,39 +111,41 @@ using FindingWeight = std::function<double(const Finding&)>;
 // then a rewrite by the same rule, then the rest. A change for an administrator comes last if
 // another one helps.
 void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight);
-// Two names for the same advice say no more than one.
+// Removes findings that give the same advice under two names.
 void drop_repeated(std::vector<Finding>& findings);
 
 // "decode 34.8 %"
 std::string share_words(const FindingInput& facts, Cause cause);
-// By what it is that augments.
+// Returns advice that fits the library that augments.
 std::string cheaper_augment_words(const FindingInput& facts);
-// "7.5 ms each"; "7.5 ms of work each" where threads waited for a core besides.
+// Returns "7.5 ms each", or "7.5 ms of work each" if threads also waited for a core.
 std::string mean_words(const StageStats& stats);
-// More readers get no more bytes per second, as far as that is known.
+// Returns true if more readers get no more bytes per second, as far as known.
 bool bandwidth_is_full(const FindingInput& facts);
-// Of a rank: more workers read nothing. 0: the data is not streamed.
+// Returns the shards of a rank's stream; more workers would read nothing. Returns 0 if the data is
+// not streamed.
 std::int64_t shards_of_stream(const FindingInput& facts);
-// "; a worker takes 1.200 s to start by spawn"; "" of threads, and where none was started
+// Returns "; a worker takes 1.200 s to start by spawn". Returns "" for threads, and if no worker
+// was started.
 std::string start_words(const FindingInput& facts);
 Change number(std::string key, std::int64_t value);
-// More workers than there are, as many as anybody is advised to have: how far up is for the model
-// to say.
+// Returns the range above the present number of workers, up to the largest number that is ever
+// advised. The model finds the best number.
 SettingRange more_workers(const FindingInput& facts);
-// Of the time, for batches that workers make, whatever keeps them.
+// Returns the share of the time that is waited for batches that workers make, for any reason.
 double waits_for_workers(const FindingInput& facts);
-// "; 12 more workers take 14.4 GB of the 60 GB of memory that are free": where that is much; ""
-// else.
+// Returns "; 12 more workers take 14.4 GB of the 60 GB of memory that are free" if that is much,
+// otherwise "".
 std::string memory_words(const FindingInput& facts, const Changes& changes);
 
-// The looks, one per row of the table.
+// Evaluations, one per row of the table.
 std::optional<Candidate> no_workers(const FindingInput& facts);
 std::optional<Candidate> too_few_workers(const FindingInput& facts);
 std::optional<Candidate> too_few_shards(const FindingInput& facts);
 std::optional<Candidate> whole_batch_tasks(const FindingInput& facts);
 std::optional<Candidate> too_many_workers(const FindingInput& facts);
 std::optional<Candidate> workers_restarted(const FindingInput& facts);
-// Of workers that are started in every epoch: it is not the empty window alone that takes it.
+// Returns true if starting workers in every epoch takes time in addition to the empty window.
 bool starts_take_time(const FindingInput& facts);
 bool first_batch_is_late(const FindingInput& facts);
 std::optional<Candidate> first_epoch_startup(const FindingInput& facts);
@@ -150,7 +154,7 @@ std::optional<Candidate> large_pickled_data_set(const FindingInput& facts);
 std::optional<Candidate> state_snapshots(const FindingInput& facts);
 std::optional<Candidate> garbage_collection(const FindingInput& facts);
 
-// As the guest calls parts of a stage.
+// Names that the guest gives to parts of a stage.
 inline constexpr std::string_view kOfDataFrames = "pandas", kOfOpens = "opening ";
 std::optional<Candidate> batched_indexing(const FindingInput& facts);
 std::optional<Candidate> rows_of_data_frames(const FindingInput& facts);
@@ -192,8 +196,7 @@ std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts);
 std::optional<Candidate> pageable_copies(const FindingInput& facts);
 std::optional<Candidate> copy_not_overlapped(const FindingInput& facts);
 std::optional<Candidate> link_full(const FindingInput& facts);
-double hidden_by_overlap(
-    const FindingInput& facts);  // share that copies beside the compute would save
+double hidden_by_overlap(const FindingInput& facts);  // share that overlapping copies would save
 std::optional<Candidate> pinning_not_worth_it(const FindingInput& facts);
 std::optional<Candidate> pin_thread_limit(const FindingInput& facts);
 std::optional<Candidate> too_many_bytes_to_copy(const FindingInput& facts);
@@ -202,8 +205,7 @@ std::optional<Candidate> epoch_refill(const FindingInput& facts);
 std::optional<Candidate> short_last_batches(const FindingInput& facts);
 std::optional<Candidate> per_batch_overhead(const FindingInput& facts);
 double waited_for_sampler(const FindingInput& facts);
-double spent_per_batch(
-    const FindingInput& facts);  // share that is waited for what every batch costs
+double spent_per_batch(const FindingInput& facts);  // share that is waited for per-batch costs
 
 std::optional<Candidate> straggler_host(const FindingInput& facts);
 std::optional<Candidate> shared_storage(const FindingInput& facts);

@@ -12,9 +12,9 @@ namespace {
 
 constexpr Nanos kLong = 10 * kSecond;     // for a first batch, whatever the epoch
 constexpr Nanos kNoticeable = kSecond;    // and this, where it is a part of the epoch
-constexpr double kNoticeablePart = 0.05;  // of the epoch
+constexpr double kNoticeablePart = 0.05;  // share of the epoch
 constexpr double kMuchPickled = 64e6;     // bytes, for a worker
-constexpr double kLongPickled = 0.25;     // s, likewise
+constexpr double kLongPickled = 0.25;     // s for a worker
 constexpr double kPipe = 65'536;
 
 std::string advice_for(const FindingInput& facts, std::string_view cause) {
@@ -85,7 +85,7 @@ std::optional<Candidate> large_pickled_data_set(const FindingInput& facts) {
   const double reading = facts.metric(metric::startup_unpickle_s);
   if (bytes < kMuchPickled && pickling + reading < kLongPickled) return std::nullopt;
   const StageStats& starts = facts.stages[Stage::startup_parent];
-  // What a pipe does not hold is written when the worker reads it, behind its imports.
+  // A pipe holds a few bytes. The worker reads the rest after its imports, and the trainer waits.
   const bool one_by_one = bytes > kPipe && starts.count > 1 && seconds(starts.wall) > kLongPickled;
   Candidate candidate;
   candidate.evidence = fmt::format(

@@ -1,4 +1,5 @@
-// The settings of a PyTorch loader in the words of what makes it: each framework a row.
+// Settings of a PyTorch loader in the terms of the framework that makes it. Each framework is a
+// row.
 #pragma once
 
 #include <span>
@@ -12,43 +13,44 @@
 
 namespace loaderscope {
 
-using Names = std::vector<std::pair<std::string_view, std::string_view>>;  // of DataLoader; its own
+// Pairs: name in DataLoader, name in the framework.
+using Names = std::vector<std::pair<std::string_view, std::string_view>>;
 
 inline constexpr std::string_view kDeeperQueue = "more threads or a deeper queue there";
 
 struct FrameworkRow {
-  Row row;                         // the name of the package that loaders are made through
-  std::string_view before, after;  // around the arguments
-  // Arguments that it takes, where they are not all of DataLoader's by their own names.
+  Row row;                         // name of the package that makes loaders
+  std::string_view before, after;  // text around the arguments
+  // Arguments that it takes. Empty if it takes all of DataLoader's under their own names.
   Names names = {};
-  std::string_view otherwise = {};  // before those that it does not take
+  std::string_view otherwise = {};  // text before arguments that it does not take
   std::string_view copies = "batch.to(device, non_blocking=True), ahead on a side stream";
-  std::string_view divides =  // the samples among ranks
+  std::string_view divides =  // divides the samples among ranks
       "DataLoader(..., sampler=DistributedSampler(ds)), and sampler.set_epoch(epoch) every epoch";
-  // Of a loader whose workers are not seen.
+  // Advice for a loader whose workers are not visible.
   std::string_view more_workers = kDeeperQueue;
-  bool gives_way = false;            // to others that the same loader is made through
-  std::string_view older_name = {};  // of the package, where it has had another one
+  bool gives_way = false;            // true if other frameworks of the same loader come first
+  std::string_view older_name = {};  // earlier name of the package
 };
 
-// The first row is PyTorch's own, of a program without any of the others.
+// Returns the table. Its first row is PyTorch itself, for programs without another framework.
 std::span<const FrameworkRow> framework_table();
 const FrameworkRow& framework_of(const RunRecord& record);
 
-// "num_workers=8" and further arguments of DataLoader, as the framework of `record` has them set:
-// "TrainingArguments(dataloader_num_workers=8)".
+// Returns "num_workers=8" and further arguments of DataLoader as the framework of `record` sets
+// them: "TrainingArguments(dataloader_num_workers=8)".
 std::string loader_words(const RunRecord& record, const std::vector<std::string_view>& arguments);
-// "dataloader_num_workers"
+// Returns "dataloader_num_workers".
 std::string argument_name(const RunRecord& record, std::string_view argument);
 
-// What a library of data sets calls what more workers, or reads ahead, need of it.
+// Words of a data set library for the settings that more workers, or reading ahead, need.
 struct DataLibraryRow {
-  Row row;                       // the name of the package that data sets are from
-  std::string_view more_shards;  // {} stands for how many; "": it does not say
-  std::string_view reads_ahead;  // of data that is fetched from afar; "": the same
+  Row row;                       // name of the package of the data sets
+  std::string_view more_shards;  // {} stands for the number; "" if unknown
+  std::string_view reads_ahead;  // setting for remote data; "": the same
 };
 
 std::span<const DataLibraryRow> data_library_table();
-const DataLibraryRow* data_library_of(const RunRecord& record);  // null: none that is known
+const DataLibraryRow* data_library_of(const RunRecord& record);  // null if unknown
 
 }  // namespace loaderscope

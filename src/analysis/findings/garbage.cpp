@@ -6,7 +6,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kWorthFreezing = 0.02;  // of the time of a process
+constexpr double kWorthFreezing = 0.02;  // share of the time of a process
 
 struct Collected {
   const char* who;

@@ -13,11 +13,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kAlikeReads = 1.5;    // times the least of what a read takes, or is waited for
-constexpr double kLevel = 0.2;         // of the mean rate: it moves up and down by no more
-constexpr double kReadsWaited = 0.05;  // of the time, on each host
-constexpr double kBlocked = 0.5;    // of the time of reads, neither on a core nor waiting for one
-constexpr std::size_t kParts = 10;  // of a window
+constexpr double kAlikeReads = 1.5;     // times the least of what a read takes, or is waited for
+constexpr double kLevel = 0.2;          // share of the mean rate by which it may vary
+constexpr double kReadsWaited = 0.05;   // share of the time, on each host
+constexpr double kBlocked = 0.5;        // share of the time of reads that is blocked
+constexpr std::size_t kParts = 10;      // parts of a window
 constexpr std::int64_t kMinInPart = 4;  // steps
 
 double reads_waited(const HostRate& host) {
@@ -44,9 +44,9 @@ void add_spread(std::array<double, kParts>& sums, double begin, double end, doub
   }
 }
 
-// How far the samples per second of all ranks together move over the window: the standard deviation
-// of the rates of its parts over their mean. Each rank's window is cut for itself, as clocks are
-// not known to be one.
+// Returns the variation of the samples per second of all ranks over the window: the standard
+// deviation of the rates of its parts, divided by their mean. Each rank's window is cut separately,
+// as the ranks may have different clocks.
 double unsteadiness(const RunRecord& record) {
   std::array<double, kParts> sums{};
   for (const RankRecord& rank : record.ranks) {

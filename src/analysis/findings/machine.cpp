@@ -14,10 +14,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kThrottled = 0.01;       // of the window
-constexpr double kNearLimit = 0.9;        // of the memory
-constexpr double kNearFiles = 0.8;        // of the open files that a process may have
-constexpr double kLongEnough = 30;        // s of a window, to tell growth from a beginning
+constexpr double kThrottled = 0.01;       // share of the window
+constexpr double kNearLimit = 0.9;        // share of the memory
+constexpr double kNearFiles = 0.8;        // share of the open files that a process may have
+constexpr double kLongEnough = 30;        // s of a window, to separate growth from the start
 constexpr double kGrown = 64 << 20;       // bytes in the window; what measuring keeps is less
 constexpr double kFarAway = 30 * 86'400;  // s
 
@@ -33,7 +33,7 @@ bool has_quota(const FindingInput& facts) {
   return cores < static_cast<double>(facts.record.machine.logical_cpus);
 }
 
-// That every thread has one, or twice as many as there are.
+// Returns the cores needed for one per thread, or twice the present number if that is larger.
 double cores_wanted(const FindingInput& facts) {
   return std::max(static_cast<double>(facts.threads_of_host()),
                   std::ceil(facts.config.declared.cores * 2));
@@ -78,7 +78,7 @@ std::optional<Candidate> cpu_quota(const FindingInput& facts) {
 
 namespace {
 
-// Of whoever takes the cores.
+// Returns advice for the programs that take the cores.
 std::string fewer_words(const FindingInput& facts) {
   std::vector<std::string> what;
   if (facts.config.trainer.ranks > 1) what.emplace_back("ranks");
@@ -135,7 +135,7 @@ std::optional<Candidate> memory_grows(const FindingInput& facts) {
 
 namespace {
 
-// Of batches that wait, as few as there can be.
+// Returns changes to the smallest number of waiting batches.
 std::vector<Changes> shallower(const FindingInput& facts) {
   const bool has_depth =
       facts.config.loader.num_workers > 0 && facts.config.loader.task == TaskShape::batch;

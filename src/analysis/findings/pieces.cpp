@@ -11,9 +11,9 @@ namespace loaderscope {
 namespace {
 
 constexpr double kMuchMore = 2;          // bytes read for each that is used
-constexpr double kNoticeableWait = 0.2;  // of reading
+constexpr double kNoticeableWait = 0.2;  // share of reading
 
-// Of the stage's time, the part that the first of its details with a share names.
+// Returns the share of the stage's time of the first detail that has a share.
 double named_share(const FindingInput& facts, std::string_view stage) {
   for (const Detail& detail : facts.record.details) {
     if (detail.about == stage && detail.share > 0) return detail.share;
@@ -21,7 +21,7 @@ double named_share(const FindingInput& facts, std::string_view stage) {
   return 0;
 }
 
-// What a read brings, where it is a piece of several samples.
+// Returns the size of a read, if a read contains several samples.
 std::string size_of_pieces(const FindingInput& facts) {
   const double reads = facts.metric(metric::source_requests),
                samples = facts.metric(metric::source_samples);

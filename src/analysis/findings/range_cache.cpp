@@ -9,7 +9,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchAgain = 0.1;  // of what was fetched
+constexpr double kMuchAgain = 0.1;  // share of the bytes fetched
 
 }  // namespace
 

@@ -11,7 +11,7 @@ constexpr auto kAdministrator = FixedBy::administrator;
 constexpr bool kIsTrade = true;
 constexpr bool kIsOfGpu = true;
 
-// Of a cause, or of a why.
+// Returns the share of the window of a cause or of a why.
 template <auto kOf>
 double waits(const FindingInput& facts) {
   return facts.share(kOf);
@@ -27,8 +27,8 @@ double waits_for_depth(const FindingInput& facts) {
 
 }  // namespace
 
-// Of findings that give back equally much the one that stands first here is said first: settings
-// that cost nothing or memory stand before those that cost cores.
+// Findings with the same gain are reported in this order. Settings that cost nothing or memory come
+// before those that cost cores.
 std::span<const FindingRow> finding_table() {
   static const FindingRow table[] = {
       {{"same-order-every-epoch", "Every epoch has the same shuffled order."},

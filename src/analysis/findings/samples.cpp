@@ -11,10 +11,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchOfStage = 0.25;  // of the time of the stage that it is a part of
-constexpr double kLeft = 0.05;         // of what is done once for many samples
+constexpr double kMuchOfStage = 0.25;  // share of the time of its stage
+constexpr double kLeft = 0.05;         // share left if the work is done once for many samples
 
-// The part of a stage's time that goes into functions whose names have `word`.
+// Returns the share of a stage's time in functions whose names contain `word`.
 double share_of_named(const FindingInput& facts, Stage stage, std::string_view word) {
   double share = 0;
   for (const Detail& detail : facts.record.details)
@@ -87,7 +87,7 @@ double waited_for_opens(const FindingInput& facts) {
 }
 
 std::optional<Candidate> opened_per_sample(const FindingInput& facts) {
-  constexpr double kMostly = 0.5;  // of the opens
+  constexpr double kMostly = 0.5;  // share of the opens
   const double part = share_of_named(facts, Stage::read, kOfOpens);
   const double again = facts.metric(metric::read_opened_again);
   if (part < kMuchOfStage || again < kMostly || waited_for_opens(facts) < kMinReportedShare)

@@ -23,7 +23,8 @@ std::string idle_words(std::int64_t workers, std::int64_t shards) {
              : fmt::format("more than {} would have none", plural(workers, "worker"));
 }
 
-// As that many times the workers that have shards would make batches, as far as the cores allow.
+// Returns the speed-up of `wanted` workers over the `working` workers that have shards, as far as
+// the cores allow.
 Changes with_more_at_work(const FindingInput& facts, std::int64_t working, std::int64_t wanted) {
   const double cores = facts.cores_per_rank() / std::max(facts.cpu_share(), 0.01);
   const auto at_most = std::max<std::int64_t>(std::llround(cores), working);

@@ -15,7 +15,7 @@
 namespace loaderscope {
 namespace {
 
-// What is declared takes its time without images, transforms or tensors to make cheaper.
+// Returns advice for a declared cost, which has no images, transforms or tensors.
 std::string declared_words(Stage stage) {
   return fmt::format("speed up {}, whose time is declared by --cost", name_of(stage));
 }
@@ -52,7 +52,7 @@ std::string cheaper_decode_words(const FindingInput& facts) {
                           : "");
 }
 
-// The part of the stage that most of it goes into; null where none is.
+// Returns the first detail with at least 40 % of the stage's time; null if there is none.
 const Detail* chief_part(const FindingInput& facts, Stage stage) {
   constexpr double kMax = 0.4;
   for (const Detail& detail : facts.record.details)
@@ -119,7 +119,7 @@ std::optional<Candidate> own_code(const FindingInput& facts) {
                           ? "these lines first: "
                           : "look into the data set's own functions (py-spy record --subprocesses "
                             "-- python train.py): ";
-  // What is waited for is no faster on an idle core.
+  // A faster core does not shorten waits.
   const bool waits = 2 * code.blocked() > code.wall;
   const std::string what =
       waits ? fmt::format(
@@ -227,7 +227,7 @@ std::optional<Candidate> slow_trainer(const FindingInput& facts) {
       format_percent(facts.share(Cause::launch)), waited_each_step(facts, Cause::launch));
   if (facts.config.trainer.in_flight == 1) {
     candidate.options.push_back({{"in-flight", "2"}});
-    // What is in flight can only run beside a compute where it is not copied between two of them.
+    // A second step in flight overlaps a compute only if copies have their own stream.
     if (facts.config.trainer.copy != CopyMode::stream &&
         facts.config.loader.memory != MemoryMode::pageable)
       candidate.options.push_back({{"in-flight", "2"}, {"copy", "stream"}});

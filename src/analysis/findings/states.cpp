@@ -1,4 +1,4 @@
-// Findings about the loader's state, which is told so that a training can go on where it was.
+// Findings about snapshots of the loader's state, which let a training resume.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchOfStep = 0.02;    // of the trainer's thread
-constexpr double kMuchOfWorker = 0.05;  // of the time in which a worker makes a batch
-constexpr double kOften = 0.2;          // of the batches: more seldom is asked for as it is
+constexpr double kMuchOfStep = 0.02;    // share of the trainer's thread
+constexpr double kMuchOfWorker = 0.05;  // share of the time in which a worker makes a batch
+constexpr double kOften = 0.2;          // share of the batches; rarer snapshots are fine
 
 std::string words(double s) { return format_duration(std::llround(s * 1e9)); }
 

@@ -15,16 +15,16 @@ namespace loaderscope {
 namespace {
 
 constexpr double kMostly = 0.5;
-constexpr double kNoticeableUnpacking = 0.2;  // of reading
-constexpr double kNoticeableQueue = 0.05;     // of the time to a first byte
-constexpr double kNearCeiling = 0.8;          // of the bandwidth of the storage
+constexpr double kNoticeableUnpacking = 0.2;  // share of reading
+constexpr double kNoticeableQueue = 0.05;     // share of the time to a first byte
+constexpr double kNearCeiling = 0.8;          // share of the bandwidth of the storage
 constexpr double kSmallFile = 1 << 20;        // bytes
-constexpr std::int64_t kMaxDepth = 1024;      // of --queue-depth
-constexpr std::int64_t kSamplesOfShard = 64;  // that one read of a shard brings
+constexpr std::int64_t kMaxDepth = 1024;      // upper limit of --queue-depth
+constexpr std::int64_t kSamplesOfShard = 64;  // samples per read of a shard
 
 Nanos mean_of(const StageStats& stats) { return stats.count > 0 ? stats.wall / stats.count : 0; }
 
-// Reads that wait for the storage, not for a core, nor for what is unpacked.
+// Returns true if reads wait for the storage, and not for a core or for decompression.
 bool reads_wait(const FindingInput& facts) {
   const StageStats& read = facts.stages[Stage::read];
   const Nanos reading = read.wall + facts.stages[Stage::read_decompress].wall;
@@ -32,7 +32,7 @@ bool reads_wait(const FindingInput& facts) {
          static_cast<double>(read.blocked()) >= kMostly * static_cast<double>(reading);
 }
 
-// Of what a worker does for a batch no part is waited for longer.
+// Returns true if no other part of making a batch is waited for longer.
 bool reads_lead(const FindingInput& facts) {
   const auto causes = Words<Cause>::table();
   return std::none_of(causes.begin(), causes.end(), [&](const auto& word) {
@@ -45,7 +45,7 @@ bool has_declared_depth(const FindingInput& facts) {
   return !facts.config.has_data() && facts.config.data.queue_depth.given;
 }
 
-// Of requests while any are under way: that is what the link gives.
+// Returns the rate of requests while any are in flight: the rate of the link.
 double read_rate(const FindingInput& facts) {
   if (const auto requests = request_times(facts.record)) return requests->rate();
   const double window = seconds(facts.analysis.account.window);
@@ -56,7 +56,8 @@ std::string duration_words(double seconds) {
   return format_duration(static_cast<Nanos>(seconds * 1e9));
 }
 
-// What tells latency and bandwidth apart: a request by itself, and those that run at once.
+// Returns the facts that separate latency and bandwidth: a request on its own, and concurrent
+// requests.
 std::string requests_words(const FindingInput& facts) {
   const auto requests = request_times(facts.record);
   if (!requests) return "";
@@ -75,7 +76,7 @@ std::string requests_words(const FindingInput& facts) {
   return text;
 }
 
-// Of local storage, as its saved profile has it.
+// Returns the rate of local storage from its saved profile.
 std::string probed_storage_words(const FindingInput& facts) {
   const double probed = probed_rates(facts.record).storage_bytes_per_s;
   const bool is_local = !request_times(facts.record);
@@ -88,7 +89,7 @@ std::string reads_at_once(const FindingInput& facts) {
   return (reads > 1 ? plural(reads, "read") + " run" : "1 read runs") + " at once";
 }
 
-// What makes reads cost less CPU, by what they read now.
+// Returns advice to read with less CPU time, by the present way of reading.
 std::string less_reading_words(const FindingInput& facts) {
   if (!facts.config.has_data()) {
     return "store samples as they are used (raw arrays, numpy.memmap) in place of pickle, JSON or "
@@ -135,7 +136,7 @@ std::string fewer_bytes_words(const FindingInput& facts) {
 bool bandwidth_is_full(const FindingInput& facts) {
   const double ceiling = facts.config.declared.storage_bandwidth;
   if (ceiling > 0) return read_rate(facts) >= kNearCeiling * ceiling;
-  // Of servers it is known what a request takes with others under way, and what alone.
+  // Servers have measured times of requests alone and of concurrent requests.
   if (const auto requests = request_times(facts.record)) return requests->is_full();
   return facts.reads.told && facts.reads.latency_share() < kMostly;
 }
@@ -172,7 +173,7 @@ std::optional<Candidate> storage_bandwidth(const FindingInput& facts) {
                           probed_storage_words(facts),
                       {{{"read.speed", "2"}}},
                       fewer_bytes_words(facts)};
-  // Where nobody has said what the storage has, it is full if more readers get no more of it.
+  // Without a declared bandwidth, the storage is full if more readers get no more bytes.
   if (ceiling <= 0) {
     candidate.limits = {
         number("num-workers", std::max<std::int64_t>(2, 2 * facts.config.loader.num_workers))};

@@ -14,12 +14,12 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchWaiting = 0.05;     // of the window
+constexpr double kMuchWaiting = 0.05;     // share of the window
 constexpr double kSlower = 1.5;           // times the mean of the others
 constexpr double kSure = 4;               // standard errors
-constexpr std::int64_t kMinSamples = 20;  // of a worker
+constexpr std::int64_t kMinSamples = 20;  // samples of a worker
 
-// Mean time of a sample or, where none is told apart, of a batch, in ns, with what it is sure to.
+// Mean time in ns of a sample, or of a batch if samples are not timed, with its standard error.
 struct Pace {
   double n = 0, sum = 0, squares = 0;
 
@@ -58,7 +58,7 @@ struct SlowWorker {
   bool of_batches = false;
 };
 
-// The slowest worker of the rank, where all the others are a group of their own.
+// Returns the slowest worker of the rank, if all the others form a group of their own.
 std::optional<SlowWorker> slow_worker_of(const RankRecord& rank) {
   std::map<std::int32_t, Pace> paces;
   for (const SampleRow& row : rank.reservoir) paces[row.worker].add(time_of(row));
@@ -106,7 +106,7 @@ Cause largest_stall(const Account& account) {
   return static_cast<Cause>(largest - account.stall.begin());
 }
 
-// The work that is waited for as `cause`; nothing where it is none of a stage's own.
+// Returns the stage with the name of the cause; nothing if there is none.
 std::optional<Stage> stage_of(Cause cause) {
   for (const auto& word : Words<Stage>::table()) {
     if (word.name == name_of(cause)) return word.value;
@@ -114,7 +114,7 @@ std::optional<Stage> stage_of(Cause cause) {
   return std::nullopt;
 }
 
-// ": read takes 40.00 ms there, on the others 0 ns", where it takes longer there.
+// Returns ": read takes 40.00 ms there, on the others 0 ns" if it takes longer there.
 std::string times_beside_others(const RunRecord& record, const std::vector<std::size_t>& slow,
                                 Cause cause) {
   const std::optional<Stage> stage = stage_of(cause);
@@ -147,7 +147,7 @@ std::string what_to_look_at(const FindingInput& facts, bool by_word, const std::
 
 }  // namespace
 
-// The mean over all ranks, whoever is the subject.
+// Returns the mean over all ranks, for any subject.
 double waited_for_ranks(const FindingInput& facts) {
   const Account mean = mean_account(facts.analysis.rank_accounts);
   return share_of(mean.waiting_for_ranks, mean);

@@ -9,7 +9,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuchWaitedFor = 0.05;  // of the window
+constexpr double kMuchWaitedFor = 0.05;  // share of the window
 constexpr double kFarSlower = 1.5;       // times the mean rate of the others
 
 Analysis analysis_of(const RunRecord& record, const Analysis& analysis) {

@@ -1,4 +1,4 @@
-// Whose figures the findings are made of: those of the job, or of ranks that are far slower.
+// The job, or its far slower ranks, as the subject of the findings.
 #pragma once
 
 #include "analysis/findings/finding_input.h"
@@ -18,11 +18,12 @@ class Subject {
   FindingInput facts_;
 };
 
-// The ranks that the others wait for a good part of the time; none of a job that waits for a host.
+// Returns the ranks that the others wait for a large part of the time. Returns none for a job that
+// waits for a host.
 std::vector<std::size_t> ranks_waited_for(const RunRecord& record, const Analysis& analysis);
 
-// Those, or where no rank waits for another the ones that are far slower than the others: a mean
-// over all of them is of none. None: the job is.
+// Returns the ranks above. If no rank waits for another, returns the ranks that are far slower, as
+// a mean over all ranks describes none of them. Returns no ranks if the subject is the job.
 std::vector<std::size_t> ranks_of_subject(const RunRecord& record, const Analysis& analysis);
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// Findings about what a job asks for: requests to servers, and frames of videos.
+// Findings about the traffic of a job: requests to servers, and frames of videos.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,9 +15,9 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kChief = 0.25;    // of the time until the first batch
-constexpr double kManyInVain = 2;  // frames decoded for one that is used
-constexpr double kFewFrames = 32;  // less tell nothing
+constexpr double kChief = 0.25;    // share of the time until the first batch
+constexpr double kManyInVain = 2;  // frames decoded per frame used
+constexpr double kFewFrames = 32;  // minimum for the finding
 
 std::string count_words(double count, std::string_view word) {
   return plural(std::llround(count), word);
@@ -39,7 +39,7 @@ std::string opens_words(const FindingInput& facts) {
   return words;
 }
 
-// What every worker opens, lists or asks for; of it two names.
+// Returns what every worker opens, lists or requests, with two names.
 std::string same_words(const FindingInput& facts) {
   const auto same = static_cast<std::size_t>(std::llround(facts.metric(metric::opens_same)));
   const std::vector<std::string> names = first_texts(facts.record, metric::opens_same, 2);

@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-// Of the workers, without what they waited for a core.
+// Returns the ns that workers worked on batches, without run-queue delay.
 Nanos made_in(const FindingInput& facts) {
   Nanos sum = 0;
   for (const Stage stage : kMakingStages)
@@ -28,11 +28,11 @@ bool hands_over_places(const FindingInput& facts) {
          facts.stages[Stage::transport_recv].count == 0;
 }
 
-// Of a program's batches, in memory that is passed on by descriptors: the trainer asks the worker
-// for each of them.
+// Descriptors that carry a program's batches in shared memory. The trainer asks the worker for each
+// one.
 struct Pieces {
-  double of_batch = 0, asked_s = 0;  // without waits for a worker that goes on making batches
-  bool are_many = false;             // to ask for them is what a batch takes long for
+  double of_batch = 0, asked_s = 0;  // s, except waits for a worker that makes batches
+  bool are_many = false;             // true if asking for them takes most of the time of a batch
 };
 
 Pieces pieces_of(const FindingInput& facts) {
@@ -59,11 +59,11 @@ std::string pieces_words(const Pieces& pieces) {
       format_duration(std::llround(pieces.asked_s * static_cast<double>(kSecond))));
 }
 
-// What a worker does to send a batch, as far as it is known: shares of that time.
+// Work of a worker to send a batch, as far as known: shares of its time.
 struct Packed {
   double pickled = 0, pickled_bytes = 0, copied = 0, copied_bytes = 0;
-  double state_bytes = 0;  // of the pickled ones, the loader's state
-  double tensors = 0;      // of a batch, in shared memory: what is pickled describes them
+  double state_bytes = 0;  // pickled bytes of the loader's state
+  double tensors = 0;      // tensors per batch in shared memory; pickled data describes them
   // Most of it is ...
   bool is_pickling() const { return pickled > 0.5 && !is_tensors_alone(); }
   bool is_tensors_alone() const {
@@ -127,7 +127,7 @@ std::string way_to_send_less(const FindingInput& facts, const Pieces& pieces,
          "lists of Python objects are pickled";
 }
 
-// Batches that take longer to hand over than to make are better made where they are needed.
+// If sending a batch takes longer than making it, the trainer should make it itself.
 std::optional<Candidate> without_hand_over(const FindingInput& facts) {
   const StageStats &sent = facts.stages[Stage::transport],
                    &received = facts.stages[Stage::transport_recv];
@@ -160,7 +160,7 @@ std::optional<Candidate> without_hand_over(const FindingInput& facts) {
 
 }  // namespace
 
-// With page-locked memory another thread takes the batches over while the GPU computes.
+// Another thread can take the batches into page-locked memory while the GPU computes.
 std::optional<Candidate> trainer_takes_batches(const FindingInput& facts) {
   const StageStats& received = facts.stages[Stage::transport_recv];
   const bool is_pageable = facts.config.loader.memory == MemoryMode::pageable;

@@ -7,7 +7,7 @@
 namespace loaderscope {
 namespace {
 
-// As if nothing but `cause` were waited for.
+// Returns the analysis with `cause` as the only wait.
 Analysis of_one_cause(const Analysis& analysis, Cause cause) {
   Analysis one = analysis;
   one.account.stall = {};

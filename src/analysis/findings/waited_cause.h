@@ -1,4 +1,4 @@
-// On account of which cause a finding's waiting is.
+// The main cause of the wait that each finding counts.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace loaderscope {
 
-// One for each of its findings: of the causes of stall that a finding counts as waiting, that which
-// is waited for longest; nothing of a finding that is not about waiting.
+// Returns one cause for each finding: the longest stall among the causes that the finding counts.
+// Empty for a finding that is not about waits.
 std::vector<std::optional<Cause>> waited_causes(const RunRecord& record, const Analysis& analysis);
 
 }  // namespace loaderscope

@@ -32,7 +32,7 @@ std::string depth_line(const FindingInput& facts) {
                                : loader_words(facts.record, {"prefetch_factor={}"});
 }
 
-// Batches ready to be taken, as a share of those that may be; 0 where nobody counted them.
+// Returns the share of the places for ready batches that are in use; 0 if unknown.
 double fullness(const FindingInput& facts) {
   double least = 1;
   bool counted = false;

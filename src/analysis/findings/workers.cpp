@@ -46,9 +46,9 @@ std::optional<std::int64_t> workers_in_memory(const FindingInput& facts) {
   return static_cast<std::int64_t>(std::min(*free / each / ranks, 1e6));
 }
 
-// Twice as many workers, to try if nothing is predicted. No more than the cores, the free memory
-// and the shards of a stream allow. Empty if more workers could only share what the present ones
-// have.
+// Returns twice as many workers, to try if no prediction exists. The cores, the free memory and the
+// shards of a stream limit the number. Returns nothing if more workers could only share the
+// resources of the present ones.
 Changes twice_the_workers(const FindingInput& facts) {
   const std::int64_t workers = facts.config.loader.num_workers;
   std::int64_t most = std::min(2 * workers, kMaxWorkers);
@@ -61,8 +61,8 @@ Changes twice_the_workers(const FindingInput& facts) {
   return {number("num-workers", most)};
 }
 
-// To try where there are none: beside a GPU as many as make a batch while the trainer does all
-// else, each on a core.
+// Returns the number of workers to try if there are none. With a GPU, they make a batch in the time
+// that the trainer needs for everything else, each on its own core.
 std::int64_t first_workers(const FindingInput& facts) {
   const double making = facts.making();
   if (!facts.has_gpu() || making >= 1) return kFirstWorkers;
@@ -75,8 +75,8 @@ std::string workers_line(const FindingInput& facts) {
   return loader_words(facts.record, {"num_workers={}"});
 }
 
-// Whoever is blocked in these waits for threads of a library that compute for it (tokenizers,
-// OpenCV), and for no storage. A guess, if nobody counted the time of those threads.
+// A thread blocked in these stages waits for a library's compute threads (tokenizers, OpenCV) and
+// not for storage. This is a guess if the time of those threads is unknown.
 bool needs_cores(Stage stage) {
   return stage == Stage::decode || stage == Stage::augment || stage == Stage::collate;
 }
@@ -279,7 +279,7 @@ std::optional<Candidate> too_many_workers(const FindingInput& facts) {
 bool starts_take_time(const FindingInput& facts) {
   const StageStats& starts = facts.stages[Stage::startup];
   const StageStats& by_parent = facts.stages[Stage::startup_parent];
-  if (starts.count == 0 && by_parent.count == 0) return true;  // nothing is known of them
+  if (starts.count == 0 && by_parent.count == 0) return true;  // start times are unknown
   return facts.share(starts.wall / facts.config.loader.num_workers + by_parent.wall) >=
          kMinReportedShare;
 }
