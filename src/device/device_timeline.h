@@ -18,20 +18,20 @@ class DeviceTimeline {
 
   // Steps come in order: first the copy, then the compute. Duration 0: nothing is copied.
   void submit_copy(Nanos now, Nanos duration);
-  void add_copied(const Interval& copy);  // in place of it: the trainer's thread has copied
-  void submit_compute(Nanos now);         // of the oldest step that has none
+  void add_copied(const Interval& copy);  // replaces submit_copy: the trainer's thread has copied
+  void submit_compute(Nanos now);         // applies to the oldest step without a compute
 
-  // When the oldest step could begin to compute. Empty until its compute is submitted, its copy is
-  // placed and the compute before has ended.
+  // Time at which the oldest step could begin to compute. Empty until its compute is submitted, its
+  // copy is placed and the previous compute has ended.
   std::optional<Nanos> ready() const;
   // The oldest step, which is ready, begins to compute. Returns its copy.
   Interval begin_compute();
   // The compute that has begun ends then.
   void end_compute(Nanos end);
 
-  // When a copy by the trainer's thread can begin. kNever while unknown.
+  // Time at which a copy by the trainer's thread can begin. kNever while unknown.
   Nanos copy_queue_free() const;
-  // When the copy that was submitted last ends. kNever while unknown.
+  // End of the copy that was submitted last. kNever while unknown.
   Nanos copy_end() const { return last_copy_end_; }
   // Steps whose compute has not begun.
   std::size_t waiting() const { return steps_.size(); }

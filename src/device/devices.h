@@ -1,4 +1,4 @@
-// The makers behind the rows of the device table.
+// Factories for the rows of the device table.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,12 @@
 
 namespace loaderscope {
 
-// Where the steps of our ranks meet those of other processes.
+// A barrier between the steps of our ranks and those of other processes.
 class StepBarrier {
  public:
   virtual ~StepBarrier() = default;
   virtual void ready(std::int64_t step, Nanos at) = 0;           // all of ours could begin then
-  virtual std::optional<Nanos> begin_of(std::int64_t step) = 0;  // nothing: not known yet
+  virtual std::optional<Nanos> begin_of(std::int64_t step) = 0;  // null while unknown
   // Is called from another thread when another begin is known.
   virtual void on_begin(std::function<void()> call) = 0;
 };

@@ -18,12 +18,12 @@ class SimDevice;
 
 // With a barrier a step of all ranks begins to compute together, when the last of them is ready.
 struct Barrier {
-  std::mutex mutex;  // of all devices that share it
+  std::mutex mutex;  // protects all devices that share the barrier
   std::condition_variable placed;
   std::vector<SimDevice*> devices;
-  StepBarrier* gate = nullptr;     // to ranks of other processes; null: there are none
+  StepBarrier* gate = nullptr;     // barrier with ranks of other processes; null: there are none
   std::int64_t told_to_gate = -1;  // step
-  Nanos late_word = 0;             // of the gate: how long steps had been over when it came
+  Nanos late_word = 0;             // delay of the gate's notifications after steps were over
   bool closed = false;             // a device is gone
 
   void advance();
@@ -60,7 +60,7 @@ class SimDevice : public Device {
   // All of these with the barrier's mutex held.
   Step& step(std::int64_t index) { return steps_[static_cast<std::size_t>(index - first_)]; }
   const Interval* copy_of(std::int64_t index);  // null while its begin is unknown
-  void place_compute(Nanos begin);              // of the oldest step, which is ready
+  void place_compute(Nanos begin);              // places the oldest step, which is ready
 
   // Waits for `known`, which other ranks' submissions make true; false when the run is to stop.
   template <class Known>
@@ -71,11 +71,11 @@ class SimDevice : public Device {
   const std::int64_t in_flight_;
   std::shared_ptr<Barrier> barrier_;
   DeviceTimeline timeline_;
-  Fifo<Step> steps_;  // from first_ on
+  Fifo<Step> steps_;  // begins with step first_
   std::int64_t first_ = 0;
   std::int64_t placed_ = 0;         // steps whose compute is placed
   std::int64_t collected_ = 0;      // steps whose times were handed out
-  std::vector<std::byte> staging_;  // where a pageable copy really goes
+  std::vector<std::byte> staging_;  // real target of pageable copies
 };
 
 template <class Known>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxCases = 10'000;
 
-// How the value is spelled when it is read, so that 1s and 1000ms are one. Throws UsageError.
+// Returns the normal form of the value, so that 1s and 1000ms are equal. Throws UsageError.
 std::vector<std::string> spelling_of(const std::string& key, const std::string& value,
                                      const std::string& place) {
   if (const std::optional<Speedup> speedup = speedup_of({key, value}))
@@ -53,7 +53,7 @@ bool has_no_workers(const Changes& changes, const RunConfig& base) {
   return is_inline || (config.loader.num_workers.given && config.loader.num_workers == 0);
 }
 
-// Without workers a window has no meaning.
+// Removes prefetch settings from cases without workers.
 Changes meaningful(Changes changes, const RunConfig& base) {
   if (!has_no_workers(changes, base)) return changes;
   std::erase_if(changes, [](const Change& change) {
@@ -65,7 +65,7 @@ Changes meaningful(Changes changes, const RunConfig& base) {
 void check_size(const Axes& axes) {
   std::size_t cases = 1;
   for (const Axis& axis : axes) {
-    cases *= axis.values.size();  // of at most kMaxCases times a command line's words
+    cases *= axis.values.size();  // cannot overflow: up to kMaxCases times a command line's words
     if (cases > kMaxCases)
       throw UsageError(
           fmt::format("--vary: the axes span more than {} cases; give fewer values, or "

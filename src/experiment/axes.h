@@ -13,12 +13,12 @@ namespace loaderscope {
 std::vector<std::string> split_values(std::string_view list);
 
 // `place` names it in messages: "--vary workers=0,1". Throws UsageError for an unknown key, an
-// empty list, and a value that cannot be read or stands there twice.
+// empty list, an unreadable value, and a value that occurs twice.
 Axis axis_of(std::string_view key, const std::vector<std::string>& values,
              const std::string& place);
-// "workers=0,1,2"; values that hold commas are parted by '|'.
+// "workers=0,1,2"; a '|' separates values that contain commas.
 Axis parse_axis(std::string_view text);
-// Behind those that are there already. Refuses the same key twice.
+// Appends to `axes`. Throws UsageError if a key occurs twice.
 Axes parse_axes(const std::vector<std::string>& texts, Axes axes = {});
 
 // Every combination. What has no meaning in a combination (a prefetch factor without workers) is

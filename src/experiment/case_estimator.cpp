@@ -9,14 +9,14 @@ namespace loaderscope {
 namespace {
 
 constexpr double kMinMargin = 0.02;
-constexpr double kMinDeviation = 0.007;    // of runs of one case, on a quiet machine
+constexpr double kMinDeviation = 0.007;    // deviation of runs of one case, on a quiet machine
 constexpr double kDecided = 1.7;           // standard deviations from the limit
-constexpr double kMedianOfSquare = 0.455;  // of a normal deviate
+constexpr double kMedianOfSquare = 0.455;  // median of the square of a normal deviate
 constexpr double kMaxMargin = 0.3;
 constexpr double kAlike = 0.002;      // rates that differ by less are those of one case
 constexpr double kRuledOut = 0.05;    // probability below which a case is no candidate any more
 constexpr double kWorkersWeigh = 4;   // against a doubled window, in how far cases are apart
-constexpr double kOtherStratum = 16;  // likewise
+constexpr double kOtherStratum = 16;  // same unit
 
 double doublings(std::int64_t a, std::int64_t b) {
   return std::abs(std::log2(static_cast<double>(a + 1) / static_cast<double>(b + 1)));
@@ -47,7 +47,7 @@ std::vector<double> prediction_errors(const Tune& tune, const CaseStatistics& ju
   return errors;
 }
 
-// What the runs' own noise does not explain of how far predictions were off.
+// Returns the error of the predictions that the runs' own noise does not explain.
 static double model_error(const Tune& tune, const CaseStatistics& judgement) {
   std::vector<double> squares, noise;
   for (const double error : prediction_errors(tune, judgement)) squares.push_back(error * error);

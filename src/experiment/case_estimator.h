@@ -1,5 +1,5 @@
-// What is believed of each case of a grid: what was measured and what the model says, each with the
-// weight that it has earned; the model is put right by how far it was off nearby.
+// Estimates for each case of a grid. They combine measurements and predictions of the model,
+// weighted by their reliability. The errors of nearby predictions correct the model.
 #pragma once
 
 #include <vector>
@@ -17,9 +17,7 @@ class CaseEstimator {
   const CaseStatistics& judgement() const { return judgement_; }
   bool knows(std::size_t i) const { return rate_[i] > 0; }
   double rate(std::size_t i) const { return rate_[i]; }
-  double margin() const { return margin_; }  // how far the model is off, noise of runs set aside
-
-  // The highest rate; of cases that are alike the cheapest.
+  double margin() const { return margin_; }  // relative error of the model, less the noise of runs
   std::optional<std::size_t> best() const { return best_; }
   // The cheapest case that is believed to reach the goal; the best where none is.
   std::optional<std::size_t> cheapest() const { return cheapest_; }
@@ -27,13 +25,14 @@ class CaseEstimator {
   bool reaches_goal(std::size_t i) const { return score(i) >= wanted_; }
   bool may_reach_goal(std::size_t i) const { return score(i) * (1 + margin_) >= wanted_; }
   bool may_change_the_best(std::size_t i) const;
-  // Of a measured case: how sure it is.
+  // Requires a measured case. Returns how certain it is.
   double probability(std::size_t i) const;
-  // Of a measured case: how likely it is as near to the best one, or as busy, as is wanted.
+  // Requires a measured case. Returns the probability that it is as near to the best one, or as
+  // busy, as the goal demands.
   double chance(std::size_t i) const;
   bool is_ruled_out(std::size_t i) const;
-  // Of a measured case that is neither proven nor ruled out: whether `runs` of it and of the best
-  // could make it one of them, if both stay where they are.
+  // Requires a measured case that is neither proven nor ruled out. True if `runs` of it and of the
+  // best case could prove it or rule it out, if both estimates stay the same.
   bool can_be_decided(std::size_t i, std::size_t runs) const;
   bool is_cheaper(std::size_t a, std::size_t b) const;
 
@@ -52,7 +51,7 @@ class CaseEstimator {
   std::optional<std::size_t> best_, cheapest_;
 };
 
-bool is_possible(const Tune& tune, std::size_t i);  // neither skipped nor refused
+bool is_possible(const Tune& tune, std::size_t i);  // true if neither skipped nor refused
 // |predicted / measured - 1| of each measured case.
 std::vector<double> prediction_errors(const Tune& tune, const CaseStatistics& judgement);
 

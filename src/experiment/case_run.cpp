@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kMinSteps = 20;
 constexpr std::int64_t kMinBursts = 4;
 constexpr Nanos kShortestWindow = 3 * kSecond / 10;
-constexpr Nanos kShortestOfSweep = 3 * kSecond / 10;  // of one run
+constexpr Nanos kShortestOfSweep = 3 * kSecond / 10;  // length of one run
 constexpr Nanos kMaxOfSweep = 10 * kSecond;
 
 Bytes bytes_of(const RunRecord& record, std::string_view name) {
@@ -79,7 +79,8 @@ bool varies_seed(const Case& one) {
                      [](const Change& change) { return change.key == "seed"; });
 }
 
-// What fails for lack of samples is no failure: all there are were measured.
+// A run that ends for lack of samples is no failure, if it had enough steps: it measured all
+// samples.
 bool had_enough(const RunRecord& record, const RunConfig& config) {
   return steps_of(record) >= fewest_steps(config);
 }
@@ -127,7 +128,7 @@ CaseRun kept_of(const RunRecord& record) {
 }
 
 Nanos length_of_sweep(Nanos budget, std::size_t cases) {
-  constexpr double kForRuns = 0.9;  // of the budget; the rest is for those that take longer
+  constexpr double kForRuns = 0.9;  // share of the budget; the rest is for longer runs
   const auto runs = static_cast<Nanos>(2 * std::max<std::size_t>(1, cases));
   const auto each = static_cast<Nanos>(kForRuns * static_cast<double>(budget)) / runs;
   return std::clamp(each, std::min(kShortestOfSweep, budget), kMaxOfSweep);
@@ -155,7 +156,8 @@ Nanos CaseRunner::window() const {
   return std::max(length_ - start(), std::min(length_, kShortestWindow));
 }
 
-// By duration where the step is only believed to be so long, so that a wrong belief costs no time.
+// Limits the run by duration if the step time is only predicted, so that a wrong prediction costs
+// no time.
 RunConfig CaseRunner::with_length(const Case& one, int round, Nanos step, bool measured) const {
   const RunConfig& config = one.config;
   RunConfig result = config;

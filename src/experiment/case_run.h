@@ -1,4 +1,4 @@
-// One run of a case: how long it is to be, and what is kept of it.
+// One run of a case: its length, and the results that are kept.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@ namespace loaderscope {
 
 CaseRun kept_of(const RunRecord& record);
 
-// How long a sweep makes each run of so many cases.
+// Length of each run in a sweep of `cases`.
 Nanos length_of_sweep(Nanos budget, std::size_t cases);
 
 // Runs cases, and keeps the time.
@@ -20,18 +20,17 @@ class CaseRunner {
   // own seed, unless the seed is what varies.
   CaseRunner(Experiment& experiment, const ExperimentContext& context, Nanos length, Nanos budget);
 
-  // Nothing when the case failed, which is then skipped, or was interrupted before it had enough
-  // steps. `step`: what a step
-  // may take, 0 when not known. Throws UsageError when the budget is too short for the first run of
-  // all.
+  // Returns nothing if the case failed, which is then skipped, or was interrupted before it had
+  // enough steps. `step`: expected ns of a step, 0 when not known. Throws UsageError when the
+  // budget is too short for the first run of all.
   std::optional<RunRecord> run(Case& one, int round, Nanos step = 0);
 
   Nanos length() const { return length_; }
   Nanos left() const { return budget_ - experiment_.spent; }
-  // What each run takes beside its steps, as a program's start: as far as runs have shown it.
+  // Time of a run outside its steps, such as the start of a program. Based on previous runs.
   Nanos start() const;
-  // What the next run of a case takes, as far as that is known: at least as long as the shortest of
-  // the others before its first.
+  // Expected time of the next run of a case. Before its first run, at least as long as the shortest
+  // of the other cases.
   Nanos next_run(const Case& one) const;
   bool stopped() const { return context_.stopped && context_.stopped(); }
 
@@ -39,7 +38,7 @@ class CaseRunner {
   RunConfig with_length(const Case& one, int round, Nanos step, bool measured) const;
   std::optional<RunRecord> attempt(Case& one, const RunConfig& config, Nanos& took);
   void keep(Case& one, const RunRecord& record, int round, Nanos took);
-  Nanos window() const;  // of the next run
+  Nanos window() const;  // length for the next run
   void refuse_short_budget(Nanos step, std::int64_t steps) const;
 
   Experiment& experiment_;
@@ -49,7 +48,7 @@ class CaseRunner {
 
 bool has_length(const RunConfig& config);  // the user says how long a run is
 
-// Of a run: measured, and before them.
+// Steps in the window of a run, and before it.
 std::int64_t fewest_steps(const RunConfig& config);
 std::int64_t warmup_steps(const RunConfig& config);
 

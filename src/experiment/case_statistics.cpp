@@ -10,7 +10,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kWithin = 0.03;  // of the best rate: as good as the best
+constexpr double kWithin = 0.03;  // share of the best rate: as good as the best
 
 double variance_of(double low, double high) {
   const double deviation = (high - low) / (2 * 1.96);
@@ -45,7 +45,7 @@ std::vector<Observation> busy_of_runs(const std::vector<Case>& cases, double lea
   return all;
 }
 
-// As infinitely far where nothing varies.
+// Returns infinity if nothing varies.
 double deviations(double distance, double variance) {
   return variance > 0 ? std::abs(distance) / std::sqrt(variance)
                       : std::numeric_limits<double>::infinity();
@@ -122,7 +122,7 @@ SweepAnswer judge_sweep(const Experiment& experiment) {
   const double enough = (1 - kWithin) * answer.rate[*answer.best]->mean;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (!answer.rate[i]) continue;
-    // What is hardly known reaches everything.
+    // An uncertain rate could reach everything, so the mean limits it.
     const double reached = std::min(answer.rate[i]->high, (1 + kWithin) * answer.rate[i]->mean);
     if (reached < enough) continue;
     if (!answer.knee || price_of(cases[i].config) < price_of(cases[*answer.knee].config))

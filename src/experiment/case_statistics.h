@@ -1,4 +1,4 @@
-// What the runs of an experiment say of its cases.
+// Statistics of the cases of an experiment, from their runs.
 #pragma once
 
 #include <optional>
@@ -17,19 +17,20 @@ class CaseStatistics {
 
   bool measured(std::size_t i) const { return rates_.known(i); }
   Estimate rate(std::size_t i) const;
-  double variance(std::size_t i) const { return rates_.variance_of_mean(i); }  // of ln rate
+  // Variance of ln rate.
+  double variance(std::size_t i) const { return rates_.variance_of_mean(i); }
   Estimate busy(std::size_t i) const { return busy_.estimate(i); }
   bool has_busy(std::size_t i) const { return busy_.known(i); }
   std::optional<std::size_t> best() const { return best_; }
   // A lower bound of the probability that the rate of case `i` is at least `share` of that of each
   // other one (Bonferroni: what each leaves open is added up).
   double reaches(std::size_t i, double share) const;
-  double reaches_best(std::size_t i, double share) const;  // of the best one alone
+  double reaches_best(std::size_t i, double share) const;  // compares with the best case only
   // The one of the others that leaves that most open; nothing where there is none.
   std::optional<std::size_t> strongest_rival(std::size_t i, double share) const;
   double keeps_busy(std::size_t i, double goal) const;
-  // How many standard deviations case `i` would be from `share` of the best one, or from the goal,
-  // if both stayed where they are and had so many runs.
+  // Returns the distance of case `i` from `share` of the best one, or from the goal, in standard
+  // deviations. Assumes that both have `runs` runs and that their means stay the same.
   double deviations_from_best(std::size_t i, double share, std::int64_t runs) const;
   double deviations_from_busy(std::size_t i, double goal, std::int64_t runs) const;
 

@@ -37,7 +37,7 @@ Bytes space_of(const Objects& objects) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) blocks += static_cast<double>(status.st_blocks);
   }
-  constexpr double kBlock = 512;  // of st_blocks, whatever the file system
+  constexpr double kBlock = 512;  // unit of st_blocks on every file system
   return static_cast<Bytes>(blocks * kBlock * static_cast<double>(count) /
                             static_cast<double>(std::max<std::int64_t>(looked_at, 1)));
 }
@@ -48,7 +48,7 @@ struct Opened {
   Nanos took;
 };
 
-// As a run opens it the first time.
+// Opens the data like the first run does.
 Opened opened(const RunConfig& base, const std::string& data, const SourceContext& context) {
   const std::string given = base.data.source.given ? base.data.source.value : "";
   const DataText said = parse_data(data, given);

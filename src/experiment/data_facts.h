@@ -1,4 +1,4 @@
-// What is known of data sets that an experiment compares, beside the runs.
+// Facts about the data sets that an experiment compares, besides the runs.
 #pragma once
 
 #include <atomic>
@@ -10,14 +10,14 @@ namespace loaderscope {
 // The axis of the data; null where no data varies, or only the data of somebody else's loader.
 const Axis* data_axis(const Experiment& experiment);
 
-// Of each value of that axis. What cannot be opened is left out: its runs say why. `stop_signal`
-// ends it.
+// Returns facts for each value of that axis. Leaves out data that cannot be opened: its runs
+// contain the reason. `stop_signal` ends the work.
 std::vector<DataFacts> facts_of_data(const Experiment& experiment,
                                      const std::atomic<int>& stop_signal);
 
-// Where the first data set is a folder of images and shards of it won: packs some of its samples
-// into a folder for files that pass, and throws them away. Nothing where that has no meaning or
-// cannot be done; the notes of the experiment say why it cannot.
+// Packs some samples of the first data set into a temporary folder, if it is a folder of images and
+// shards of it won. Does nothing if this has no meaning or fails; the notes of the experiment
+// contain the reason of a failure.
 void measure_repacking(Experiment& experiment, const std::atomic<int>& stop_signal);
 
 // The case with the highest rate of those that have this data, and on the axis `cache` this value.

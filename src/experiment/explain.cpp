@@ -14,7 +14,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kShifts[] = {0.9, 1.1};  // of the time of a step
+constexpr double kShifts[] = {0.9, 1.1};  // factors on the time of a step
 
 void explain_error(Tune& tune, const CaseEstimator& belief) {
   const std::vector<double> errors = prediction_errors(tune, belief.judgement());
@@ -53,8 +53,8 @@ Changes with_others(Changes changes, const Changes& others) {
   return changes;
 }
 
-// Of the cases that the model of the recommended one can tell apart the cheapest that reaches the
-// goal with `changes`, in the model.
+// Returns the cheapest case that reaches the goal with `changes`, in the model. Considers only
+// cases in the stratum of the recommended one.
 std::optional<std::pair<std::size_t, Forecast>> cheapest_with(const Tune& tune,
                                                               const CaseEstimator& belief,
                                                               const Forecaster& forecast,
@@ -97,7 +97,7 @@ void explain_shifts(Tune& tune, const CaseEstimator& belief, const Forecasters& 
   }
 }
 
-// Where others took a good part of the cores, what is measured is an answer for that only.
+// If other programs took a large part of the cores, the measured answer holds only for that load.
 void explain_alone(Tune& tune, const CaseEstimator& belief, const Forecasters& forecasters) {
   double others = 0, window = 0;
   for (const Case& one : tune.experiment.cases) {

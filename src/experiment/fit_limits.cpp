@@ -11,7 +11,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kGrowth = 1.2;  // what a worker may still grow by after a short run
+constexpr double kGrowth = 1.2;  // allowance for the growth of a worker after a short run
 
 std::string shown(Bytes bytes) { return format_size(static_cast<double>(bytes)); }
 

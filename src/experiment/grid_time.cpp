@@ -5,7 +5,7 @@
 namespace loaderscope {
 namespace {
 
-// What a step is believed to take, in ns; 0 where nothing is known.
+// Returns the expected ns of a step; 0 if unknown.
 double step_of(const Case& one, const CaseEstimator& belief, std::size_t i) {
   if (!belief.knows(i)) return 0;
   return 1e9 * static_cast<double>(one.config.loader.batch_size * one.config.trainer.ranks) /

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMore = 0.01;             // gain of the rate that is worth another value
 constexpr int kValuesAhead = 2;            // values that are predicted and added at a time
-constexpr std::int64_t kMaxWorkers = 128;  // of all ranks, without a request for more
+constexpr std::int64_t kMaxWorkers = 128;  // limit for all ranks, without a request for more
 constexpr std::int64_t kMaxAhead = 32;     // batches of a worker, also without a request
 
 constexpr const char* kWorkers = "num-workers";
@@ -173,7 +173,7 @@ bool extend_axis(Tune& tune, const std::string& key, const TuneOptions& options)
     std::vector<std::string>& values = tune.experiment.axes[place].values;
     values.insert(values.end(), axis->values.begin(), axis->values.end());
     for (Case& one : more.cases) {
-      if (value_of(one, key) == 0) continue;  // it is a case of the grid already
+      if (value_of(one, key) == 0) continue;  // the grid has this case already
       tune.experiment.cases.push_back(std::move(one));
       tune.candidates.emplace_back();
     }

@@ -1,4 +1,4 @@
-// What a user's runs have taught, as lines of a file that any number of processes add to.
+// Knowledge from a user's earlier runs, as lines of a file. Any number of processes may add lines.
 #pragma once
 
 #include <functional>

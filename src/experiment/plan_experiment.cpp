@@ -17,7 +17,7 @@ namespace loaderscope {
 
 namespace {
 
-// What has no meaning without workers is not given to a case that has none.
+// Unsets settings that need workers in a case without workers.
 RunConfig without_workers(RunConfig base) {
   for (const Field& field : fields()) {
     if (field.is_about(about::kNeedsWorkers)) field.mark_given(base, false);
@@ -88,7 +88,7 @@ Experiment plan_experiment(const RunConfig& base, const Axes& axes, bool one_at_
   experiment.base = base;
   experiment.axes = axes;
   experiment.one_at_a_time = one_at_a_time_only;
-  std::set<std::string> refused;  // why; "": one is not
+  std::set<std::string> refused;  // reasons of refusals; "": a case was accepted
   for (Changes& changes : one_at_a_time_only ? one_at_a_time(axes, base) : grid(axes, base)) {
     Case one;
     one.changes = std::move(changes);
@@ -104,7 +104,7 @@ Experiment plan_experiment(const RunConfig& base, const Axes& axes, bool one_at_
     }
     experiment.cases.push_back(std::move(one));
   }
-  // What is wrong with every one of them is wrong with the settings that they share.
+  // An error that all cases share comes from the settings that they share.
   if (refused.size() == 1 && !refused.contains("")) throw UsageError(*refused.begin());
   return experiment;
 }

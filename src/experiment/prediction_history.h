@@ -1,4 +1,4 @@
-// How well earlier predictions on this machine held, once they were run.
+// The errors of earlier predictions on this machine, once they were run.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace loaderscope {
 
-// Of the lines "PREDICTED MEASURED" of a history. Those that cannot be read count for nothing.
+// Reads lines "PREDICTED MEASURED" of a history. Ignores lines that it cannot read.
 PastPredictions summary_of(std::string_view lines);
 
 class PredictionHistory {

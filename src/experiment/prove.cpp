@@ -21,8 +21,8 @@ namespace {
 constexpr int kRounds = 5;
 constexpr int kRoundsOfProgram = 4;       // fewer, as it starts again for each run
 constexpr int kMinTrialRounds = 3;        // fewer give no interval
-constexpr Nanos kEndOfRun = kSecond / 2;  // from the end of the window to that of the process
-constexpr std::int64_t kMinEpochs = 2;    // where it is their beginning that is blamed
+constexpr Nanos kEndOfRun = kSecond / 2;  // time from the end of the window to the exit
+constexpr std::int64_t kMinEpochs = 2;    // least number if the begin of epochs is blamed
 
 ProofRun run_of(double samples_per_s, const Account& account) {
   if (account.window == 0) return {};
@@ -161,7 +161,7 @@ class Prover {
   bool stopped() const { return stop_signal_.load() != 0; }
   bool has_base() const { return proof_.asked != Prove::all; }
 
-  // Where the record says too little for a prediction, measuring is all that can be done.
+  // Measures without a prediction if the record is insufficient for one.
   void predict() {
     try {
       const FittedModel model(first_, &stop_signal_);
@@ -187,7 +187,7 @@ class Prover {
     if (!proof_.interrupted && proof_.asked == Prove::blamed) proof_.reason = why;
   }
 
-  // What the model refuses, such as a window that is too large, cannot be run either.
+  // A change that the model refuses, such as a too large window, cannot be run either.
   void try_to_predict(const FittedModel& model, const Prediction& base, ProofCase& of) {
     try {
       predict(model, base, of);
@@ -249,7 +249,7 @@ class Prover {
     return config;
   }
 
-  // As the model's run was, or so long that the window has been filled once.
+  // Uses the warm-up of the model's run, or one that fills the window once.
   WarmUp warmup_of(const ProofCase& of, const RunConfig& config) const {
     for (const auto& [planned, warmup] : warmups_)
       if (planned == &of) return warmup;
@@ -264,7 +264,7 @@ class Prover {
   void run_round(int round) {
     const bool base_last = proof_.asked == Prove::fix && round % 2 == 1;
     if (!base_last && !run_base()) return;
-    // The cold cache comes first: what it reads is warm for those behind it.
+    // The cold cache comes first: it warms the cache for the cases after it.
     for (auto of = proof_.cases.rbegin(); of != proof_.cases.rend(); ++of) {
       if (!run_case(*of)) return;
     }
@@ -364,10 +364,11 @@ class Prover {
   const MeasureTurns& measure_turns_;
   const std::atomic<int>& stop_signal_;
   const Trial& trial_;
-  std::int64_t steps_ = 0;  // of every run
-  double error_;            // of the model: on the first run, or in the past where that is more
+  std::int64_t steps_ = 0;  // steps of every run
+  double error_;            // error of the model: on the first run, or in the past if that is
+                            // larger
   std::vector<std::pair<const ProofCase*, WarmUp>> warmups_;
-  std::vector<std::pair<const ProofCase*, MeasureConfig>> windows_;  // of a fix in virtual time
+  std::vector<std::pair<const ProofCase*, MeasureConfig>> windows_;  // a fix in virtual time
 };
 
 }  // namespace

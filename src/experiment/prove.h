@@ -13,20 +13,20 @@ namespace loaderscope {
 // Runs a configuration without the stages that are knocked out.
 using Measure = std::function<RunRecord(const RunConfig&, const Knockouts&)>;
 
-// Runs a configuration in which delivered batches take the loader's place by turns.
+// Runs a configuration in which the loader and already delivered batches alternate.
 using MeasureTurns = std::function<RunRecord(const RunConfig&, const ReplaySchedule&)>;
 
-// What is about to be run for --try.
+// The next runs of --try.
 struct TrialPlan {
   Changes changes;
   std::int64_t runs = 0, steps = 0;  // steps: of each run
-  Nanos time = 0;                    // of all runs, about
+  Nanos time = 0;                    // approximate time of all runs
 };
 
 // Limits of the runs of --try. Runs in virtual time have none.
 struct Trial {
-  Nanos budget = 0;  // of all runs; 0: no limit
-  Nanos start = 0;   // of a run, from its begin to its window
+  Nanos budget = 0;  // budget for all runs; 0: no limit
+  Nanos start = 0;   // time from the begin of a run to its window
   std::function<Nanos()> now = {};
   std::function<void(const TrialPlan&)> announce = {};  // called once, before the first run
 };

@@ -1,4 +1,4 @@
-// How well a tune's predictions held goes into the history that later ones are quoted with.
+// Adds the errors of a tune's predictions to the history, which later predictions quote.
 #pragma once
 
 #include "experiment/prediction_history.h"
@@ -6,8 +6,8 @@
 
 namespace loaderscope {
 
-// What was predicted before it was run; the probe that a model was fitted to is none of its
-// predictions.
+// Covers predictions that were made before the run. The probe run is excluded, because the model
+// was fitted to it.
 void record_prediction_errors(const Tune& tune, const PredictionHistory& history);
 
 }  // namespace loaderscope

@@ -8,10 +8,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr int kSweeps = 50;        // of alternating means; converges long before
-constexpr double kExplains = 0.5;  // of the squares that are left when rounds explain most of them
-// As if each round had so many more runs that say it is like the others: what a round of one or two
-// runs says of itself is not taken at its word.
+constexpr int kSweeps = 50;        // limit of alternating means; converges long before
+constexpr double kExplains = 0.5;  // share of the squares that rounds must leave at most to explain
+                                   // most of them
+// Weight of the assumption that rounds are alike, in runs per round. A round of one or two runs is
+// not reliable alone.
 constexpr double kDoubt = 1;
 // With fewer degrees of freedom than this the variance within runs, of many steps, carries it.
 constexpr std::int64_t kMinDegrees = 5;
@@ -45,7 +46,7 @@ RoundEffects::RoundEffects(std::size_t subjects, std::vector<Observation> observ
   measure_spread(observations, rounds_explain ? rounds - 1 : 0);
 }
 
-// Levels, and then by turns effects of the rounds and levels.
+// Fits levels, and then effects of the rounds and levels in alternation.
 void RoundEffects::fit(const std::vector<Observation>& observations, int sweeps) {
   std::vector<double> in_round(round_.size());
   for (const Observation& o : observations) in_round[static_cast<std::size_t>(o.round)] += 1;

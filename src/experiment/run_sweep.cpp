@@ -53,8 +53,8 @@ class Sweep {
     return runner_.stopped() || experiment_.interrupted || experiment_.budget_spent;
   }
 
-  // Those whose interval is not narrow enough yet, and that have not run in this round before a
-  // resumption.
+  // Returns the cases whose interval is not narrow enough yet. Leaves out cases that already ran in
+  // this round before a resumption.
   std::vector<bool> wanted_in(int round) const {
     const CaseStatistics judgement(experiment_.cases);
     std::vector<bool> wanted;

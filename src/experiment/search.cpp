@@ -5,7 +5,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMaxRuns = 8;  // of one case
+constexpr std::size_t kMaxRuns = 8;  // limit for one case
 
 // All but the workers are the same; without workers there is no window to be the same.
 bool is_alike(const Tune& tune, std::size_t a, std::size_t b) {
@@ -38,8 +38,8 @@ std::vector<std::size_t> neighbours(const Tune& tune, std::size_t of) {
   return result;
 }
 
-// Neither proven nor ruled out, and not for ever: what lies on the limit itself, a few runs more
-// tell no more of than those that were made.
+// Returns true if a case is neither proven nor ruled out and more runs can decide. A few more runs
+// cannot decide a case on the limit itself.
 bool is_open(const Tune& tune, const CaseEstimator& belief, std::size_t i) {
   if (tune.experiment.cases[i].runs.size() < kMinRuns) return !belief.is_ruled_out(i);
   return !belief.is_ruled_out(i) && belief.probability(i) < kProven &&
@@ -51,8 +51,8 @@ bool may_win(const Tune& tune, const CaseEstimator& belief, std::size_t i) {
   return belief.may_reach_goal(i) && !belief.reaches_goal(*belief.cheapest());
 }
 
-// Those that may still turn out to be the answer: of the measured all, of the others the most
-// promising cheaper one and the most promising better one.
+// Returns the cases that may still become the answer: all such measured ones, the most promising
+// cheaper one and the most promising better one.
 std::vector<std::size_t> challengers(const Tune& tune, const CaseEstimator& belief) {
   std::vector<std::size_t> result;
   std::optional<std::size_t> cheaper, better;

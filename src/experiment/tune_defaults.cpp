@@ -1,4 +1,4 @@
-// What tune varies where nothing is given.
+// Default axes of tune.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ Axes default_axes(const RunConfig& base, const MachineLimits& limits,
   Axes axes;
   if (!fixes(base, "num-workers")) {
     std::vector<std::string> counts = worker_counts(most);
-    if (has_own_threads) counts.erase(counts.begin());  // at least one
+    if (has_own_threads) counts.erase(counts.begin());  // the least number is one
     axes.push_back({"num-workers", std::move(counts)});
   }
   if (!fixes(base, "prefetch-factor") && !fixes(base, "prefetch-depth"))

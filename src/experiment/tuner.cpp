@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMaxTuneRounds = 30;
 constexpr Nanos kRunsOfBudget = 40;
-constexpr Nanos kShortest = kSecond / 2;  // of one run
+constexpr Nanos kShortest = kSecond / 2;  // length of one run
 constexpr Nanos kMaxLength = 10 * kSecond;
 
 class Tuner {
@@ -125,8 +125,7 @@ class Tuner {
     refuse_what_does_not_fit();
   }
 
-  // As many workers as there are cores, and a window that is neither the deepest nor the
-  // shallowest.
+  // Chooses as many workers as there are cores, and a prefetch factor near 2, between the extremes.
   std::optional<std::size_t> probe_of(std::size_t stratum) {
     std::optional<std::size_t> best;
     const auto strangeness = [&](std::size_t i) {
@@ -143,7 +142,7 @@ class Tuner {
     return best;
   }
 
-  // What stops the probe stops its neighbours too.
+  // A failure of the probe applies to its neighbours, too.
   void skip_stratum(std::size_t stratum, const std::string& reason) {
     if (reason.empty()) return;
     for (std::size_t i = 0; i < cases().size(); ++i) {
@@ -178,7 +177,7 @@ class Tuner {
       } catch (const UsageError& error) {
         cases()[i].skipped = error.what();
       } catch (const RunError&) {
-        // It can be run nonetheless.
+        // A case without a prediction can still run.
       }
     }
   }
@@ -225,10 +224,10 @@ class Tuner {
   TuneOptions options_;
   const FitForecaster& fit_;
   const ExperimentContext& context_;
-  Nanos length_ = 0, length_of_grid_ = 0;  // of a run, here and in the plain grid
+  Nanos length_ = 0, length_of_grid_ = 0;  // length of a run, here and in the plain grid
   Tune tune_;
   std::optional<CaseRunner> runner_;
-  Bytes private_bytes_ = 0;  // of a worker, as measured
+  Bytes private_bytes_ = 0;  // measured memory of a worker
   Forecasters forecasters_;
   std::map<std::size_t, RunRecord> records_;  // the last run of each case
 };

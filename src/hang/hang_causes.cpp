@@ -38,7 +38,7 @@ std::string orphaned_lock(const HangFacts& facts) {
 
 constexpr const char* kWithoutFork = "DataLoader(..., multiprocessing_context='forkserver')";
 
-// PyTorch starts that of a loader behind its workers: it is another loader's.
+// PyTorch starts the pin thread of a loader after its workers, so this one is another loader's.
 std::optional<Explanation> explain_pin_thread_and_fork(const HangFacts& facts) {
   if (!waits_for_nobody(facts)) return std::nullopt;
   const auto& threads = facts.rank().threads;
@@ -65,7 +65,7 @@ std::optional<Explanation> explain_lock_held_at_fork(const HangFacts& facts) {
 
 using Answer = std::optional<Explanation>;
 
-// Who makes the batch that is waited for, where somebody is asking for one.
+// Returns the process that makes the awaited batch, if a batch is awaited.
 const ProcessFacts* maker_in(const HangFacts& facts) {
   const RankFacts& rank = facts.rank();
   if (rank.asking_for == 0) return nullptr;
@@ -121,7 +121,7 @@ Answer descriptors_gone(const HangFacts& facts) {
 }
 
 Answer shared_memory_full(const HangFacts& facts) {
-  constexpr double kLeft = 0.005;  // of it
+  constexpr double kLeft = 0.005;  // share of its size
   if (facts.shared_size <= 0 || facts.shared_free > kLeft * facts.shared_size) return std::nullopt;
   return Explanation{
       fmt::format("/dev/shm is full ({} of {} are free), and workers put batches there",

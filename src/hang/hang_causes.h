@@ -1,4 +1,4 @@
-// Why loaders hang, as far as it is known: pure functions of where the processes stand.
+// Known causes of hangs of loaders, as pure functions of the states of the processes.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ struct Explanation {
 
 struct HangCause {
   std::string_view name;
-  // Nothing where it is another one.
+  // Returns nothing if it is another cause.
   std::optional<Explanation> (*explain)(const HangFacts& facts);
 };
 
-// What is certain comes before what is likely: the first that explains it counts.
+// Certain causes come before likely ones. The first that explains the hang counts.
 std::span<const HangCause> hang_causes();
 
 struct NamedCause {
@@ -29,7 +29,8 @@ struct NamedCause {
 };
 std::optional<NamedCause> cause_of(const HangFacts& facts);
 
-// A rank whose epoch is over, while one that goes on in it waits; null: there is none.
+// Returns a rank whose epoch is over while `waiting` continues and waits in it; null: there is
+// none.
 const RankFacts* rank_without_batches(const HangFacts& facts, const RankFacts& waiting);
 
 }  // namespace loaderscope::hang

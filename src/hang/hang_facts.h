@@ -1,4 +1,4 @@
-// Where the processes of a job stand whose loader hangs: what a report of it is made from.
+// The states of the processes of a job whose loader hangs. A report is made from them.
 #pragma once
 
 #include <sys/types.h>
@@ -18,15 +18,15 @@ namespace loaderscope::hang {
 struct ProcessFacts {
   pid_t pid = 0;  // 0: none has joined
   bool has_ended = false;
-  bool is_stopped = false;    // by a signal, or a debugger
+  bool is_stopped = false;    // stopped by a signal, or a debugger
   bool is_in_kernel = false;  // and cannot be interrupted there
-  std::string wchan;          // where in the kernel; "": not known
+  std::string wchan;          // kernel function in which it waits; "": not known
   SystemCall call;
-  bool waits_for_interpreter = false;  // for Python's lock
+  bool waits_for_interpreter = false;  // true if it waits for Python's lock
   std::int64_t open_files = 0, most_files = 0;
-  // What it makes: less than 0 where it makes none, or that is not told apart.
+  // Current work. Negative if it makes nothing, or if that is unknown.
   std::int64_t batch = -1, sample = -1, stage = -1;
-  std::vector<PythonThread> threads;  // as far as it could be asked; the main thread first
+  std::vector<PythonThread> threads;  // stacks, if they could be read; the main thread first
 };
 
 struct WorkerFacts : ProcessFacts {
@@ -35,23 +35,23 @@ struct WorkerFacts : ProcessFacts {
 
 struct RankFacts : ProcessFacts {
   std::int32_t rank = -1;  // -1: it is the only one
-  Nanos asking_for = 0;    // how long for a batch; 0: it asks for none
+  Nanos asking_for = 0;    // time since its request for a batch; 0: it asks for none
   ProgressTracker::Epoch current, finished;
   std::vector<AwaitedBatch> awaited;
-  guest::LoaderFacts loader;  // that it asks
+  guest::LoaderFacts loader;  // loader that it asks
   std::vector<WorkerFacts> workers;
 
   // The batch that it gets next, as far as it is known; null: none was asked of a worker.
   const AwaitedBatch* next_batch() const;
-  // Who makes that; null: nobody that is known, or it does so itself.
+  // Returns the worker that makes that batch; null: unknown, or the trainer itself.
   const WorkerFacts* maker() const;
 };
 
 struct HangFacts {
-  Nanos since = 0;       // how long it has stood
-  bool is_busy = false;  // who is waited for: it may be slow, and does not hang for sure
+  Nanos since = 0;       // time without progress
+  bool is_busy = false;  // the awaited process is busy: it may be slow, and a hang is not certain
   std::vector<RankFacts> ranks;
-  std::size_t root = 0;                     // of them: the one that keeps the others waiting
+  std::size_t root = 0;                     // index of the rank that keeps the others waiting
   double shared_free = 0, shared_size = 0;  // bytes of /dev/shm
 
   const RankFacts& rank() const { return ranks[root]; }

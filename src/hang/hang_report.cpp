@@ -11,8 +11,8 @@
 namespace loaderscope::hang {
 namespace {
 
-constexpr std::size_t kMaxGroups = 5;   // of processes that stand alike
-constexpr std::size_t kMaxNumbers = 8;  // of one group
+constexpr std::size_t kMaxGroups = 5;   // limit of groups of processes with the same state
+constexpr std::size_t kMaxNumbers = 8;  // limit of one group
 
 struct Group {
   std::string place;
@@ -78,7 +78,7 @@ std::vector<std::string> other_ranks(const HangFacts& facts) {
   return lines_of("rank", std::move(groups));
 }
 
-// Whom the rank waits for, and where that one stands.
+// Describes the process that the rank waits for, and its state.
 std::string awaited_by(const RankFacts& rank) {
   const AwaitedBatch* batch = rank.next_batch();
   const bool is_known = !rank.loader.is_opaque && batch != nullptr;

@@ -1,4 +1,4 @@
-// What is said of a loader that hangs.
+// The report of a loader that hangs.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 namespace loaderscope::hang {
 
 struct HangReport {
-  std::string answer;               // who waits for whom, and where that one stands
-  std::vector<std::string> others;  // where the other processes stand, a line each
-  std::string cause;                // with its name; "": none that is known
+  std::string answer;               // the waiting process, the awaited process and its state
+  std::vector<std::string> others;  // states of the other processes, a line each
+  std::string cause;                // cause with its name; "": unknown
   std::string advice;               // against it
 
   std::vector<std::string> lines() const;  // all of it

@@ -16,7 +16,7 @@ std::string stage_name(std::int64_t stage) {
   return "";
 }
 
-// Where in Python: the user's own line, and what it has called that is a library's.
+// Returns the place in Python: the user's own line, and the library function that it has called.
 std::string python_place_of(const ProcessFacts& process) {
   if (process.threads.empty() || process.threads.front().frames.empty()) return "";
   const PythonThread& main = process.threads.front();

@@ -1,4 +1,4 @@
-// Processes of a job that hangs, and where they stand, in words.
+// Text about the processes of a job that hangs, and their states.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string with_process(const std::string& name, const ProcessFacts& process);
 
 // "waits in read() of /data/7.jpg, at dataset.py:34 in __getitem__".
 std::string place_of(const ProcessFacts& process);
-// What it waits in, without the line: "read() of /data/7.jpg", "recv() of a socket".
+// Returns its wait without the line: "read() of /data/7.jpg", "recv() of a socket".
 std::string call_of(const ProcessFacts& process);
 // " (sample 471, stage decode)"; "" where neither is known.
 std::string work_of(const ProcessFacts& process);

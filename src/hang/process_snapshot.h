@@ -1,4 +1,4 @@
-// A look at one process from outside: where it stands, and whether it goes on.
+// A snapshot of one process from outside: its state, and its progress.
 #pragma once
 
 #include <sys/types.h>
@@ -16,16 +16,16 @@ namespace loaderscope::hang {
 ProcessFacts take_process_snapshot(pid_t process, const guest::CurrentWork* current_work,
                                    const std::filesystem::path& root = "/");
 
-// What grows while a process goes on, and stays while it hangs.
+// Counters that grow while a process makes progress, and stay the same while it hangs.
 struct Signs {
   double cpu_s = 0;        // also of what it has started, as a decoder of its own
-  std::int64_t wakes = 0;  // of its main thread, by others than us
+  std::int64_t wakes = 0;  // wake-ups of its main thread, without those that we cause
   std::int64_t read = 0;   // bytes, by calls
   std::int64_t batch = -1, sample = -1;
 
-  // It makes something else than it did.
+  // Returns true if its current work has changed.
   bool has_moved_since(const Signs& before) const;
-  // It does more in `time` than to look now and then whether something has come.
+  // Returns true if it did more in `time` than poll now and then.
   bool was_busy_since(const Signs& before, Nanos time) const;
 };
 Signs signs_of(pid_t process, const guest::CurrentWork* current_work);

@@ -63,8 +63,8 @@ void ProgressTracker::of_batch(const guest::GuestEvent& fact) {
   batch.received |= fact.kind == guest::GuestEventKind::received;
 }
 
-// A worker may begin one before it is heard that it was to. What else it tells of one that is not
-// known comes behind the take.
+// A worker's event may arrive before the trainer's report of the dispatch. Other events of an
+// unknown batch arrive after the batch was taken.
 ProgressTracker::InFlight* ProgressTracker::find_in_flight(const guest::GuestEvent& fact) {
   const Name name{fact.iterator, fact.generation, fact.batch};
   const auto found = in_flight_.find(name);
@@ -79,7 +79,7 @@ void ProgressTracker::forget_strays() {
   std::erase_if(in_flight_, [](const auto& entry) { return !entry.second.dispatched; });
 }
 
-// An epoch that was cut short has left batches behind.
+// Drops batches that remain of an epoch that was cut short.
 void ProgressTracker::begin_epoch(const guest::GuestEvent& fact) {
   last_ = fact.begin;
   forget_strays();

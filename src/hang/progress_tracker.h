@@ -1,5 +1,5 @@
-// How one process that trains goes on: when it last asked for a batch or got one, how long its
-// steps take, and which batches it has asked its workers for.
+// The progress of one process that trains: its last request for a batch, its last batch, the time
+// of its steps, and the batches that it has asked its workers for.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace loaderscope::hang {
 
 // A batch that a worker was asked for, and that was not taken.
 struct AwaitedBatch {
-  std::int64_t number = 0;  // within its epoch
+  std::int64_t number = 0;  // number in its epoch
   std::int32_t worker = 0;
   bool begun = false, finished = false, sent = false, received = false;
 };
 
 class ProgressTracker {
  public:
-  // What the process or one of its workers tells, each in order.
+  // Adds an event of the process or one of its workers. Each process's events come in order.
   void note(const guest::GuestEvent& fact);
 
   // For a batch, also before it is known of which loader (iterator -1); 0: it does not.
@@ -39,16 +39,17 @@ class ProgressTracker {
       return iterator == other.iterator && generation == other.generation;
     }
   };
-  const Epoch& current() const { return current_; }    // that it is in
-  const Epoch& finished() const { return finished_; }  // that had no batch left, the last of them
-  // Of the current epoch, the first one first.
+  const Epoch& current() const { return current_; }    // current epoch
+  const Epoch& finished() const { return finished_; }  // last epoch that had no batch left
+  // Batches of the current epoch, the first one first.
   std::vector<AwaitedBatch> awaited() const;
 
  private:
   using Name = std::tuple<std::int32_t, std::int32_t, std::int64_t>;  // epoch, batch
   struct InFlight {
     AwaitedBatch batch;
-    bool dispatched = false;  // told by the trainer; else a stray, which was taken before
+    bool dispatched = false;  // true if the trainer reported it; else a stray, which was taken
+                              // before
   };
 
   void ask(const guest::GuestEvent& fact);

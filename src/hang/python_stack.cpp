@@ -17,7 +17,7 @@ constexpr std::size_t kMaxFrames = 200, kMaxThreads = 64;
 
 bool is_ours(const std::string& file) { return file.find("loaderscope_guest/") != file.npos; }
 
-// Of Python and of installed packages.
+// Returns true for files of Python and of installed packages.
 bool is_of_a_library(const std::string& file) {
   constexpr std::string_view kFolders[] = {"/site-packages/", "/dist-packages/", "/lib/python"};
   return file.starts_with('<') ||

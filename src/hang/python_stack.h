@@ -1,4 +1,4 @@
-// Where a thread stands in Python, as the interpreter writes it.
+// The Python stack of a thread, as the interpreter writes it.
 #pragma once
 
 #include <string>
@@ -22,7 +22,8 @@ struct PythonThread {
   bool is_within(std::string_view function) const;
 };
 
-// What faulthandler writes of all threads of a process. The thread that was asked comes first.
+// Parses the output of faulthandler for all threads of a process. The thread that was asked comes
+// first.
 std::vector<PythonThread> parse_dump(const std::string& text);
 
 // "train.py:34 in __getitem__": below the current folder as it is called from there.

@@ -48,7 +48,7 @@ std::vector<Core> near_each_other(std::vector<Core> cores) {
   return cores;
 }
 
-// By turns from each node, and there by turns from each group that shares a cache.
+// Alternates between nodes, and in each node between groups that share a cache.
 std::vector<Core> far_from_each_other(const std::vector<Core>& cores) {
   std::map<std::pair<int, int>, std::size_t> in_cache;  // cores that came before
   std::vector<std::pair<std::size_t, Core>> turns;

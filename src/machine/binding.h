@@ -1,5 +1,5 @@
-// Which CPUs the workers of a job get, by --bind and by where cores and GPUs are. Nothing is bound
-// here: base/cpu_set.h does that.
+// Chooses the CPUs of a job's workers, by --bind and by the places of cores and GPUs. It binds
+// nothing: base/cpu_set.h does that.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,27 @@
 namespace loaderscope {
 
 struct RankBinding {
-  std::vector<CpuSet> workers;  // by worker
-  CpuSet all;                   // of any of them; the pin thread's, and where memory is allocated
+  std::vector<CpuSet> workers;  // one entry per worker
+  CpuSet all;                   // union of all workers; for the pin thread and the allocation of
+                                // memory
 };
 
 struct BindingRequest {
   Bind bind;
   std::int64_t ranks = 1;
-  std::int64_t workers = 1;         // of each rank
-  std::string_view visible_gpus{};  // as CUDA_VISIBLE_DEVICES; "": all
+  std::int64_t workers = 1;         // workers of each rank
+  std::string_view visible_gpus{};  // value like CUDA_VISIBLE_DEVICES; "": all
 };
 
-// By rank; nothing where nothing is to be bound. Rank r has the r-th visible GPU, in the order of
-// PCI addresses. Throws RunError where the topology does not tell what the request needs, or a
-// listed CPU may not be used.
+// Returns one entry per rank, or nothing if nothing must be bound. Rank r has the r-th visible GPU,
+// in the order of PCI addresses. Throws RunError if the topology lacks facts that the request
+// needs, or a listed CPU may not be used.
 std::vector<RankBinding> plan_binding(const Topology& topology, const BindingRequest& request);
 
 // One sentence for the record; "" of none.
 std::string describe_binding(const std::vector<RankBinding>& binding);
 
-// Of somebody else's program, whose ranks and workers are known when they start.
+// The binding of a third-party program, whose ranks and workers are known when they start.
 struct ProgramBinding {
   std::vector<int> in_turn;     // a CPU for each worker, rank after rank, and over again
   std::vector<CpuSet> by_rank;  // instead: those of all workers of a rank, and over again
@@ -40,11 +41,12 @@ struct ProgramBinding {
   bool empty() const { return in_turn.empty() && by_rank.empty(); }
 };
 
-// As plan_binding().
+// Same rules as plan_binding().
 ProgramBinding plan_program_binding(const Topology& topology, const Bind& bind,
                                     std::string_view visible_gpus);
 
-// For the record, with what torchrun does likewise for the trainers, where it does; none of none.
+// Returns notes for the record. They include torchrun's own binding of the trainers, if it has one.
+// Empty without any binding.
 std::vector<std::string> describe_binding(const ProgramBinding& binding, const Bind& bind);
 
 // The topology of this machine, for binding. Throws RunError where a variable of hwloc's puts

@@ -81,9 +81,9 @@ void for_each_group(const fs::path& root, std::string_view controller, const cha
 }
 
 constexpr const char* kMount = "sys/fs/cgroup";
-constexpr const char* kCpuMounts[] = {"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"};  // of v1
-constexpr const char* kMemoryMount = "sys/fs/cgroup/memory";                              // of v1
-constexpr const char* kPidsMount = "sys/fs/cgroup/pids";                                  // of v1
+constexpr const char* kCpuMounts[] = {"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"};  // v1
+constexpr const char* kMemoryMount = "sys/fs/cgroup/memory";                              // v1
+constexpr const char* kPidsMount = "sys/fs/cgroup/pids";                                  // v1
 
 std::optional<double> quota_v2(const fs::path& folder) {
   std::istringstream line(first_line(folder / "cpu.max"));  // "150000 100000" or "max 100000"
@@ -106,7 +106,8 @@ std::optional<Bytes> limit_in(const fs::path& file) {
   return limit && *limit > 0 ? limit : std::nullopt;
 }
 
-// What a limit leaves; pages of files that nobody uses now make room when it is needed.
+// Returns the bytes that a limit leaves. Pages of unused files count as free, because the kernel
+// drops them on demand.
 std::optional<Bytes> left_in(const fs::path& folder, const char* limit_file, const char* used_file,
                              std::string_view reclaimable) {
   const auto limit = limit_in(folder / limit_file);
@@ -121,7 +122,7 @@ std::optional<Bytes> left_in(const fs::path& folder, const char* limit_file, con
 
 std::optional<CpuQuota> cgroup_quota(const fs::path& root, std::string_view process) {
   std::optional<CpuQuota> best;
-  // Of equal ones that of the outermost: what is in it shares it.
+  // Prefers the outermost of equal quotas, because everything in that group shares it.
   const auto look = [&](const fs::path& folder, std::optional<double> cores) {
     if (cores && (!best || *cores <= best->cores)) best = {*cores, id_of(folder)};
   };

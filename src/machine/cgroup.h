@@ -1,6 +1,5 @@
-// What the cgroup of this process, or of another one by its number, allows and has used up. `root`
-// is "/", or a copy of /proc and /sys for tests; cgroup v1 and v2. Nothing is thrown, whatever
-// stands in those files.
+// Limits and use of the cgroup of this process, or of another one by its number. `root` is "/", or
+// a copy of /proc and /sys for tests; cgroup v1 and v2. Never throws, whatever those files contain.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +14,24 @@ namespace loaderscope {
 
 struct CpuQuota {
   double cores = 0;
-  // Of the cgroup that has it: the same text for all of its processes, in whatever container they
-  // look. "": not known.
+  // The cgroup that has the quota. All of its processes see the same text, in every container. "":
+  // not known.
   std::string group;
 };
 // The smallest of the cgroup and its parents; nothing when unlimited.
 std::optional<CpuQuota> cgroup_quota(const std::filesystem::path& root,
                                      std::string_view process = "self");
-// Its cores.
+// Returns the cores of cgroup_quota().
 std::optional<double> cgroup_cores(const std::filesystem::path& root,
                                    std::string_view process = "self");
 
-// Memory limit, found likewise.
+// Memory limit, from the same groups.
 std::optional<Bytes> cgroup_memory(const std::filesystem::path& root);
 
-// What the limits leave, counting pages of files that nobody uses now as free.
+// Memory that the limits leave. Pages of unused files count as free.
 std::optional<Bytes> cgroup_memory_left(const std::filesystem::path& root);
 
-// Threads and processes that may still be started, found likewise.
+// Threads and processes that may still be started, from the same groups.
 std::optional<std::int64_t> cgroup_threads_left(const std::filesystem::path& root);
 
 // Seconds for which quotas have held its threads back: its own, and those of its parents. Where

@@ -120,7 +120,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Variab
                            int output, const std::string& folder, ProcessGroup group)
     : of_others_(own_children()),
       has_own_group_(group == ProcessGroup::own || !has_controlling_terminal()) {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // who outlives its parent becomes ours
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopts processes that outlive their parent
   std::vector<std::string> words = command, all = environment_with(variables);
   const std::vector<char*> argv = pointers(words), envp = pointers(all);
   int failure[2];
@@ -154,7 +154,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Variab
 
 ChildProcess::~ChildProcess() { end_all(); }
 
-// Also who was left behind and has ended: nobody else asks for them.
+// Also collects ended processes that the command left. No other process waits for them.
 void ChildProcess::reap() {
   int status = 0;
   if (!status_ && pid_ > 0 && ::waitpid(pid_, &status, WNOHANG) == pid_) {
@@ -164,7 +164,7 @@ void ChildProcess::reap() {
   for (;;) {
     siginfo_t ended{};
     if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
-    if (commands().has(ended.si_pid)) return;  // its own ChildProcess comes first
+    if (commands().has(ended.si_pid)) return;  // the ChildProcess of that command comes first
     ::waitpid(ended.si_pid, nullptr, WNOHANG);
   }
 }
@@ -193,7 +193,7 @@ void ChildProcess::interrupt() {
   }
 }
 
-// Those that an earlier program has left are none of this one's, and no other command is.
+// Excludes processes that an earlier program has left, and other commands.
 std::set<pid_t> ChildProcess::offspring() {
   reap();
   std::set<pid_t> left = own_children();
@@ -219,7 +219,7 @@ bool ChildProcess::has_descendants() { return !offspring().empty(); }
 
 void ChildProcess::end_all() {
   if (pid_ <= 0) return;
-  constexpr Nanos kAnswerTimeout = 5 * kSecond;  // with processes that hang in the kernel
+  constexpr Nanos kAnswerTimeout = 5 * kSecond;  // limit for processes that hang in the kernel
   const Nanos until = monotonic_now() + kAnswerTimeout;
   signal(SIGKILL);
   for (;;) {

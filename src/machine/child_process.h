@@ -17,9 +17,10 @@ namespace loaderscope {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Its process group. `own` cannot use our terminal. With `ours` the command is part of our job for
-// the shell: it may ask at the terminal, and Ctrl-C and Ctrl-Z reach it as without us. Without a
-// terminal `ours` is `own`: a command that ends its whole group then does not end us.
+// The process group of a command. `own` cannot use our terminal. With `ours` the command is part of
+// our job for the shell: it may ask at the terminal, and Ctrl-C and Ctrl-Z reach it as without us.
+// Without a terminal, `ours` is the same as `own`, so that a command that ends its whole group does
+// not end us.
 enum class ProcessGroup : std::uint8_t { own, ours };
 
 class ChildProcess {
@@ -34,16 +35,17 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // How it ended, as waitpid says; nothing while it runs.
+  // Returns its status, as from waitpid; nothing while it runs.
   std::optional<int> status();
-  void signal(int number);  // to all of its processes in its group
+  void signal(int number);  // sends to all of its processes in its group
   // Asks it to end, as Ctrl-C does. Stopped processes continue, so that they can.
   void interrupt();
-  bool has_descendants();  // processes that it has left behind, once it has ended
+  bool has_descendants();  // true if it has ended and processes that it started still run
   // Kills what is left of the group and of processes that left it.
   void end_all();
-  void kill_descendants(pid_t process);  // nothing where it is none that was left behind
-  // Those that outlive the program are left alone.
+  void kill_descendants(pid_t process);  // does nothing unless the ended command has left this
+                                         // process
+  // Leave processes that outlive the program alone.
   void wait_for_descendants(Nanos patience);
   void let_offspring_go();
 

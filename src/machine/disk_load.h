@@ -1,4 +1,4 @@
-// How busy the disks of this machine are.
+// Load of the disks of this machine.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@ namespace loaderscope {
 
 struct DiskLoad {
   double busy_s = 0;  // with at least one request under way, since boot
-  Bytes read = 0;     // from it
+  Bytes read = 0;     // bytes read from it
 };
 
-// Of whole disks by name: no partitions, loop devices or memory. `root` is "/", or a copy of /proc
-// and /sys for tests. File systems of a network are not among them.
+// Returns whole disks by name: no partitions, loop devices, memory or network file systems. `root`
+// is "/", or a copy of /proc and /sys for tests.
 std::map<std::string, DiskLoad> read_disks(const std::filesystem::path& root);
 
 }  // namespace loaderscope

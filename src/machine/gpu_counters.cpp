@@ -12,11 +12,11 @@
 
 namespace loaderscope {
 
-// Of nvml.h.
+// Copied from nvml.h.
 namespace nvml {
 
 constexpr int kNotSupported = 3, kNoPermission = 4;
-constexpr unsigned kVersion = 1;      // of both structs
+constexpr unsigned kVersion = 1;      // version of both structs
 constexpr std::size_t kPlaces = 512;  // more than any driver has metrics: it may clear them all
 
 struct Support {
@@ -64,7 +64,7 @@ struct GpuCounterReader::Functions {
 namespace {
 
 struct CounterRow {
-  unsigned id;  // of nvmlGpmMetricId_t, in percent
+  unsigned id;  // metric of nvmlGpmMetricId_t, in percent
   double GpuCounters::*share;
 };
 constexpr CounterRow kCounters[] = {{2, &GpuCounters::multiprocessors},
@@ -95,7 +95,7 @@ GpuCounterReader::~GpuCounterReader() {
   }
 }
 
-// Why none can be had; "" where they can.
+// Returns why no counters are available; "" if they are.
 std::string GpuCounterReader::begin(NvmlDevice* gpu, Samples& samples) const {
   if (!functions_->are_there()) return "not known to this driver";
   nvml::Support support{nvml::kVersion, 0};

@@ -1,4 +1,5 @@
-// What works within GPUs, as NVML's performance monitoring (GPM) counts it: Hopper and newer.
+// Activity of the parts of GPUs, as NVML's performance monitoring (GPM) counts it: Hopper and
+// newer.
 #pragma once
 
 #include <map>
@@ -21,7 +22,7 @@ struct GpuCounters {
 // One thread's.
 class GpuCounterReader {
  public:
-  // Of NVML's library, which must stay loaded and started.
+  // `library`: NVML's library, which must stay loaded and started.
   explicit GpuCounterReader(void* library);
   ~GpuCounterReader();
   GpuCounterReader(const GpuCounterReader&) = delete;
@@ -30,7 +31,8 @@ class GpuCounterReader {
   // Since the look before at this GPU. Nothing at the first one, and where the GPU, its driver or a
   // part of a GPU (MIG) does not count.
   std::optional<GpuCounters> look(NvmlDevice* gpu);
-  // Why the latest look gave nothing: "not supported by this GPU"; "" where it did, or will.
+  // Returns why the latest sample was empty: "not supported by this GPU". "" if it had values, or
+  // later ones will.
   std::string why_not(NvmlDevice* gpu) const;
 
  private:
@@ -40,7 +42,7 @@ class GpuCounterReader {
     Sample *before = nullptr, *now = nullptr;
     bool has_before = false;
     std::string why_none{};  // not even later
-    int error = 0;           // of the latest look
+    int error = 0;           // error of the latest sample
   };
 
   std::string begin(NvmlDevice* gpu, Samples& samples) const;

@@ -11,13 +11,13 @@
 
 namespace loaderscope {
 
-// Of nvml.h, which keeps them.
+// Copied from nvml.h, which keeps these values.
 namespace nvml {
 
 using Gpu = NvmlDevice*;
 constexpr int kSuccess = 0, kTooSmall = 7;
-constexpr int kMultiprocessors = 1;      // of nvmlClockType_t
-constexpr int kSent = 0, kReceived = 1;  // of nvmlPcieUtilCounter_t
+constexpr int kMultiprocessors = 1;      // value of nvmlClockType_t
+constexpr int kSent = 0, kReceived = 1;  // values of nvmlPcieUtilCounter_t
 
 // Bits of nvmlClocksEventReasons.
 constexpr unsigned long long kBySetting = 0x2, kPowerCap = 0x4, kHardware = 0x8, kHeat = 0x20,
@@ -52,11 +52,11 @@ struct GpuLoads::Functions {
   int (*memory)(nvml::Gpu, nvml::Memory*) = nullptr;
   int (*processes)(nvml::Gpu, unsigned*, nvml::Process*) = nullptr;  // null: a driver that is older
 
-  // Of its PCIe link; null likewise.
+  // Functions for its PCIe link; null with an older driver.
   using Ask = int (*)(nvml::Gpu, unsigned*);
   Ask generation = nullptr, width = nullptr, most_generation = nullptr, most_width = nullptr;
 
-  // Of its details; likewise.
+  // Functions for its details; null with an older driver.
   int (*pci)(nvml::Gpu, nvml::Pci*) = nullptr;
   int (*decoder)(nvml::Gpu, unsigned* percent, unsigned* period_us) = nullptr;
   int (*jpeg)(nvml::Gpu, unsigned* percent, unsigned* period_us) = nullptr;
@@ -156,7 +156,7 @@ struct GpuLoads::Functions {
   }
 };
 
-// Hardware that slows clocks says so beside the reason that it has, if it says one.
+// Hardware that slows clocks also sets the bit of its reason, if it knows one.
 ClockThrottling held_clocks(unsigned long long reasons) {
   const auto has = [&](unsigned long long bits) { return (reasons & bits) != 0; };
   ClockThrottling held;

@@ -1,4 +1,4 @@
-// How busy GPUs are, as NVML says: the driver's library, loaded at run time.
+// Load of GPUs according to NVML, the driver's library, which is loaded at run time.
 #pragma once
 
 #include <sys/types.h>
@@ -15,26 +15,26 @@ struct PcieLink {
   int generation = 0, width = 0;  // 0: not known
 };
 
-// Why clocks are lower than they can be.
+// Reasons why clocks are lower than their maximum.
 struct ClockThrottling {
   bool by_power = false, by_heat = false;
-  bool by_hardware = false;  // which does not say of the two which
+  bool by_hardware = false;  // slowed by hardware, for power or heat
   bool by_setting = false;   // somebody has set them so
 
   bool is_held() const { return by_power || by_heat || by_hardware; }
 };
 ClockThrottling held_clocks(unsigned long long reasons);  // NVML's bits
 
-// What only a job's own watch asks for: a driver takes 40 ms to measure traffic.
+// Details that only a job's own watch asks for: a driver takes 40 ms to measure traffic.
 struct GpuDetails {
   double memory_busy = 0;                    // share of the last moments in which its memory worked
-  double clock_mhz = 0, most_clock_mhz = 0;  // of its multiprocessors; 0: not known
+  double clock_mhz = 0, most_clock_mhz = 0;  // clock rate of its multiprocessors; 0: not known
   double received = 0, sent = 0;             // bytes per second by PCIe
   ClockThrottling held{};
   // Shares in which its decoders of videos and of images worked; nothing where it has none.
   std::optional<double> decoder{}, jpeg{};
   std::optional<GpuCounters> counters{};  // since the details before
-  std::string no_counters{};              // why there are none, and will be none
+  std::string no_counters{};              // reason why counters are missing for ever
 };
 
 struct GpuLoad {
@@ -42,10 +42,10 @@ struct GpuLoad {
   double busy = 0;         // share of the last moments, 1/6 to 1 s, in which a kernel ran
   double memory_used = 0;  // bytes
   double memory = 0;
-  std::vector<pid_t> processes;  // that compute on it, by the numbers of the host
-  PcieLink link{}, widest{};     // as it is now, a link that rests slower; as it can be
+  std::vector<pid_t> processes;  // processes that compute on it, by the numbers of the host
+  PcieLink link{}, widest{};     // current link, which is slower when it rests; maximum
   unsigned number = 0;           // the driver's
-  std::string address{};         // of its PCI device: "0000:3b:00.0"; "": not known
+  std::string address{};         // PCI address: "0000:3b:00.0"; "": not known
 };
 
 class GpuLoads {
@@ -55,11 +55,11 @@ class GpuLoads {
   GpuLoads(const GpuLoads&) = delete;
   GpuLoads& operator=(const GpuLoads&) = delete;
 
-  // Why there is nothing to read; "" where there is.
+  // Returns why no load can be read; "" if it can.
   const std::string& unavailable() const { return unavailable_; }
   // One for each GPU, in the driver's order; nothing where there is none.
   std::vector<GpuLoad> read() const;
-  // Of the GPU of that number; what the driver does not say is 0.
+  // Returns the details of the GPU with that number. Values that the driver does not know are 0.
   GpuDetails details(unsigned number);
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMaxSamples = 1 << 14;
 
-// Of most of 64 processes on a GPU the way up is short.
+// The path to the ancestors is short for most processes on a GPU.
 bool is_of_family(pid_t process, pid_t own) {
   constexpr int kMaxDepth = 64;
   for (int depth = 0; process > 1 && depth < kMaxDepth; ++depth) {
@@ -30,7 +30,7 @@ bool is_of_family(pid_t process, pid_t own) {
   return false;
 }
 
-// Of those that have it.
+// Averages only samples that have the value.
 double mean_of(const std::vector<GpuSample>& samples,
                std::optional<double> (*value)(const GpuSample&)) {
   double sum = 0, count = 0;
@@ -51,7 +51,8 @@ struct ShareRow {
   const char *name, *help;
   std::optional<double> (*value)(const GpuSample&);
 };
-// Means over the samples. What is 0 in all of them is left out where the driver may not tell it.
+// Means over the samples. A value that is 0 in all of them is left out, if the driver may not know
+// it.
 constexpr ShareRow kMeans[] = {
     {metric::gpu_memory_busy_share, "of the time, the GPU's memory was read or written",
      [](const GpuSample& s) -> std::optional<double> { return s.details.memory_busy; }},
@@ -98,7 +99,7 @@ constexpr ShareRow kMeans[] = {
      }},
 };
 
-// Whoever looks for shares that are not there is told why.
+// Adds the reason for missing shares, for users who look for them.
 void add_counting(const std::vector<GpuSample>& samples, std::vector<Metric>& metrics) {
   std::set<unsigned> counting;
   std::string why_not;
@@ -211,7 +212,7 @@ void GpuSampler::watch() {
   for (Nanos at = monotonic_now(); sleep_until(at, &stop_); at += period_) take();
 }
 
-// Where there are too many, every second of them goes, and later ones are as far apart.
+// Drops every second sample if there are too many, and doubles the period.
 void GpuSampler::take() {
   std::vector<GpuSample> taken;
   for (const GpuLoad& load : gpus_.read()) {

@@ -1,5 +1,5 @@
-// What GPUs do while a job is measured, sampled once a second by NVML: beside the account, and
-// never its basis.
+// The activity of GPUs while a job is measured, sampled once a second by NVML. It is never a basis
+// of the account.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ struct GpuSample {
   std::string address;
 };
 
-// Those within the window, of the GPUs on which the job's processes were seen; where none was, of
-// all GPUs.
+// Returns the samples in the window, of the GPUs on which the job's processes were seen. If none
+// was seen, of all GPUs.
 std::vector<GpuSample> samples_of_job(const std::vector<GpuSample>& all, Nanos begin, Nanos end);
 
 // Metrics `gpu.*`, and `link.*` of the weakest link while its GPU worked: one that rests is slower.

@@ -48,7 +48,7 @@ Hwloc make_hwloc() {
   // Also what a cgroup takes away: a GPU there is far, not gone.
   hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-  // They would start a driver in this process, which is to fork yet, or ask a display.
+  // These plugins would start a driver in this process before it forks, or connect to a display.
   for (const char* const plugin : {"cuda", "nvml", "opencl", "rsmi", "levelzero", "gl"})
     hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
   return topology;
@@ -92,7 +92,7 @@ std::vector<Topology::Core> all_cores(hwloc_topology_t topology) {
     Topology::Core core;
     core.cpus = cpus_in(object->cpuset);
     core.socket = number_of_ancestor(topology, object, HWLOC_OBJ_PACKAGE);
-    // Where several are equally near the later ones are memory of devices.
+    // Later nodes at the same distance are memory of devices.
     core.node = std::max(0, hwloc_bitmap_first(object->nodeset));
     core.cache = last_cache_of(topology, object);
     cores.push_back(std::move(core));
@@ -100,7 +100,7 @@ std::vector<Topology::Core> all_cores(hwloc_topology_t topology) {
   return cores;
 }
 
-// Nothing of what no loader uses, such as the screen of a server's console.
+// Returns nothing for devices that no loader uses, such as the screen of a server's console.
 std::optional<Kind> kind_of(hwloc_obj_t device) {
   constexpr int kNvidia = 0x10de, kAmd = 0x1002;
   const auto& pci = device->attr->pcidev;
@@ -122,7 +122,7 @@ std::string address_of(hwloc_obj_t device) {
   return text;
 }
 
-// Where the device hangs: at CPUs that are a part of the machine, or at its only node.
+// Sets the place of a device: CPUs that are a part of the machine, or its only node.
 void place_device(Topology::Device& device, const CpuSet& beside,
                   const std::vector<Topology::Core>& cores, const CpuSet& usable) {
   std::set<int> nodes, all_nodes;

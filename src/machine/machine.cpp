@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The value behind "KEY<separator>" in a file of such lines; "" when there is none.
+// Returns the value after "KEY<separator>" in a file of such lines; "" when there is none.
 std::string value_of_key(const fs::path& file, std::string_view key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -51,7 +51,7 @@ double affinity_cores() {
   return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-// By ulimit -v; nothing when unlimited.
+// Returns the rest of ulimit -v; nothing when unlimited.
 std::optional<Bytes> address_space_left(const fs::path& root) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
@@ -66,7 +66,7 @@ Bytes physical_memory() {
   return static_cast<Bytes>(info.totalram) * static_cast<Bytes>(info.mem_unit);
 }
 
-// Whether CAP_IPC_LOCK is in force.
+// Returns true if CAP_IPC_LOCK is effective.
 bool may_exceed_lock_limit() {
   constexpr int kCapability = 14;
   std::ifstream status("/proc/self/status");

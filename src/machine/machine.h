@@ -1,4 +1,4 @@
-// What this machine is and how much of it this process may use.
+// Facts about this machine, and the part of it that this process may use.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,8 @@ MachineFacts read_machine();
 // Models of NVIDIA GPUs and the driver's version, by its own files below `root`.
 void read_gpus(const std::filesystem::path& root, MachineFacts& machine);
 
-// Whether there is a device, of whatever make, that a program could copy batches to. Of a kernel
-// that names none there is nothing to lock pages for.
+// Returns true if a device may exist, of any make, to which a program could copy batches. If the
+// kernel names none, there is no use for page-locked memory.
 bool may_have_accelerator(const std::filesystem::path& root);
 
 // Memory that this process may still take: what the kernel could free, and what ulimit -v and the
@@ -25,12 +25,12 @@ std::optional<Bytes> free_memory(const std::filesystem::path& root);
 
 // Shared memory that processes hand on, PyTorch's workers among them.
 struct SharedFolder {
-  Bytes used = 0, free = 0;  // of all programs
+  Bytes used = 0, free = 0;  // bytes of all programs
 };
-// Of /dev/shm; nothing where there is none.
+// Returns the state of /dev/shm; nothing if it does not exist.
 std::optional<SharedFolder> read_shared_folder();
 
-// What this process may lock into memory; nothing when unlimited.
+// Returns the memory that this process may lock; nothing when unlimited.
 std::optional<Bytes> lockable_memory();
 
 }  // namespace loaderscope

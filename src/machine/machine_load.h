@@ -1,4 +1,4 @@
-// How busy the machine is beside this program.
+// The load of the machine by other programs.
 #pragma once
 
 #include <filesystem>
@@ -13,20 +13,21 @@ namespace loaderscope {
 
 struct MachineLoad {
   double busy_s = 0;  // CPU time of the cores since boot, by anybody
-  double own_s = 0;   // of this program and its ended children
+  double own_s = 0;   // CPU time of this program and its ended children
   Nanos at = 0;
 };
 
-// Of `cpus`; of all where none are given, or the kernel does not tell them apart. `root` is "/", or
-// a copy of /proc for tests. Nothing where the kernel does not tell.
+// Reads the load of `cpus`, or of all if `cpus` is empty or the kernel does not distinguish them.
+// `root` is "/", or a copy of /proc for tests. Returns nothing if the kernel does not count the
+// load.
 std::optional<MachineLoad> read_machine_load(const std::filesystem::path& root,
                                              const CpuSet& cpus = {});
 
 // Cores that other programs took between two readings; at least 0.
 double other_cores(const MachineLoad& begin, const MachineLoad& end);
 
-// What of the machine bends a comparison of worker counts: a quota, hyperthreads. One sentence
-// each.
+// Returns properties of the machine that distort a comparison of worker counts: a quota,
+// hyperthreads. One sentence each.
 std::vector<std::string> notes_on_cores(const MachineFacts& machine,
                                         const std::filesystem::path& root);
 

@@ -1,4 +1,4 @@
-// In place of hwloc.cpp where its header was not there.
+// Replaces hwloc.cpp if its header was missing.
 #include "built_with.h"
 #include "loaderscope/errors.h"
 #include "machine/topology.h"

@@ -1,4 +1,4 @@
-// Which CPUs a process may run on, and where the memory is that is near to them.
+// The CPUs that a process may run on, and the NUMA nodes near them.
 #pragma once
 
 #include <sys/types.h>

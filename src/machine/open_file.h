@@ -1,4 +1,4 @@
-// What another process has open under a number.
+// The file or socket of another process with a given descriptor.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +9,7 @@
 namespace loaderscope {
 
 struct OpenFile {
-  std::string name;  // its path; of a socket the other side, as "10.0.0.3:443"; "": not known
+  std::string name;  // path, or the peer of a socket as "10.0.0.3:443"; "": not known
   bool is_socket = false;
 };
 // `root` is "/", or a folder with its own proc for tests.
@@ -18,8 +18,8 @@ OpenFile open_file(pid_t process, int descriptor, const std::filesystem::path& r
 // "socket:[INODE]" then.
 OpenFile open_file_here(pid_t process, int descriptor, const std::filesystem::path& root);
 
-// Of a table as /proc/net/tcp (`wide` false) and tcp6 are: the other side of the socket that has
-// `inode`; "" where it is not in there.
+// Reads a table such as /proc/net/tcp (`wide` false) or tcp6. Returns the peer of the socket that
+// has `inode`; "" if it is not in there.
 std::string other_side_in(const std::string& path, const std::string& inode, bool wide);
 
 }  // namespace loaderscope

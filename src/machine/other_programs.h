@@ -1,4 +1,4 @@
-// Which other programs of this machine used its CPUs, by name.
+// CPU use of other programs of this machine, by name.
 #pragma once
 
 #include <sys/types.h>
@@ -37,7 +37,7 @@ class OtherPrograms {
     std::string name;
     double cpu_s = 0;
   };
-  // By number and start: a number is given again.
+  // Keyed by number and start, because numbers are used again.
   std::map<std::pair<pid_t, std::int64_t>, Process> processes_;
 };
 

@@ -1,4 +1,4 @@
-// Files of /proc and of cgroups that hold a number behind each key.
+// Files of /proc and of cgroups that contain pairs of a key and a number.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ std::string text_of(const std::string& path, std::size_t most = std::size_t{1} <
 // Numbers between blanks, one after another.
 class NumbersIn {
  public:
-  explicit NumbersIn(std::string_view text) : text_(text) {}  // which outlives this
+  explicit NumbersIn(std::string_view text) : text_(text) {}  // `text` must outlive this
   explicit NumbersIn(std::string&&) = delete;
 
   char letter();                       // a word of one letter
-  std::optional<std::int64_t> next();  // nothing where there is no number
+  std::optional<std::int64_t> next();  // missing if the next word is no number
   bool has_failed() const { return has_failed_; }
 
  private:
@@ -33,8 +33,8 @@ class NumbersIn {
   bool has_failed_ = false;
 };
 
-// The numbers behind `keys`, in their order, in a file of "key value" or "key: value unit" lines.
-// It is read once: some of these files are dear to the kernel.
+// Returns the numbers of `keys`, in their order, from a file of "key value" or "key: value unit"
+// lines. Reads the file once, because some are expensive for the kernel.
 std::vector<std::optional<std::int64_t>> values_in(const std::string& path,
                                                    std::initializer_list<std::string_view> keys);
 

@@ -31,7 +31,8 @@ std::optional<double> machine_steal() {
 }
 
 constexpr Bytes kKibi = 1024;
-constexpr std::string_view kOwnMemory = "RssAnon";  // of a worker, in its `status`
+constexpr std::string_view kOwnMemory = "RssAnon";  // key for a worker's own memory, in its
+                                                    // `status`
 
 Bytes private_memory(pid_t pid) {
   return value_in("/proc/" + std::to_string(pid) + "/status", kOwnMemory).value_or(0) * kKibi;

@@ -1,4 +1,4 @@
-// What the whole process and its machine did during the window: CPU, faults, switches, bytes read,
+// Counters of the whole process and its machine for the window: CPU, faults, switches, bytes read,
 // steal, throttling, and memory.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace loaderscope {
 
 double seconds_of(const timeval& time);
 
-// What processes used that have ended.
+// Resources that ended processes used.
 struct EndedProcesses {
   double user_s = 0, system_s = 0;
   std::int64_t minor_faults = 0, major_faults = 0;
@@ -40,21 +40,23 @@ struct ProcessCounters {
   std::int64_t minor_faults = 0, major_faults = 0;
   std::int64_t voluntary_switches = 0, involuntary_switches = 0;
   Bytes read_from_storage = 0;        // /proc/self/io read_bytes
-  std::optional<double> steal_s;      // of the whole machine
-  std::optional<double> throttled_s;  // of this cgroup
-  std::optional<double> busy_s;       // of the CPUs that this process may use, by anybody
-  std::int64_t threads = 0;           // of this process
-  Bytes resident = 0;                 // of other processes only what is not shared
+  std::optional<double> steal_s;      // sum over the whole machine
+  std::optional<double> throttled_s;  // time of this cgroup
+  std::optional<double> busy_s;       // time of all programs on the CPUs that this process may use
+  std::int64_t threads = 0;           // threads of this process
+  Bytes resident = 0;                 // bytes; other processes count only with memory that is not
+                                      // shared
   Bytes shared = 0, locked = 0;
   std::optional<Bytes> free;  // memory that processes here may still take
 };
 
-// Of this process and `others`. `root` is "/", or a folder with its own sys/fs/cgroup for tests.
+// Reads the counters of this process and `others`. `root` is "/", or a folder with its own
+// sys/fs/cgroup for tests.
 ProcessCounters read_process_counters(const OtherProcesses& others = {},
                                       const std::filesystem::path& root = "/");
-// Of `processes` alone.
+// Reads the counters of `processes` alone.
 ProcessCounters read_counters_of(const OtherProcesses& processes);
-// What they were at `at`, as if they had grown evenly from `a` to `b`; the state is that of `b`.
+// Interpolates linearly from `a` to `b` at time `at`. The state is that of `b`.
 ProcessCounters between(const ProcessCounters& a, const ProcessCounters& b, Nanos at);
 
 // Looks at memory now and then, and fits its slope.
@@ -62,9 +64,9 @@ class MemoryWatch {
  public:
   // At most twice a second it really looks, and asks for the other processes.
   void look(const std::function<OtherProcesses()>& others = {});
-  void note(Nanos at, double bytes);  // what somebody else has looked at
+  void note(Nanos at, double bytes);  // adds a sample that the caller has taken
   void restart();
-  std::optional<double> bytes_per_second() const;  // nothing in under two seconds
+  std::optional<double> bytes_per_second() const;  // missing for less than two seconds
 
  private:
   struct Point {

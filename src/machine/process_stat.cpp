@@ -18,7 +18,7 @@ std::optional<ProcessStat> process_stat_of(std::string_view text) {
   if (name_begin == text.npos || name_end == text.npos) return std::nullopt;
   NumbersIn fields(text.substr(name_end + 1));
   ProcessStat stat;
-  std::array<std::int64_t, 19> value{};  // from the parent's pid to the time of its start
+  std::array<std::int64_t, 19> value{};  // values from the parent's pid to the time of its start
   stat.state = fields.letter();
   for (std::int64_t& one : value) one = fields.next().value_or(0);
   if (fields.has_failed()) return std::nullopt;

@@ -1,4 +1,4 @@
-// What /proc says of a process, or of a thread, in its `stat`.
+// The facts in the `stat` file of a process or a thread.
 #pragma once
 
 #include <sys/types.h>
@@ -23,19 +23,19 @@ struct ProcessStat {
     double cpu_s() const { return user_s + system_s; }
   };
 
-  std::string name;  // at most 15 characters of whatever it calls itself
+  std::string name;  // name that it gave itself, up to 15 characters
   char state = '?';
   bool is_of_kernel = false;  // a thread of the kernel, such as kworker/0:1
   pid_t parent = 0;
   std::int64_t threads = 0;
-  std::int64_t started = 0;  // ticks since boot: tells processes of one number apart
+  std::int64_t started = 0;  // ticks since boot: distinguishes processes with the same number
   Used own;
-  Used children;  // that it has waited for, and theirs
+  Used children;  // children that it has waited for, and theirs
 
   bool has_ended() const { return state == 'Z' || state == 'X'; }  // and is not waited for yet
 };
 
-// Of the text of such a file; nothing where it is none.
+// Parses the text of such a file; nothing if it is invalid.
 std::optional<ProcessStat> process_stat_of(std::string_view text);
 // `folder`: /proc/PID, or /proc/PID/task/TID. Nothing where it is gone.
 std::optional<ProcessStat> read_process_stat(const std::string& folder);
@@ -48,7 +48,7 @@ struct ProcessId {
   pid_t pid;
   std::int64_t started;  // ticks since boot; 0: not known
 };
-ProcessId id_of(pid_t process);  // of the one that has this number now
+ProcessId id_of(pid_t process);  // the current process with this number
 bool is_running(const ProcessId& process);
 
 // All that /proc shows. `root` is "/", or a folder with its own proc for tests.
@@ -57,7 +57,7 @@ ProcessTable read_processes(const std::filesystem::path& root);
 // `process` and its descendants among them.
 std::set<pid_t> family_of(pid_t process, const ProcessTable& all);
 
-// Those that have not been waited for.
+// Returns children that the parent has not waited for.
 std::vector<pid_t> children_of(pid_t parent);
 std::vector<pid_t> descendants_of(pid_t process);
 

@@ -1,4 +1,4 @@
-// Whether the Python that is started as `python3` has what an engine needs; --python names another.
+// Checks that `python3` has the modules of an engine; --python names another interpreter.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Times in which this whole process stood still, and nothing in it could have run: it was stopped
-// (SIGSTOP, a frozen container), or the machine was.
+// Times in which this whole process could not run: it was stopped (SIGSTOP, a frozen container), or
+// the machine was.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,14 @@
 
 namespace loaderscope {
 
-// What the sleeps of one thread say.
+// The standstills that the sleeps of one thread show.
 class Standstills {
  public:
   // Sleeps that end less than `shortest` late say nothing.
   explicit Standstills(Nanos shortest) : shortest_(shortest) {}
 
-  // A sleep from `begin` to `end` that was to end at `due`. A thread that waited `queued` for a
-  // core did not stand still meanwhile.
+  // Adds a sleep from `begin` to `end` that was due at `due`. Time in `queued`, which the thread
+  // waited for a core, does not count.
   void note_sleep(Nanos begin, Nanos due, Nanos end, Nanos queued);
   Nanos within(Nanos begin, Nanos end) const;
 
@@ -34,7 +34,7 @@ class StandstillWatch {
   StandstillWatch();
   ~StandstillWatch();
 
-  // Of the time from `begin` to `end`, which is over.
+  // Requires that `end` is over.
   Nanos within(Nanos begin, Nanos end) const;
 
  private:

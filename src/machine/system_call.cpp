@@ -16,7 +16,7 @@
 namespace loaderscope {
 namespace {
 
-// Where a call says what it is about.
+// The argument of a call that names its object.
 enum class Says : std::uint8_t { nothing, descriptor, path, path_behind, descriptors };
 
 struct CallRow {
@@ -53,7 +53,7 @@ constexpr CallRow kCalls[] = {
     {SYS_clock_nanosleep, "nanosleep", CallKind::sleeps, Says::nothing},
     {SYS_wait4, "wait", CallKind::other, Says::nothing},
     {SYS_waitid, "wait", CallKind::other, Says::nothing},
-#ifdef SYS_open  // those that younger architectures do without
+#ifdef SYS_open  // calls that younger architectures lack
     {SYS_open, "open", CallKind::opens, Says::path},
     {SYS_stat, "stat", CallKind::opens, Says::path},
     {SYS_poll, "poll", CallKind::polls, Says::descriptors},
@@ -62,7 +62,7 @@ constexpr CallRow kCalls[] = {
 #endif
 };
 
-// Of the memory of another process: less than `size` where there is less.
+// Copies memory of another process. Returns less than `size` if less is mapped.
 std::size_t copy_from(pid_t process, std::uint64_t address, void* to, std::size_t size) {
   const iovec here{to, size};
   const iovec there{reinterpret_cast<void*>(address), size};
@@ -78,7 +78,7 @@ std::string text_at(pid_t process, std::uint64_t address) {
   return {text.begin(), std::find(text.begin(), text.begin() + size, '\0')};
 }
 
-// Of those that are polled, the first: who waits for an answer polls one.
+// Returns the first polled descriptor. A process that waits for an answer polls only one.
 int first_polled(pid_t process, std::uint64_t address) {
   pollfd first{-1, 0, 0};
   return copy_from(process, address, &first, sizeof first) == sizeof first ? first.fd : -1;

@@ -1,4 +1,4 @@
-// What the main thread of a process waits for in the kernel, as /proc shows it from outside.
+// The system call in which the main thread of a process waits, as /proc shows it from outside.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@
 
 namespace loaderscope {
 
-// What one asks of a call that does not return.
+// Kinds of calls that may not return.
 enum class CallKind : std::uint8_t {
   other,
   reads,
@@ -20,8 +20,8 @@ enum class CallKind : std::uint8_t {
   opens,
   connects,
   polls,
-  locks,         // of this process
-  locks_shared,  // with others
+  locks,         // lock of this process
+  locks_shared,  // lock shared with other processes
   locks_file,
   sleeps
 };
@@ -34,13 +34,14 @@ struct SystemCall {
   Nanos patience = 0;  // a lock is given up then; 0: never, or not known
 };
 
-// Where calls of other processes are looked up.
+// Options for system_call_of().
 struct CallLook {
   std::filesystem::path root = "/";  // or a folder with its own proc for tests
-  bool other_side = true;            // of sockets, which is dear where connections are many
+  bool other_side = true;            // looks up peers of sockets, which is expensive with many
+                                     // connections
 };
 
-// Of the text of /proc/PID/syscall: what `process` has open and in memory is looked up.
+// Parses the text of /proc/PID/syscall. Looks up the open files and the memory of `process`.
 SystemCall system_call_of(pid_t process, std::string_view text, const CallLook& how = {});
 // Now. Nothing of what may not be read.
 SystemCall system_call_of(pid_t process, const CallLook& how = {});

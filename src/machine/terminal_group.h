@@ -8,7 +8,7 @@ namespace loaderscope {
 
 bool has_controlling_terminal();
 
-// For a handler of signals: remembers if `sender` is the terminal.
+// Remembers if `sender` is the terminal. Call it from a handler of signals.
 void note_sender(const siginfo_t& sender);
 // True if the last signal that was noted came from the terminal.
 bool was_sent_by_terminal();

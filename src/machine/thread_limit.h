@@ -1,4 +1,4 @@
-// How many threads may run.
+// The number of threads that may run.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct ThreadLimit {
   std::string set_by;  // "ulimit -u", ...
 };
 
-// The tightest limit of the user, the machine and the cgroup; what others have started is left out
-// of it where the kernel tells. `root` is "/", or a copy of /proc and /sys for tests.
+// Returns the tightest limit of the user, the machine and the cgroup, less the threads of other
+// programs if the kernel counts them. `root` is "/", or a copy of /proc and /sys for tests.
 std::optional<ThreadLimit> thread_limit(const std::filesystem::path& root);
 
 }  // namespace loaderscope

@@ -50,7 +50,7 @@ StartedTool::StartedTool(ToolRun run)
       child_(run_.command, run_.variables, output_, run_.folder, run_.group),
       until_(run_.patience > 0 ? monotonic_now() + run_.patience : kForEver) {}
 
-// How it ended, or nothing when its time was over first.
+// Returns its status, or nothing if its time was over first.
 std::optional<int> StartedTool::await(Nanos until, const std::function<bool()>& stopped) {
   for (;;) {
     if (const std::optional<int> status = child_.status()) return status;

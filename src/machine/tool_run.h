@@ -14,24 +14,24 @@ namespace loaderscope {
 
 struct ToolRun {
   std::vector<std::string> command;
-  std::string folder{};             // where it works; "": where we do
+  std::string folder{};             // working folder; "": ours
   Variables variables{};            // added to the environment
   Nanos patience = 0;               // 0: as long as it takes
-  Nanos goodbye = kSecond;          // to end by itself once it is asked to
+  Nanos goodbye = kSecond;          // time to end by itself after a request
   std::function<bool()> stopped{};  // true: it is asked to end; may be empty
   ProcessGroup group = ProcessGroup::own;
 };
 
 struct ToolEnd {
-  int status = 0;            // as waitpid() gives it
+  int status = 0;            // status from waitpid()
   bool out_of_time = false;  // and ended for it
   std::string output;        // the end of what it printed, 64 KiB at most
 
   bool is_fine() const { return status == 0 && !out_of_time; }
-  std::string last_line() const;  // of what it printed; "" of nothing
+  std::string last_line() const;  // last line of the output; "" if it is empty
 };
 
-// One that has been started; others may run beside it. What it leaves behind is ended.
+// A tool that was started. Several may run at once. Processes that it leaves are ended.
 class StartedTool {
  public:
   explicit StartedTool(ToolRun run);  // throws RunError when it cannot be started

@@ -31,7 +31,7 @@ std::size_t cores_on(const Topology& topology, int node) {
                     [&](const Topology::Core& core) { return core.node == node; }));
 }
 
-// Of those with `node`: "GPU 0-3, nvme0n1, mlx5_0". GPUs are counted by their addresses.
+// Lists the devices with `node`: "GPU 0-3, nvme0n1, mlx5_0". GPUs are counted by their addresses.
 std::string devices_on(const Topology& topology, int node) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };

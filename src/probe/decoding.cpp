@@ -26,7 +26,8 @@ std::vector<Image> stored_images(const ProbedData& data, const std::atomic<int>&
     const auto sample = static_cast<std::int64_t>(i * 7919 % static_cast<std::size_t>(size));
     try {
       const auto stored = reader->read(sample);
-      make_any_decoder({})->open(stored);  // what cannot be decoded is left out
+      make_any_decoder({})->open(stored);  // throws for images that cannot be decoded, which are
+                                           // left out
       images.emplace_back(stored.begin(), stored.end());
       sum += std::ssize(stored);
     } catch (const SampleError&) {
@@ -36,7 +37,7 @@ std::vector<Image> stored_images(const ProbedData& data, const std::atomic<int>&
   return images;
 }
 
-// As `data make` makes them.
+// Makes images like `data make`.
 std::vector<Image> made_images() {
   constexpr int kImages = 8;
   const dataset::MakeOptions like;

@@ -1,4 +1,4 @@
-// What the figures of a machine mean for one job.
+// Compares the ceilings of a machine with the demand of one job.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -22,9 +22,10 @@ using cuda::DeviceObjects;
 using cuda::Runtime;
 
 constexpr std::size_t kCopiedAtOnce = std::size_t{64} << 20;
-constexpr int kSlices = 7;  // of the time
+constexpr int kSlices = 7;  // parts of the time
 
-// Of one GPU; made in the thread that uses it, so that its memory lies near to that.
+// Copies of one GPU. The thread that uses it must create it, so that its memory is near that
+// thread.
 class CopiedGpu {
  public:
   CopiedGpu(Runtime& runtime, int device) : runtime_(runtime), device_(device) {
@@ -75,7 +76,7 @@ Work copying_to(Runtime& runtime, int device) {
   };
 }
 
-// Works beside what is measured, until it goes.
+// Works during a measurement, until its destructor.
 class BackgroundLoad {
  public:
   explicit BackgroundLoad(std::function<void(const std::atomic<int>& stop)> work)
@@ -179,7 +180,7 @@ class Together {
     return std::nullopt;
   }
 
-  // From the call until the host knows that an empty kernel has run: the median.
+  // Returns the median time from the call until the host knows that an empty kernel has run.
   double launch() {
     CopiedGpu gpu(runtime_, 0);
     gpu.launch();

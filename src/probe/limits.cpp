@@ -1,4 +1,4 @@
-// What this process may use, and the clock.
+// Measures the resources that this process may use, and the clock.
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 #include <unistd.h>

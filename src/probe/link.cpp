@@ -17,8 +17,8 @@ using cuda::Event;
 using cuda::Runtime;
 using cuda::Stream;
 
-constexpr Nanos kAnswerTimeout = 2 * kSecond;  // of a kernel that waits to be let go
-// Of a sample: those that are not timed, and the least that are.
+constexpr Nanos kAnswerTimeout = 2 * kSecond;  // limit for a kernel that waits for its release
+// Copies of a sample: untimed ones, and the least number of timed ones.
 constexpr std::int64_t kWarmingCopies = 4, kTimedCopies = 16;
 constexpr std::int64_t kMaxCopies = 256;
 
@@ -37,7 +37,7 @@ class LinkProbe {
     target_ = objects_.memory(static_cast<std::size_t>(largest_), "the target of copies");
   }
 
-  Bytes largest() const { return largest_; }  // of the sizes
+  Bytes largest() const { return largest_; }  // largest of the sizes
 
   LinkCell measure(MemoryMode memory, CopyMode copy, HostSlots& slots, Bytes bytes) {
     LinkCell cell;
@@ -46,8 +46,8 @@ class LinkProbe {
     cell.bytes = bytes;
     cell.fallback = slots.fallback_reason();
     const std::span<const std::byte> host = place_of(slots);
-    // From memory that is not page-locked a copy ends before its call returns: a kernel that holds
-    // it would be waited for.
+    // A copy from memory that is not page-locked ends before its call returns. It would wait for a
+    // kernel that holds it.
     const bool is_locked = memory != MemoryMode::pageable && cell.fallback.empty();
     const bool by_host = copy == CopyMode::sync || !is_locked;
     std::vector<double> rates = sampled(
@@ -81,7 +81,8 @@ class LinkProbe {
     ~Busy() {
       if (!wanted_) return;
       probe_.let_go(1, 1);
-      probe_.runtime_.synchronise_device();  // it has seen the word before that is written again
+      probe_.runtime_.synchronise_device();  // the kernel has seen the word before it is written
+                                             // again
     }
     Busy(const Busy&) = delete;
     Busy& operator=(const Busy&) = delete;
@@ -168,7 +169,7 @@ class LinkProbe {
   DeviceObjects objects_;
   Stream stream_, other_;
   Event begin_, end_;
-  std::int64_t* words_;  // of the kernel that holds the copies, and of the one beside them
+  std::int64_t* words_;  // words of the kernel that holds the copies, and of the concurrent one
   void* target_ = nullptr;
   std::size_t next_ = 0;  // byte of the place
 };

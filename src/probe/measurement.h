@@ -1,5 +1,4 @@
-// What the measurements of a machine share: their table, what they are handed, and loops that are
-// timed.
+// The table of the measurements of a machine, their inputs, and timed loops.
 #pragma once
 
 #include <functional>
@@ -36,7 +35,7 @@ struct ProbeContext {
 // Fills the outcome; throws RunError where it cannot be measured.
 struct Measurement {
   Row row;
-  double share;  // of the time
+  double share;  // share of the time
   void (*measure)(const ProbeContext& probing, Outcome& outcome);
 };
 std::span<const Measurement> measurement_table();

@@ -38,7 +38,7 @@ void measure(const Measurement& row, const ProbeContext& probing, Outcome& outco
   outcome.took_s = seconds(monotonic_now() - begin);
 }
 
-// What one thread did in each round, per second.
+// Returns the rate of one thread in each round, per second.
 std::vector<double> repeat(const Work& work, Nanos time, const std::function<bool()>& stopped) {
   std::vector<double> rates;
   if (!stopped()) work();  // memory is touched, caches are warm
@@ -174,7 +174,7 @@ Profile measure_profile(const ProfileOptions& given, const std::atomic<int>& sto
   const auto load = read_machine_load(options.root);
   const Nanos begin = monotonic_now();
   const auto time = static_cast<double>(options.quick ? kQuickTime : kTime);
-  double share = 0;  // that has been given out: what a row leaves, others may take
+  double share = 0;  // sum of the used shares: later rows may take time that a row leaves
   for (const Measurement& row : measurement_table()) {
     if (stop.load() != 0) break;
     share += row.share;
@@ -186,7 +186,7 @@ Profile measure_profile(const ProfileOptions& given, const std::atomic<int>& sto
   profile.wall_s = seconds(monotonic_now() - begin);
   const auto later = read_machine_load(options.root);
   if (load && later) profile.other_cores = other_cores(*load, *later);
-  constexpr double kDisturbs = 0.1;  // of a core
+  constexpr double kDisturbs = 0.1;  // share of a core
   if (profile.other_cores >= kDisturbs)
     profile.notes.push_back(fmt::format(
         "other programs took {} meanwhile: rates are lower than those of an idle machine",

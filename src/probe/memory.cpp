@@ -63,7 +63,7 @@ Rate copies_by(std::size_t threads, Bytes bytes, const CpuSet& cpus, Nanos time,
 
 struct Node {
   int number = 0;
-  CpuSet cpus;  // that may be used
+  CpuSet cpus;  // usable CPUs of the node
 };
 
 std::vector<Node> nodes_of(const std::filesystem::path& root, const CpuSet& usable) {

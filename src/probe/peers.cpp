@@ -1,4 +1,4 @@
-// A machine beside its peers: which of its figures are far from what is usual there.
+// Compares a machine with its peers, and finds the figures that are far from the usual values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace loaderscope::probe {
 namespace {
 
 constexpr std::size_t kMinCount = 3;  // peers, by which anything is usual
-// Of the median: two measurements of one machine differ by as much, whatever their rounds say; and
-// where there were no rounds.
+// Least noise, as a share of the median. Two measurements of one machine differ by this much,
+// whatever the range of their rounds. The second is for figures without rounds.
 constexpr double kNoise = 0.03, kNoiseOfOne = 0.10;
 constexpr std::size_t kMany = 8;      // peers, whose median deviation can be relied on
 constexpr double kFar = 4;            // spreads
-constexpr double kRare = 0.9999;      // of values that are nothing unusual, those nearer
+constexpr double kRare = 0.9999;      // share of usual values that are nearer
 constexpr double kOfNormal = 1.4826;  // standard deviation by median absolute deviation
-constexpr double kNoFurther = 1000;   // spreads that are told
+constexpr double kNoFurther = 1000;   // limit of reported spreads
 
 struct Told {
   const Figure* figure;
@@ -38,7 +38,7 @@ std::vector<Told> figures_of(const Profile& profile) {
   return all;
 }
 
-// Those measured under the same condition, by name.
+// Figures with the same name and condition.
 using Values = std::map<std::pair<std::string, std::string>, std::vector<const Figure*>>;
 
 Values values_of(const std::vector<const Profile*>& peers) {
@@ -67,7 +67,7 @@ Outlier compared(const Told& own, const std::vector<const Figure*>& peers) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   double spread = kOfNormal * median_of(distances);
   if (values.size() < kMany) spread = std::max(spread, (*most - *least) / 2);
-  // Of few peers the spread is little known: as Student's distribution is wider.
+  // Few peers give an uncertain spread, so it is widened by Student's distribution.
   spread *= std::max(1.0, student_quantile(kRare, std::ssize(values) - 1) / kFar);
   const bool is_timed = own.figure->unit == "s" || own.figure->unit.ends_with("/s");
   const double least_noise = is_timed && own.figure->noise <= 0 ? kNoiseOfOne : kNoise;
@@ -82,7 +82,7 @@ Outlier compared(const Told& own, const std::vector<const Figure*>& peers) {
   return result;
 }
 
-// Those of this machine itself count only where there are no others.
+// Returns the other machines. Profiles of this machine itself count only if there are no others.
 std::vector<const Profile*> chosen(const std::string& host, const std::vector<Profile>& peers,
                                    PeersAnswer& answer) {
   std::vector<const Profile*> others, itself;

@@ -17,9 +17,10 @@
 namespace loaderscope::probe {
 namespace {
 
-constexpr Bytes kMaxPiece = Bytes{16} << 20;   // of a sample; what is larger is read in part
-constexpr Bytes kOwnPiece = Bytes{128} << 10;  // of our own file
-constexpr Bytes kAround = Bytes{8} << 10;      // read beside a piece, by whole pages
+constexpr Bytes kMaxPiece = Bytes{16} << 20;   // limit for a sample; larger samples are read in
+                                               // part
+constexpr Bytes kOwnPiece = Bytes{128} << 10;  // piece of our own file
+constexpr Bytes kAround = Bytes{8} << 10;      // read around a piece, in whole pages
 constexpr Bytes kMaxFile = Bytes{512} << 20;
 
 std::string in_words(int error) { return std::generic_category().message(error); }

@@ -1,4 +1,5 @@
-// What storage and decoding are measured with: the samples of a data set, or a file of our own.
+// The data for the measurements of storage and decoding: the samples of a data set, or a file of
+// our own.
 #pragma once
 
 #include <atomic>
@@ -25,18 +26,18 @@ class ProbedData {
   ProbedData(const std::string& data, const std::string& folder, Bytes read_at_most,
              const std::atomic<int>& stop);
 
-  const std::string& place() const { return place_; }        // for people; "": there is none
-  const std::string& file() const { return file_; }          // of it, by which its device is known
-  const std::string& why_none() const { return why_none_; }  // it cannot be read at random
+  const std::string& place() const { return place_; }        // name for people; "": there is none
+  const std::string& file() const { return file_; }          // file that identifies its device
+  const std::string& why_none() const { return why_none_; }  // reason against random reads
   const Source* source() const { return source_.get(); }     // null: none was opened
   bool has_images() const { return has_images_; }
-  bool is_written() const { return written_ >= 0; }  // by us: nobody can find it
-  // What storage and decoding may read of it: together what was asked for.
+  bool is_written() const { return written_ >= 0; }  // a temporary file of ours, which has no name
+  // Limits for the reads of storage and decoding. Their sum is the requested limit.
   Bytes storage_bytes() const { return read_at_most_ / 16 * 15; }
   Bytes image_bytes() const { return read_at_most_ / 16; }
 
-  // Samples drawn at random, none twice, as parts of files; none where the source does not say
-  // where they lie. At most so many, and so many bytes.
+  // Returns samples drawn at random, none twice, as parts of files. Limits: `most` samples and
+  // `bytes`. Empty if the source does not know their places.
   std::vector<FileRange> pieces(std::size_t most, Bytes bytes, std::uint64_t seed) const;
   // Stored bytes of a sample, the mean of some; 0: not known.
   double sample_bytes() const;

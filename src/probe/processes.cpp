@@ -1,4 +1,4 @@
-// What starting a worker costs: a bare fork, and Python's three ways, with and without PyTorch.
+// Measures the start of a worker: a bare fork, and Python's three ways, with and without PyTorch.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -39,7 +39,7 @@ Figure forks(const char* name) {
   return {name, "s", median, (*most - *least) / 2 / median};
 }
 
-// With so many bytes more that are this process's own.
+// Times forks with `bytes` more of private memory.
 Figure forks_with(Bytes bytes) {
   const auto size = static_cast<std::size_t>(bytes);
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -19,21 +19,21 @@
 
 namespace loaderscope::probe {
 
-const std::vector<std::string_view>& unit_words();  // of figures
+const std::vector<std::string_view>& unit_words();  // units of figures
 
 struct Figure {
-  std::string name;  // within its measurement: "random_16"
+  std::string name;  // name in its measurement: "random_16"
   std::string unit;  // one of unit_words()
   double value = 0;
   double noise = 0;         // half the range of its rounds by their median; 0: not known
   std::string condition{};  // only figures of one condition are compared: "110 kB"
-  std::string series{};     // that it is a point of, drawn over `at`; "": of none
+  std::string series{};     // series of which it is a point, drawn over `at`; "": none
   double at = 0;
   bool is_compared = true;  // belongs to the machine, and not to the moment
 };
 std::string shown(const Figure& figure);  // "1,240/s", "910 MB/s", "3.1 us"
 
-// What a loader needs of a machine.
+// Resources of a machine that a loader needs.
 enum class MachineResource : std::uint8_t { decoding, storage, copying, link };
 std::string_view name_of(MachineResource supply);
 const std::vector<std::string_view>& supply_names();
@@ -42,21 +42,21 @@ const std::vector<std::string_view>& supply_names();
 struct Ceiling {
   MachineResource supply = MachineResource::decoding;
   double per_s = 0;         // samples of decoding, else bytes; of a link that of the slowest GPU
-  double per_core_s = 0;    // of decoding, with all cores at work
-  double sample_bytes = 0;  // of decoding and storage: stored bytes of a sample; 0: not known
-  double gpus = 0;          // of a link
+  double per_core_s = 0;    // decoding, with all cores at work
+  double sample_bytes = 0;  // decoding and storage: stored bytes of a sample; 0: not known
+  double gpus = 0;          // GPUs of a link
 };
 
 struct Fact {
   std::string name, value;
 };
 
-// What a measurement found. What the machine does not tell is left out of it.
+// The results of a measurement. Unknown values are left out.
 struct Outcome {
-  std::string why_not;  // it was not measured; "": it was
+  std::string why_not;  // reason why it was not measured; "": it was
   double took_s = 0;
-  Bytes most_read = 0;  // what it said that it reads of storage at most
-  std::string answer;   // its part of the first line; ""
+  Bytes most_read = 0;  // announced limit of reads from storage
+  std::string answer;   // part of the first line; ""
   std::vector<std::string> lines;
   std::vector<Figure> figures;
   std::vector<Ceiling> ceilings;
@@ -67,13 +67,13 @@ struct Outcome {
 // --- --demand RATE:BYTES ---
 
 struct Demand {
-  double samples_per_s = 0;     // of each rank
-  Bytes batch_bytes = 0;        // as it is copied to the GPU
+  double samples_per_s = 0;     // rate of each rank
+  Bytes batch_bytes = 0;        // bytes that are copied to the GPU
   std::int64_t batch_size = 0;  // samples
   std::int64_t ranks = 1;
 };
 struct DemandLine {
-  std::string name;  // of a MachineResource
+  std::string name;  // name of a MachineResource
   double needed = 0, there = 0;
   std::string unit;  // "cores" or "bytes/s"
   double share = 0;  // needed / there; 0: not known
@@ -81,7 +81,7 @@ struct DemandLine {
 };
 struct DemandAnswer {
   Demand demand;
-  bool is_met = true;  // by what was measured
+  bool is_met = true;  // true if the measurements meet it
   std::string sentence;
   std::vector<DemandLine> lines;
 
@@ -100,7 +100,8 @@ struct PeersAnswer {
   std::int64_t peers = 0, compared = 0;  // profiles; figures
   bool is_own_past = false;              // the peers are this machine, earlier
   std::vector<Outlier> unlike;           // the furthest first
-  double furthest = 0;                   // of the others, relative distance from the median
+  double furthest = 0;                   // largest relative distance from the median, of the other
+                                         // figures
   std::string sentence;
   std::vector<std::string> notes;
 };
@@ -108,26 +109,28 @@ struct PeersAnswer {
 struct Profile {
   std::string host, cpu, kernel;
   std::int64_t logical_cpus = 0;
-  double cores = 0;  // that this process may use
+  double cores = 0;  // cores that this process may use
   bool quick = false, interrupted = false;
   double wall_s = 0, other_cores = 0;                   // cores that other programs took meanwhile
-  std::vector<std::pair<std::string, Outcome>> probes;  // by the name of their row, in its order
+  std::vector<std::pair<std::string, Outcome>> probes;  // names and results of the rows, in their
+                                                        // order
   std::vector<std::string> notes;
   std::optional<DemandAnswer> demand;
   std::optional<PeersAnswer> against;
 
-  std::string sentence() const;                          // what the machine gives
+  std::string sentence() const;                          // describes the ceilings of the machine
   const Ceiling* ceiling(MachineResource supply) const;  // null: not measured
 };
 
 struct ProfileOptions {
-  std::filesystem::path root = "/";  // of the kernel's files, or a folder with copies for tests
+  std::filesystem::path root = "/";  // root of the kernel's files, or a folder with copies for
+                                     // tests
   std::string data;                  // a text of --data; "": images are made
   std::string path;                  // a folder instead, in which one temporary file is written
   std::string python = "python3";
-  std::string slurm_cpus;  // of the environment
+  std::string slurm_cpus;  // value from the environment
   bool quick = false;
-  Bytes read_at_most = 0;  // of storage; 0: a default that is told
+  Bytes read_at_most = 0;  // limit for storage; 0: a default that is announced
   std::shared_ptr<cuda::Runtime> runtime;
   std::string nvml = "libnvidia-ml.so.1";
   std::function<void(std::string_view name, double fraction)> on_progress{};

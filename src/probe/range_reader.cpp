@@ -17,7 +17,7 @@
 namespace loaderscope::probe {
 namespace {
 
-constexpr Bytes kPage = 4096;  // what O_DIRECT wants at most, nearly everywhere
+constexpr Bytes kPage = 4096;  // largest alignment for O_DIRECT, nearly everywhere
 
 [[noreturn]] void refuse(const std::string& path, int error) {
   throw RunError(fmt::format("{} cannot be read ({}); look at its permissions and storage",
@@ -36,7 +36,7 @@ void RangeReader::open(const std::string& path) {
   if (path == path_) return;
   file_ = opened(path, way_ == ReadMode::direct ? O_DIRECT : 0);
   path_ = path;
-  // What lies behind a sample is not to be read with it.
+  // Prevents readahead past the sample.
   if (way_ == ReadMode::cold) ::posix_fadvise(file_, 0, 0, POSIX_FADV_RANDOM);
 }
 

@@ -13,11 +13,11 @@ namespace loaderscope::probe {
 
 enum class ReadMode : std::uint8_t { direct, cold, reading_on };
 
-// Of one thread. A file stays open as long as its pieces follow each other.
+// Belongs to one thread. A file stays open while consecutive pieces are in it.
 class RangeReader {
  public:
   explicit RangeReader(ReadMode way) : way_(way) {}
-  // How many bytes were read. Throws RunError.
+  // Returns the number of bytes. Throws RunError.
   Bytes read(const FileRange& piece);
 
  private:

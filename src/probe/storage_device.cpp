@@ -17,7 +17,7 @@ struct Mount {
   std::string device, point, type, source;
 };
 
-// Blanks in names stand there as \040.
+// Replaces \040, which is a blank in names.
 std::string without_escapes(std::string text) {
   for (std::size_t at = text.find("\\040"); at != text.npos; at = text.find("\\040", at))
     text.replace(at, 4, " ");
@@ -74,7 +74,7 @@ StorageDevice device_of(const fs::path& root, const std::string& file) {
   std::ifstream in(root / "proc/self/mountinfo");
   for (std::string line; !error && std::getline(in, line);) {
     Mount mount = mount_of(line);
-    // Of two at one place the later lies over the other.
+    // A later mount at the same place hides the earlier one.
     if (lies_below(path, mount.point) && mount.point.size() >= best.point.size())
       best = std::move(mount);
   }

@@ -1,4 +1,4 @@
-// On what a file lies.
+// The device that a file lies on.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 namespace loaderscope::probe {
 
 struct StorageDevice {
-  std::string type;    // of the file system: "ext4"; "": not known
-  std::string source;  // what is mounted: "/dev/nvme0n1p1", "server:/export"
+  std::string type;    // type of the file system: "ext4"; "": not known
+  std::string source;  // mounted device or export: "/dev/nvme0n1p1", "server:/export"
   std::string kind;  // "NVMe", "rotational disk", "virtual disk", "network", "memory", "disk"; "":
                      // not known
 };

@@ -1,5 +1,5 @@
-// How fast the storage gives samples: at random, so many at once, past the page cache and through
-// it; one after another; and how fast files are opened.
+// Measures the rate at which the storage reads samples: at random in several depths, past the page
+// cache and through it, and one after another. Also measures the opening of files.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Random reads of samples, so many at once.
+// Measures random reads of samples in several depths.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace loaderscope::probe {
 
-// Of one round, so that all together stay within what may be read.
+// Returns the limit of one round. All rounds together stay within the limit of reads.
 Bytes StorageProbe::round_bytes() const {
   return data_.storage_bytes() / ((2 * std::ssize(kDepths) + 1) * kRounds);
 }
@@ -50,7 +50,7 @@ void StorageProbe::measure_random(ReadMode way) {
   }
 }
 
-// As the source itself reads, where nothing says in which files samples lie.
+// Reads with the source's own reader, if the places of samples are unknown.
 void StorageProbe::measure_by_reader() {
   if (data_.source() == nullptr || !data_.why_none().empty()) throw RunError(data_.why_none());
   slots_ = std::ssize(kDepths);

@@ -23,11 +23,12 @@ struct Done {
   Nanos begin = 0, end = 0;
 };
 
-// By so many threads at once, each with what `make` gives it, until nothing is left or for `time`.
+// Reads with `threads` threads at once until nothing is left or for `time`. `make` makes the reader
+// of each thread.
 Done read_by(int threads, const std::function<ReadOne()>& make, Nanos time,
              const std::atomic<int>& stop);
 
-// Of several rounds, their median.
+// Computes the median of several rounds.
 class Speeds {
  public:
   void add(const Done& done);

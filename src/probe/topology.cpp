@@ -1,4 +1,4 @@
-// Where the cores, memory and devices of this machine are.
+// Measures the places of the cores, memory and devices of this machine.
 #include "machine/topology.h"
 
 #include <sstream>

@@ -28,7 +28,7 @@ constexpr Nanos kTryAgain = 100 * kMillisecond;
 constexpr Nanos kToAnswer = 3 * kSecond;
 constexpr int kSecondsToSend = 5;
 constexpr int kMaxAtOnce = 16;             // buffers
-constexpr std::int64_t kOtherFiles = 256;  // that a process has open
+constexpr std::int64_t kOtherFiles = 256;  // other files that a process has open
 
 void set_option(int socket, int level, int name, int value) {
   ::setsockopt(socket, level, name, &value, sizeof value);
@@ -36,7 +36,7 @@ void set_option(int socket, int level, int name, int value) {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-// None while it has no address, which it may have later: `why`.
+// Returns null if the address does not resolve yet, and the reason in `why`.
 Addresses addresses_of(const std::string& address, std::uint16_t port, bool is_last,
                        std::string& why) {
   addrinfo hints{};
@@ -115,8 +115,8 @@ bool names_loopback(const std::string& address) {
          address.ends_with("-localhost");
 }
 
-// Where nobody listens yet on this host, the kernel may give a socket that connects the very port
-// that it connects to.
+// Returns true if the socket is connected to itself. If no process listens on this host yet, the
+// kernel may give a connecting socket the same port as its target.
 bool is_its_own_peer(int socket) {
   const sockaddr_storage own = end_of(socket, ::getsockname), peer = end_of(socket, ::getpeername);
   return std::memcmp(&own, &peer, sizeof own) == 0;
@@ -152,7 +152,7 @@ bool Connection::receive() {
   char buffer[std::size_t{1} << 16];
   for (int i = 0; i < kMaxAtOnce; ++i) {
     const std::size_t room = std::min(sizeof buffer, inbox_.room());
-    if (room == 0) return true;  // until a message of it is taken
+    if (room == 0) return true;  // continues once a message has been taken
     const ssize_t n = ::recv(socket_, buffer, room, MSG_DONTWAIT);
     if (n < 0) return errno == EAGAIN || errno == EINTR;
     if (n == 0) return false;

@@ -16,20 +16,20 @@ namespace loaderscope {
 
 class Connection {
  public:
-  explicit Connection(Fd socket);  // which it sets up
+  explicit Connection(Fd socket);  // sets the options of `socket`
 
   int fd() const { return socket_; }
-  // False where the other end is gone, or takes nothing for a while, so many times; amid a message
-  // that ends the connection. From any thread.
+  // Returns false if the peer closed the connection, or accepted no data for `times` timeouts. A
+  // failure in the middle of a message closes the connection. Callable from any thread.
   bool send(MessageKind kind, const std::string& bytes = "", int times = 1);
   // Reads what is there. False where the other end is gone, or sends what is no message.
   bool receive();
-  std::optional<Message> next() { return inbox_.next(); }  // of what was read
+  std::optional<Message> next() { return inbox_.next(); }  // next of the messages that were read
   Nanos heard_at() const { return heard_at_; }
   bool is_amid_message() const { return inbox_.is_amid_message(); }
   // The largest message that it may send from now on; kMaxOfStranger at first.
   void allow(std::size_t longest) { inbox_.allow(longest); }
-  bool is_too_long() const { return inbox_.is_too_long(); }  // what comes
+  bool is_too_long() const { return inbox_.is_too_long(); }  // the next message
 
  private:
   Fd socket_;
@@ -38,20 +38,20 @@ class Connection {
   Nanos heard_at_;
 };
 
-// Not 0: whoever waits is to end.
+// Not 0: waits must end.
 using StopSignal = std::atomic<int>;
 
-// Throw RunError. Listen at those of `addresses` that are this host's own, and at port 0 of any
-// that is free. They are all addresses of this host if others may know it by an address that this
-// host does not: as where a name is its loopback's alone (127.0.1.1 in Debian's /etc/hosts), or is
-// of a service that forwards.
+// Both throw RunError. listen_at() listens at those of `addresses` that are this host's own, and at
+// a free port if `port` is 0. It listens at all addresses of this host if others may know the host
+// by an address that it does not know itself. Examples are a name that only the loopback has
+// (127.0.1.1 in Debian's /etc/hosts), and a service that forwards.
 std::vector<Fd> listen_at(const std::vector<std::string>& addresses, std::uint16_t port);
 Fd listen_everywhere(std::uint16_t port);  // 0: any that is free
 std::uint16_t port_of(int listener);
-// At the first of its addresses that answers.
+// Connects to the first of `addresses` that answers.
 Fd connect_to(const std::vector<std::string>& addresses, std::uint16_t port, Nanos until,
               const StopSignal* stop = nullptr);
-// As many connections at once as there are processes.
+// Raises the limit of open files to one connection per process.
 void allow_connections(std::int64_t processes);
 
 }  // namespace loaderscope

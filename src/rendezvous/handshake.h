@@ -33,11 +33,11 @@ struct Claim {
 std::string digest_of_job(const std::string& name);
 
 std::string hello_of(const std::string& once);
-// Nothing if it is no hello of this version of the messages.
+// Returns nothing if it is no hello of this version of the messages.
 std::optional<std::string> once_in_hello(std::string_view hello);
 
 std::string proof_of(const Secret& token, const Once& once, const Claim& claim);
-// Nothing if the sender does not know the token.
+// Returns nothing if the sender does not know the token.
 std::optional<Claim> proven_claim(const Secret& token, const Once& once, std::string_view proof);
 
 // Process 0's answer to a proof.

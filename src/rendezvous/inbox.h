@@ -10,26 +10,26 @@
 namespace loaderscope {
 
 enum class MessageKind : std::uint8_t {
-  hello,    // of a process that comes: a number used once
-  refusal,  // why it cannot take part; "": it does not know the token
+  hello,    // first message of a process: a number used once
+  refusal,  // reason why it cannot take part; "": it does not know the token
   welcome,  // all have come
   ping,
   pong,
-  clocked,  // its clock is compared
+  clocked,  // result: its clock is compared
   go,       // all clocks are
   ready,    // for a step, on process 0's clock
-  begin,    // of a step
+  begin,    // time at which a step begins
   window,   // steps that the job's first rank has folded, and the first that it measures
   over,     // the steps of the job
-  lost,     // why the job cannot go on
+  lost,     // reason why the job cannot continue
   give,     // the record, now
   record,
-  thanks,        // for the record: it can end
-  beat,          // it lives, and a number that changes while it gets on
+  thanks,        // receipt of the record: the process can end
+  beat,          // sign of life, and a number that changes with progress
   challenge,     // process 0's number used once
-  proof,         // of the token, with the place in the job that it claims
+  proof,         // proof of the token, with the place in the job that it claims
   accepted,      // and process 0's proof
-  introduction,  // of a process that was accepted: its version, settings and so on
+  introduction,  // description of an accepted process: its version, settings and so on
 };
 
 struct Message {
@@ -37,7 +37,7 @@ struct Message {
   std::string bytes;
 };
 
-// As it goes over the line.
+// Returns the bytes of a message on the connection.
 std::string framed(MessageKind kind, std::string_view bytes);
 
 // Numbers in the order of the network.
@@ -49,7 +49,7 @@ std::optional<Numbers> unpacked(const std::string& bytes);
 
 // The largest message, in bytes, by what the other end may send at the moment.
 constexpr std::size_t kMaxOfStranger = 1024;
-constexpr std::size_t kMaxWord = std::size_t{64} << 10;  // of a member
+constexpr std::size_t kMaxWord = std::size_t{64} << 10;  // limit for members
 // An introduction names all sources of the data.
 constexpr std::size_t kMaxIntroduction = std::size_t{4} << 20;
 // A record of some two million steps.
@@ -72,7 +72,7 @@ class Inbox {
   std::optional<std::size_t> size_of_next() const;
 
   std::string bytes_;
-  std::size_t at_ = 0;  // of the message that is next
+  std::size_t at_ = 0;  // offset of the next message
   std::size_t longest_ = kMaxOfStranger;
   std::size_t moved_ = 0;
 };

@@ -1,4 +1,4 @@
-// Where this host can be reached.
+// Addresses at which other processes can reach this host.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace loaderscope {
 
-// Of its interfaces that are up; the loopback's last, which reaches processes of this host alone.
+// Returns the addresses of its interfaces that are up. The loopback is last, because only processes
+// of this host can reach it.
 std::vector<std::string> own_addresses();
 
 }  // namespace loaderscope

@@ -20,7 +20,7 @@ constexpr std::string_view kInstall =
     "no MPI library (libmpi.so.40 of Open MPI, libmpi.so.12 or libmpich.so.12 of MPICH) is found; "
     "install one (Debian: openmpi-bin) or use --rendezvous env.";
 
-// As the launcher says: no address of a network is needed.
+// Trusts the launcher. Processes on one host need no network address.
 bool is_on_one_host(const Variable& variable, std::int64_t processes) {
   return started_by(variable, "OMPI_COMM_WORLD_LOCAL_SIZE") == processes ||
          started_by(variable, "MPI_LOCALNRANKS") == processes;

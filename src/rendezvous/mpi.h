@@ -1,4 +1,4 @@
-// Processes that mpirun has started: MPI tells them where process 0 is.
+// Processes that mpirun has started. They receive the address of process 0 through MPI.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace loaderscope {
 // after `wait`.
 ProcessAddress place_by_mpi(const Variable& variable, Nanos wait);
 
-// Why there is no MPI here, and what to do about it; nothing: there is.
+// Returns why there is no MPI here, and what to do about it; nothing if there is one.
 std::optional<std::string> why_no_mpi();
 
 }  // namespace loaderscope

@@ -50,7 +50,7 @@ void take_part(const MpiCalls<Handle>& mpi, int socket) {
   ::_exit(0);
 }
 
-// That of the mpirun which started this process comes first.
+// Returns the kind of the mpirun that started this process first.
 std::vector<const MpiKind*> kinds_to_try(const Variable& variable) {
   std::vector<const MpiKind*> kinds;
   for (const MpiKind& kind : mpi_kinds()) {

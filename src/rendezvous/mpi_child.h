@@ -13,7 +13,7 @@ namespace loaderscope {
 struct MpiStatus {
   int number = 0, processes = 0;
 };
-// By process 0, to all.
+// Process 0 sends it to all.
 struct MpiAddress {
   char text[4096] = {};
 };
@@ -21,16 +21,17 @@ struct MpiAddress {
 // All throw RunError where MPI ends, or says nothing for as long as is waited.
 class MpiChild {
  public:
-  // With the library of the launcher's kind, which `variable` tells, or another that is there.
+  // Loads the library of the launcher's kind, which `variable` identifies, or another that is
+  // there.
   MpiChild(const Variable& variable, Nanos wait);
   ~MpiChild();
   MpiChild(const MpiChild&) = delete;
   MpiChild& operator=(const MpiChild&) = delete;
 
   MpiStatus standing();
-  void tell(const MpiAddress& told);  // at process 0, before all are told
+  void tell(const MpiAddress& told);  // call at process 0, before the others receive it
   MpiAddress told();
-  void await_end();  // in all processes together
+  void await_end();  // call in all processes together
 
  private:
   void receive(void* bytes, std::size_t size);

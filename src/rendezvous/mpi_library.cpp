@@ -7,7 +7,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr int kMpichWorld = 0x44000000, kMpichByte = 0x4c00010d;  // of its mpi.h, as its ABI fixes
+constexpr int kMpichWorld = 0x44000000, kMpichByte = 0x4c00010d;  // values from its mpi.h, fixed by
+                                                                  // its ABI
 
 constexpr const char* kOpenMpiFiles[] = {"libmpi.so.40", nullptr};
 constexpr const char* kMpichFiles[] = {"libmpi.so.12", "libmpich.so.12", nullptr};
@@ -58,7 +59,7 @@ bool is_there(const MpiKind& kind) {
 
 AnyMpi load_mpi(const MpiKind& kind) {
   for (const char* const* file = kind.files; *file != nullptr; ++file) {
-    // Its own parts look for its symbols among all.
+    // Parts of the library look up its symbols globally.
     void* const library = ::dlopen(*file, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) continue;
     if (AnyMpi calls = kind.calls(library); calls.index() != 0) return calls;

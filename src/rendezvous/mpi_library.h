@@ -23,8 +23,8 @@ using AnyMpi = std::variant<std::monostate, OpenMpi, Mpich>;
 
 struct MpiKind {
   const char* name;
-  const char* const* files;   // that it may be in, up to null
-  const char* size_variable;  // in which its mpirun says how many processes there are
+  const char* const* files;   // possible file names, up to null
+  const char* size_variable;  // variable in which its mpirun gives the number of processes
   AnyMpi (*calls)(void* library);
 };
 std::span<const MpiKind> mpi_kinds();

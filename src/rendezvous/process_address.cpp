@@ -11,16 +11,17 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMaxProcesses = 16'384;  // that one process can talk to
+constexpr std::int64_t kMaxProcesses = 16'384;  // limit of peers of one process
 constexpr std::uint16_t kUsualPort = 29500;     // torchrun's own
 
 // The names of one launcher.
 struct Launcher {
   const char* number;
   const char* processes;
-  const char* hosts;  // where MASTER_ADDR is not set; "": there is none
+  const char* hosts;  // variable that replaces MASTER_ADDR; "": there is none
   const char* job;
-  const char* part_of_job;  // that is started by itself; "": there is none
+  const char* part_of_job;  // number of a part of a job that is started by itself; "": there is
+                            // none
 };
 constexpr Launcher kLaunchers[] = {
     {"RANK", "WORLD_SIZE", "", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"},
@@ -61,7 +62,7 @@ std::string first_host(std::string_view list) {
   return host;
 }
 
-// Where process 0 runs.
+// Returns the address of process 0.
 std::string address_of(const Variable& variable, const Launcher& launcher) {
   const std::string address = text_of(variable, "MASTER_ADDR");
   if (!address.empty() || *launcher.hosts == 0) return address;
@@ -75,7 +76,7 @@ std::string address_of(const Variable& variable, const Launcher& launcher) {
   return first_host(hosts);
 }
 
-// At MASTER_PORT itself torchrun's agent may listen.
+// Avoids MASTER_PORT itself if torchrun's agent may listen there.
 std::uint16_t port_in(const Variable& variable) {
   const bool is_taken = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
   const std::int64_t port = text_of(variable, "MASTER_PORT").empty()

@@ -217,7 +217,7 @@ void Rendezvous::gather(const Take& take, const StopSignal* stop) {
   for (std::int64_t number = 1; number < place_.processes; ++number) {
     std::string bytes;
     {
-      // Each is heard of, or lost: this ends.
+      // Ends: each process either sends its record or is lost.
       std::unique_lock lock(mutex_);
       while (invited < std::min(number + kAhead, place_.processes - 1)) invite(process(++invited));
       Peer& peer = process(number);

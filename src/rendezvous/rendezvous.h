@@ -23,14 +23,14 @@ namespace loaderscope {
 // A clock less that of process 0, and how far this can be wrong.
 struct ClockDifference {
   Nanos offset = 0, error = 0;
-  Nanos at = 0;  // of the clock itself, when it was compared
+  Nanos at = 0;  // time on the clock itself, when it was compared
 };
 
 class Rendezvous {
  public:
   struct Timeouts {
-    Nanos join = kUsualWait;        // for all
-    Nanos silence = 10 * kSecond;   // with one that says nothing: it beats every second
+    Nanos join = kUsualWait;        // limit for the arrival of all
+    Nanos silence = 10 * kSecond;   // limit for a silent process: it beats every second
     Nanos progress = 60 * kSecond;  // with one that beats, and does nothing else
   };
 
@@ -43,20 +43,21 @@ class Rendezvous {
   Rendezvous& operator=(const Rendezvous&) = delete;
 
   bool is_first() const { return place_.number == 0; }
-  std::int64_t first_rank() const { return first_rank_; }  // of this process, in the job
-  std::int64_t ranks() const { return ranks_; }            // of the job
-  ClockDifference clock() const { return clock_; }         // at the begin
+  std::int64_t first_rank() const { return first_rank_; }  // first rank of this process in the job
+  std::int64_t ranks() const { return ranks_; }            // ranks of the job
+  ClockDifference clock() const { return clock_; }         // difference at the begin
   ClockDifference compare_clocks();                        // again; throws RunError
 
   // A step begins when the last process could: times are of the caller's clock.
   void ready(std::int64_t step, Nanos at);
-  std::optional<Nanos> begin_of(std::int64_t step);  // nothing: not known yet
+  std::optional<Nanos> begin_of(std::int64_t step);  // null while unknown
   // Is called, from another thread, when another begin is known.
   void on_begin(std::function<void()> call);
-  // At process 0: who is not ready for a step that others are ready for; "": nobody.
+  // Returns the processes that are not ready for a step that others are ready for; "": none. Call
+  // it at process 0.
   std::string awaited();
 
-  // Of the job's first rank, which process 0 tells.
+  // The window of the job's first rank, which process 0 publishes.
   struct Window {
     std::int64_t folded = 0;
     std::int64_t first_measured = std::numeric_limits<std::int64_t>::max();
@@ -65,9 +66,10 @@ class Rendezvous {
   void publish_window(const Window& window);
   Window window();
 
-  // The job's steps end with so many: the first who says so decides.
+  // Ends the job's steps at `steps`. The first call decides.
   void end_after(std::int64_t steps);
-  // So many are all, or the job cannot go on. Who has made more than when asked last gets on.
+  // Returns true if `steps` is the end of the job, or the job cannot continue. More steps than in
+  // the last call count as progress.
   bool is_over(std::int64_t steps);
   void give_up(const std::string& why);  // ends the job for all
   std::string failure();                 // a sentence; "": none
@@ -77,9 +79,10 @@ class Rendezvous {
   // `take` throws is thrown.
   using Take = std::function<void(std::int64_t process, std::string bytes)>;
   void gather(const Take& take, const StopSignal* stop = nullptr);
-  // At others: waits until they are taken. Throws RunError where process 0 does not take them.
+  // Waits until process 0 has taken the bytes. Throws RunError if it does not take them. Call it at
+  // other processes.
   void hand_over(const std::string& bytes);
-  // At process 0.
+  // Available at process 0.
   std::string name_of(std::int64_t process);  // "process 3 on HOST"
   bool are_on_one_host(std::int64_t one, std::int64_t other);
   UsableCpus cpus_of(std::int64_t process);
@@ -91,13 +94,13 @@ class Rendezvous {
     Nanos came_at = 0;
     Once once;                   // at process 0, of the handshake
     std::int64_t number = -1;    // -1: a stranger, which has not proved that it knows the token
-    bool is_introduced = false;  // at process 0
+    bool is_introduced = false;  // used at process 0
     HelloMessage of;
     bool clocked = false, is_gone = false, is_done = false;
     std::int64_t ready_for = -1;  // the last step
     std::int64_t progress = 0;
     Nanos got_on_at = 0;
-    bool is_awaited = false;  // to get on
+    bool is_awaited = false;  // true if progress is due
     std::optional<std::string> record;
   };
 
@@ -131,7 +134,7 @@ class Rendezvous {
   void invite(Peer& peer);
   Peer& process(std::int64_t number);
   std::string why_not_place(const Claim& claim) const;
-  std::int64_t members() const;  // that have come to process 0
+  std::int64_t members() const;  // processes that have come to process 0
   std::int64_t last_begin() const;
   std::string missing() const;
   bool all(bool (*is_so)(const Peer&)) const;
@@ -147,14 +150,14 @@ class Rendezvous {
   ProcessAddress place_;
   Fd events_;  // epoll: of peers, by their address, and of listeners, by none
   bool listens_ = false;
-  Nanos come_at_ = 0;  // nobody before
+  Nanos come_at_ = 0;  // time before which no process is accepted
   const HelloMessage own_;
   const Timeouts patience_;
-  const StopSignal* stop_signal_;  // of a wait for others
+  const StopSignal* stop_signal_;  // signal for a wait for others
   std::int64_t first_rank_ = 0, ranks_ = 0;
   ClockDifference clock_;
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // protects all members below
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Peer>> peers_;
   bool welcome_ = false, go_ = false, give_ = false, thanked_ = false, stop_ = false;
@@ -171,7 +174,7 @@ class Rendezvous {
   std::map<std::int64_t, Nanos> begins_;
   Window window_;
   std::optional<std::int64_t> over_;
-  std::int64_t progress_ = 0, steps_ = 0;  // of this process
+  std::int64_t progress_ = 0, steps_ = 0;  // progress of this process
   std::function<void()> on_begin_;
   std::thread thread_;
 };

@@ -63,7 +63,7 @@ bool Rendezvous::prove_to_first(Connection& first) {
       shown_text(place_.addresses.front()), place_.port, kTokenVariable));
 }
 
-// Nothing: it ended, or said nothing until then.
+// Returns nothing if process 0 ended, or sent nothing until then.
 std::optional<Message> Rendezvous::next_of_first(Connection& first, Nanos until) const {
   for (;;) {
     if (std::optional<Message> message = first.next()) return message;

@@ -1,4 +1,4 @@
-// Who comes to a meeting, and who may.
+// The arrival of processes at a rendezvous, and the check that they may join.
 #include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -16,7 +16,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMaxRanks = 1'000'000;  // of a process
+constexpr std::int64_t kMaxRanks = 1'000'000;  // limit for one process
 constexpr Nanos kComeAgain = kSecond / 10;
 // A stranger has this time to prove that it knows the token, however it spends it.
 constexpr Nanos kToProve = 2 * kSecond;
@@ -125,7 +125,7 @@ void Rendezvous::take_introduction(Peer& peer, const std::string& bytes) {
   }
 }
 
-// Why a process that knows the token cannot have the place that it claims; "": it can.
+// Returns why a process that knows the token cannot have the place that it claims; "": it can.
 std::string Rendezvous::why_not_place(const Claim& claim) const {
   if (claim.job != digest_of_job(place_.job))
     return fmt::format("at port {} another job meets; give each its own MASTER_PORT", place_.port);
@@ -141,7 +141,7 @@ std::string Rendezvous::why_not_place(const Claim& claim) const {
   return "";
 }
 
-// In the order of their numbers.
+// Sorts the processes by number and welcomes them.
 void Rendezvous::welcome_all() {
   std::sort(peers_.begin(), peers_.end(),
             [](const auto& one, const auto& other) { return one->number < other->number; });

@@ -1,4 +1,4 @@
-// What arrives at a meeting.
+// The messages that arrive at a rendezvous.
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
@@ -48,7 +48,7 @@ void Rendezvous::serve() {
         hear_all(now);
         looked_at = now;
       }
-      // Who was refused is a member, and is told no other word.
+      // A refused process counts as a member, but receives no further message.
       if (is_first() && !welcome_ && failure_.empty() && members() == place_.processes - 1)
         welcome_all();
       if (now - beaten_at >= kSecond) {
@@ -97,7 +97,7 @@ void Rendezvous::hear(Peer& peer, bool has_come, Nanos now) {
     refused_ = "what it said was longer than any of ours";
   if (peer.connection.is_amid_message() && has_come) {
     peer.got_on_at = now;
-    ++progress_;  // who waits behind it sees that
+    ++progress_;  // other processes that wait see this progress
   }
   // Process 0 may itself wait for another that does not get on.
   const Nanos progress = patience_.progress * (is_first() ? 1 : 2);
@@ -187,7 +187,7 @@ void Rendezvous::take(Peer& peer, Message message) {
 // After its record, or at the end of the job, a process may go.
 void Rendezvous::lose(Peer& peer, const std::string& how) {
   peer.is_gone = true;
-  if (is_first() && !peer.is_introduced) peer.number = -1;  // it may come again
+  if (is_first() && !peer.is_introduced) peer.number = -1;  // the process may come again
   if (peer.number < 0 || peer.record || peer.is_done || thanked_ || stop_) return;
   if (is_first()) {
     fail(
@@ -209,7 +209,8 @@ void Rendezvous::fail(const std::string& why) {
 void Rendezvous::tell_all(MessageKind kind, const std::string& bytes) {
   for (const auto& peer : peers_) {
     if (peer->number < 0 || peer->is_gone) continue;
-    peer->connection.send(kind, bytes);  // where it fails, the next look sees that it is gone
+    peer->connection.send(kind, bytes);  // after a failure, the next poll notices that the peer is
+                                         // gone
   }
 }
 
@@ -217,7 +218,7 @@ std::int64_t Rendezvous::last_begin() const {
   return begins_.empty() ? -1 : begins_.rbegin()->first;
 }
 
-// Once all are there: they stand in the order of their numbers.
+// Requires that all are there, sorted by their numbers.
 Rendezvous::Peer& Rendezvous::process(std::int64_t number) {
   return **std::lower_bound(peers_.begin(), peers_.end(), number,
                             [](const auto& peer, std::int64_t n) { return peer->number < n; });

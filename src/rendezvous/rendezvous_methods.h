@@ -1,4 +1,4 @@
-// How the processes of one job find each other.
+// Methods by which the processes of one job find each other.
 #pragma once
 
 #include <span>
@@ -13,12 +13,13 @@ struct RendezvousMethod {
   Row row;
   // Null: each process is a job by itself. `wait`: for the others, where it meets them itself.
   ProcessAddress (*find)(const Variable& variable, Nanos wait);
-  // Whether it leaves to a program what it brings along: MPI starts once in a process of mpirun.
+  // False if the method starts MPI. MPI starts only once in a process of mpirun, so a program could
+  // not start it again.
   bool leaves_mpi_alone = true;
 };
 std::span<const RendezvousMethod> ways_to_meet();
 
-// What the launcher of this process is likely meant for, where nobody says: the name of a way.
+// Returns the likely method for this process's launcher, if the user names none.
 std::string_view way_of_launcher(const Variable& variable);
 
 }  // namespace loaderscope

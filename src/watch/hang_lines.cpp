@@ -31,7 +31,7 @@ hang::WorkerFacts worker_facts(const std::filesystem::path& root, const ProcessS
   static_cast<hang::ProcessFacts&>(facts) = hang::take_process_snapshot(pid, nullptr, root);
   facts.number = static_cast<std::int32_t>(worker.process().number);
   facts.threads = threads_of(pid, python);
-  if (!rests(worker)) facts.batch = 0;  // which one is not known
+  if (!rests(worker)) facts.batch = 0;  // unknown number
   return facts;
 }
 
@@ -49,7 +49,7 @@ hang::RankFacts rank_facts(const std::filesystem::path& root, const ProcessSampl
       facts.workers.push_back(worker_facts(root, *worker, python));
   }
   facts.loader.num_workers = static_cast<std::int32_t>(facts.workers.size());
-  // Which batch is waited for is not seen: the first worker that does not rest has it.
+  // The awaited batch is not visible: the first worker that does not rest has it.
   for (const hang::WorkerFacts& worker : facts.workers) {
     if (worker.has_ended || worker.batch >= 0) {
       hang::AwaitedBatch batch;

@@ -1,4 +1,4 @@
-// A watched job that does not go on: who waits for whom, in the words of a loader that hangs.
+// Describes a hang of a watched job: the process that waits, and the process that it waits for.
 #pragma once
 
 #include <map>
@@ -10,10 +10,10 @@
 
 namespace loaderscope::watch {
 
-// By process.
+// One entry per process.
 using PythonLooks = std::map<pid_t, PythonLook>;
 
-// The answer first, then where the others stand, and the cause where it is known.
+// Returns the answer first, then the states of the other processes, and the cause if it is known.
 std::vector<std::string> hang_lines(const std::filesystem::path& root, const JobSampler& sampler,
                                     const PythonLooks& python);
 

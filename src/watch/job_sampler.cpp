@@ -12,7 +12,7 @@ namespace loaderscope::watch {
 namespace {
 
 constexpr Nanos kSlow = 5 * kSecond;    // between looks at memory, files and new processes
-constexpr double kMaxRefreshing = 200;  // its time is at most this part of what is between
+constexpr double kMaxRefreshing = 200;  // limit of its time: the interval divided by this
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void JobSampler::begin_machine(const ProcessTable& all, Nanos at) {
   others_begin_at_ = others_now_at_ = at;
 }
 
-// Anew: what was before its first workers came up is no loading.
+// Restarts the sums. Time before the first workers started is no loading.
 void JobSampler::begin(Nanos at) {
   for (auto& [pid, trace] : traces_) trace.restart();
   ended_workers_ = {};
@@ -54,7 +54,7 @@ void JobSampler::begin(Nanos at) {
   first_at_ = at;
 }
 
-// Who has come, and who is what.
+// Finds new processes, and updates the roles.
 void JobSampler::refresh(Nanos at) {
   const Nanos begun = thread_cpu_now();
   const ProcessTable all = read_processes(root_);
@@ -98,8 +98,8 @@ void JobSampler::fold(const ProcessSamples& ended) {
   if (ended.process().role == Role::worker && totals.looks > 0) ended_workers_.add(totals);
 }
 
-// Those that the table of processes does not show any more: before, their parent has not asked for
-// them.
+// Folds the processes that the table of processes no longer shows. Until then, their parent has not
+// collected them.
 void JobSampler::fold_ended() {
   std::erase_if(traces_, [&](const auto& entry) {
     const auto& [pid, trace] = entry;
@@ -193,7 +193,7 @@ std::vector<const ProcessSamples*> JobSampler::traces(Role role) const {
   return found;
 }
 
-// Nobody computes or is woken but to look whether something has come, and a trainer waits.
+// Detects a hang: a trainer waits, and all processes only wake up to poll.
 void JobSampler::note_stand_still(Nanos at) {
   constexpr double kCpuShare = 0.02, kWakesPerSecond = 5, kGpuIsIdle = 0.05;
   const std::vector<const ProcessSamples*> trainers = traces(Role::trainer),

@@ -25,21 +25,22 @@ class JobSampler {
   // `own`: this program, which is none of the others. `gpus` outlives this.
   JobSampler(const std::filesystem::path& root, pid_t pid, pid_t own, const GpuLoads& gpus);
 
-  // What the kernel counts of each process, every interval. `at` grows.
+  // Samples the kernel's counters of each process. Call it every interval, with growing `at`.
   void sample(Nanos at);
-  void sample_others(Nanos at);  // once more at the end: else they are read now and then
-  // What threads do: of all trainers, and of so many workers in turn that it costs little. Called
-  // every kTick.
+  void sample_others(Nanos at);  // reads other programs; call it once at the end, else they are
+                                 // read now and then
+  // Samples the activity of threads. It covers all trainers, and only some workers in each round to
+  // limit the cost. Call it every kTick.
   static constexpr Nanos kTick = 50 * kMillisecond;
   void look();
   void sample_gpus();
 
   bool has_ended() const { return has_ended_; }
-  // For how long nothing has gone on though a trainer waits; 0: something does.
+  // Time without progress during which a trainer waits; 0: the job makes progress.
   Nanos hung_for() const { return still_since_ == 0 ? 0 : latest_at_ - still_since_; }
   // Trainers and workers that are there.
   std::vector<const ProcessSamples*> traces(Role role) const;
-  // Without what is concluded from it.
+  // Returns the measured part, without conclusions.
   Watch report() const;
 
  private:
@@ -62,7 +63,7 @@ class JobSampler {
   std::int64_t started_ = 0;
   const GpuLoads* gpus_;
   std::map<pid_t, ProcessSamples> traces_;
-  std::vector<pid_t> order_;  // trainers, behind each its workers, and others
+  std::vector<pid_t> order_;  // trainers, each followed by its workers, then others
   Totals ended_workers_;
   double ended_cpu_s_ = 0;
   std::int64_t workers_seen_ = 0, samples_ = 0, looks_ = 0;
@@ -71,8 +72,8 @@ class JobSampler {
   std::size_t trainer_turn_ = 0;
   bool has_ended_ = false, had_workers_ = false;
   Nanos first_at_ = 0, latest_at_ = 0, refresh_at_ = 0, slow_at_ = 0, still_since_ = 0;
-  double waited_for_workers_s_ = 0;  // from the first sample until they were there
-  // Of the machine, at the begin and at the latest sample.
+  double waited_for_workers_s_ = 0;  // time before workers were there, from the first sample
+  // State of the machine, at the begin and at the latest sample.
   struct State {
     std::optional<MachineLoad> load;
     std::map<std::string, DiskLoad> disks;

@@ -1,4 +1,4 @@
-// What a watched job's readings add up to.
+// Sums the samples of a watched job to a report.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -54,7 +54,7 @@ void MapResultsWatch::look(const std::vector<pid_t>& mapping, const std::vector<
   if (started_s_ == 0) return;
   for (const pid_t process : mapping) look_at_maps(process);
   being_written_.clear();
-  if (folders_.empty()) return;  // it does not use datasets
+  if (folders_.empty()) return;  // the job does not use datasets
   for (const pid_t process : writing) look_at_open_files(process);
 }
 
@@ -77,7 +77,7 @@ void MapResultsWatch::look_at_maps(pid_t process) {
     if (!file.name.starts_with("cache-")) continue;
     const std::string name = result_of_file(file);
     struct stat facts {};
-    // As the process sees it: that may be in a container.
+    // Uses the path in the process's own view, which may be in a container.
     const std::string there = folder_of(process) + "/root" + std::string(path);
     if (::stat(there.c_str(), &facts) != 0) {
       if (!is_found_.contains(name)) unseen_.insert(name);
@@ -90,7 +90,7 @@ void MapResultsWatch::look_at_maps(pid_t process) {
   }
 }
 
-// A result is written under a name of its own, beside what it is made from.
+// A result is written under a temporary name, in the folder of its input.
 void MapResultsWatch::look_at_open_files(pid_t process) {
   const std::string folder = folder_of(process);
   std::error_code refused;

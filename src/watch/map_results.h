@@ -1,5 +1,5 @@
-// What a job has of the cache of Hugging Face's datasets: results of map(), filter() and the like,
-// which lie in files of their own and are mapped into memory as long as they are used.
+// A job's files in the cache of Hugging Face's datasets: results of map(), filter() and the like.
+// Each result is a file, which is mapped into memory while it is in use.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,8 @@ class MapResultsWatch {
 
   // At what the ones have mapped, and what the others write now.
   void look(const std::vector<pid_t>& mapping, const std::vector<pid_t>& writing);
-  // Nothing where what processes have mapped may not be read, or a result among it not looked at.
+  // Returns nothing if the mapped files of the processes may not be read, or a result among them
+  // has unknown attributes.
   std::optional<MapResults> report() const;
 
  private:
@@ -35,9 +36,9 @@ class MapResultsWatch {
   double started_s_ = 0;  // since 1970; 0: not known
   bool is_readable_ = false;
   bool is_cut_ = false;                   // there is more than is read
-  std::map<std::string, bool> is_found_;  // by result: it is older than the job
+  std::map<std::string, bool> is_found_;  // per result: it is older than the job
   std::set<std::string> unseen_;          // results that are mapped and cannot be looked at
-  std::set<std::string> folders_;         // of Arrow files that are mapped
+  std::set<std::string> folders_;         // folders of mapped Arrow files
   std::set<std::string> being_written_;   // now
 };
 

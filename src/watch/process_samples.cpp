@@ -57,7 +57,7 @@ Shares Totals::shares() const {
 ProcessSamples::ProcessSamples(const std::filesystem::path& root, const JobProcess& process)
     : root_(root), folder_(root / "proc" / std::to_string(process.pid)), process_(process) {}
 
-// Who is ending shows no command that tells what it was.
+// Keeps the role of a process that is ending: its command, which shows its role, is gone.
 void ProcessSamples::know(const JobProcess& process) {
   if (process.role != Role::other || process.has_command) process_ = process;
 }
@@ -70,7 +70,7 @@ std::optional<ProcessSamples::Counters> ProcessSamples::read(Nanos at) {
   counters.user_s = stat->own.user_s;
   counters.system_s = stat->own.system_s;
   counters.major_faults = stat->own.major_faults;
-  const std::string schedstat = text_of(folder_ + "/schedstat");  // of the main thread
+  const std::string schedstat = text_of(folder_ + "/schedstat");  // counters of the main thread
   NumbersIn times(schedstat);
   counters.main_cpu = times.next().value_or(0);
   counters.no_core = times.next().value_or(0);
@@ -145,7 +145,7 @@ Totals ProcessSamples::totals() const {
   if (totals.looks == 0 || totals.watched_s <= 0) return totals;
   const auto waiting = static_cast<double>(totals.looks - looks_[kRuns]);
   const auto all = static_cast<double>(totals.looks);
-  if (latest_.turns == 0) {  // a kernel without schedstat: only the looks tell
+  if (latest_.turns == 0) {  // a kernel without schedstat: use only the samples
     for (std::size_t i = 0; i < kDoings; ++i)
       totals.waits_s[i] = totals.watched_s * static_cast<double>(looks_[i]) / all;
     return totals;

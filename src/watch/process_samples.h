@@ -16,7 +16,7 @@ namespace loaderscope::watch {
 // Seconds, bytes and counts of one process, or of several together.
 struct Totals {
   double watched_s = 0, user_s = 0, system_s = 0, no_core_s = 0;
-  std::array<double, kDoings> waits_s{};  // of the main thread, `runs` on a core
+  std::array<double, kDoings> waits_s{};  // seconds of the main thread, `runs` on a core
   std::int64_t looks = 0, major_faults = 0;
   double read = 0, storage = 0;
 
@@ -29,12 +29,12 @@ class ProcessSamples {
   ProcessSamples(const std::filesystem::path& root, const JobProcess& process);
 
   const JobProcess& process() const { return process_; }
-  void know(const JobProcess& process);  // its role and numbers anew
+  void know(const JobProcess& process);  // updates its role and numbers
   bool has_ended() const { return has_ended_; }
   bool is_io_known() const { return is_io_known_; }
 
-  void sample(Nanos at);      // what the kernel counts
-  void look(double every_s);  // what it does now; the distance of such looks
+  void sample(Nanos at);      // reads the kernel's counters
+  void look(double every_s);  // samples the activity; `every_s`: interval of such samples
   void look_at_memory(Nanos at);
   void look_at_files();
   void restart();  // forgets all but the last sample
@@ -52,7 +52,7 @@ class ProcessSamples {
     return looks_[static_cast<std::size_t>(doing)];
   }
   std::int64_t unknown_looks() const { return unknown_looks_; }
-  // Of waits for messages: those that the looks met.
+  // Waits for messages that the samples of activity met.
   std::int64_t waits() const { return waits_; }
   double every_s() const { return every_s_; }
 
@@ -88,7 +88,7 @@ class ProcessSamples {
   std::array<std::int64_t, kDoings> looks_{};
   std::int64_t unknown_looks_ = 0, waits_ = 0;
   double every_s_ = 0;
-  std::map<std::string, Place, std::less<>> places_;  // by the call
+  std::map<std::string, Place, std::less<>> places_;  // keyed by the call
   MemoryWatch memory_;
   double private_bytes_ = 0;
   std::int64_t open_files_ = 0, most_files_ = 0;

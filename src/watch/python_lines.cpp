@@ -57,7 +57,7 @@ PythonLook look_by(const std::vector<std::string>& command, pid_t process) {
 
 PythonLook parse_python_look(const std::string& text, pid_t process) {
   PythonLook look;
-  const auto begin = text.find('[');  // warnings may stand before
+  const auto begin = text.find('[');  // skips warnings at the begin
   try {
     const auto json =
         parse_foreign_json<nlohmann::json>(begin == text.npos ? "" : text.substr(begin));

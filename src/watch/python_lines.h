@@ -1,4 +1,4 @@
-// Where processes of others stand in Python, by reading their memory: nothing runs in them.
+// Python stacks of other processes, read from their memory. No code runs in those processes.
 #pragma once
 
 #include <sys/types.h>
@@ -16,11 +16,10 @@ struct PythonLook {
   std::string why_not;                      // there are none
 };
 
-// By CPython's own unwinder where `process` runs 3.14 or newer, else by py-spy where it is
-// installed.
+// Uses CPython's own unwinder if `process` runs 3.14 or newer, else py-spy if it is installed.
 PythonLook look_at_python(const std::filesystem::path& root, pid_t process);
 
-// Of what either prints: a list of threads with their frames, the innermost first.
+// Parses the output of either tool: a list of threads with their frames, the innermost first.
 PythonLook parse_python_look(const std::string& text, pid_t process);
 
 }  // namespace loaderscope::watch

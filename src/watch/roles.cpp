@@ -30,7 +30,7 @@ bool has_part(const std::vector<std::string>& words, std::string_view part) {
                      [&](const std::string& word) { return word.find(part) != word.npos; });
 }
 
-// What helps multiprocessing, and makes no batches.
+// Returns true for helpers of multiprocessing, which make no batches.
 bool is_helper(const std::vector<std::string>& command) {
   return has_part(command, "multiprocessing.resource_tracker") ||
          has_part(command, "multiprocessing.resource_sharer");
@@ -95,7 +95,7 @@ class Family {
   const std::map<pid_t, std::vector<std::string>>& commands() const { return commands_; }
   const std::string& name(pid_t pid) const { return all_.at(pid).name; }
 
-  // Of whom a worker is one: a fork server stands between.
+  // Returns the parent of a worker, and skips fork servers between them.
   pid_t maker_of(pid_t pid) const {
     pid_t parent = all_.at(pid).parent;
     while (commands_.contains(parent) && is_fork_server(commands_.at(parent)))
@@ -121,7 +121,8 @@ class Family {
     });
   }
 
-  // Where nobody has workers: who uses a GPU, else the Pythons that start no others, else `first`.
+  // Returns the trainers of a job without workers: processes that use a GPU, else Pythons that
+  // start no other process, else `first`.
   std::set<pid_t> trainers_without_workers(pid_t first) const {
     std::set<pid_t> found;
     for (const auto& [pid, command] : commands_) {
@@ -172,7 +173,7 @@ std::string spelled_command(const fs::path& root, pid_t pid, std::string_view na
 
 std::vector<JobProcess> processes_of_job(const fs::path& root, pid_t pid, const ProcessTable& all) {
   const Family family(root, pid, all);
-  std::map<pid_t, std::vector<JobProcess>> workers;  // of each trainer
+  std::map<pid_t, std::vector<JobProcess>> workers;  // workers of each trainer
   std::vector<JobProcess> trainers, others;
   for (const auto& [one, command] : family.commands()) {
     if (!family.is_worker(one)) continue;

@@ -1,5 +1,5 @@
-// Which process of a job is what: by the names that PyTorch gives, else by how Python starts
-// processes.
+// The roles of the processes of a job. They follow from the names that PyTorch gives, or else from
+// the way in which Python starts processes.
 #pragma once
 
 #include <sys/types.h>
@@ -19,14 +19,14 @@ struct JobProcess {
   pid_t pid = 0;
   std::int64_t started = 0;
   Role role = Role::other;
-  pid_t trainer = 0;  // of a worker
+  pid_t trainer = 0;  // trainer of a worker
   std::int64_t rank = 0, number = 0;
   std::string name;
-  std::optional<pid_t> pin_thread;  // of a trainer
+  std::optional<pid_t> pin_thread;  // set for a trainer
   bool has_command = true;          // not of one that is ending, or may not be read
 };
 
-// The family of `pid` among `all`, the trainers first and behind each its workers.
+// Returns the family of `pid` among `all`: each trainer, followed by its workers.
 std::vector<JobProcess> processes_of_job(const std::filesystem::path& root, pid_t pid,
                                          const ProcessTable& all);
 

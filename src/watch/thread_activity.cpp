@@ -19,7 +19,7 @@ constexpr std::array<DoingWord, kDoings> kWords = {{
     {"stopped", "stopped by a signal or a debugger", "are stopped"},
 }};
 
-// Where in the kernel a thread waits, by the beginning of the function's name.
+// Kernel functions in which threads wait, by the beginning of the function's name.
 struct PlaceRow {
   std::string_view begin;
   ThreadActivity doing;
@@ -111,15 +111,16 @@ ThreadActivity doing_of(char state, const SystemCall& call, bool is_call_known,
 
 namespace {
 
-// What a call says by itself, without the thread's state: these are never waits of the kernel's
-// own.
+// True if the call alone shows the activity, without the thread's state: these are never waits of
+// the kernel's own.
 bool is_told_by_call(const SystemCall& call) {
   return call.kind == CallKind::sleeps || call.kind == CallKind::locks ||
          call.kind == CallKind::locks_shared || call.object.starts_with("pipe:");
 }
 
-// Who looks for a message gives up now and then; who waits for another thread of a library, or for
-// the interpreter's lock for 5 ms, does not.
+// Returns true for a wait with a long time limit. Threads that poll for a message have such a
+// limit. A thread that waits for another thread of a library has no limit. A wait for the
+// interpreter's lock has a limit of 5 ms.
 bool waits_for_message(const SystemCall& call) {
   constexpr Nanos kLongerThanAnInterpreter = 20 * kMillisecond;
   return call.kind == CallKind::locks && call.patience > kLongerThanAnInterpreter;

@@ -1,4 +1,4 @@
-// What a thread of another process does at an instant, as far as the kernel shows it.
+// The activity of a thread of another process at one instant, as far as the kernel shows it.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@ enum class ThreadActivity : std::uint8_t {
   runs,     // on a core, or ready and without one
   queue,    // waits for a message of another process or thread: a task, a batch
   storage,  // in a read that does not return, or a page that is not there
-  network,  // for the other side of a connection
+  network,  // waits for the peer of a connection
   lock,
   sleep,
   other,  // another call, or one that may not be seen
@@ -34,21 +34,22 @@ const DoingWord& word_of(ThreadActivity doing);
 struct ThreadLook {
   ThreadActivity doing = ThreadActivity::other;
   bool has_ended = false;
-  bool is_call_known = false;  // its system call could be read, or it is in none
+  bool is_call_known = false;  // true if its system call could be read, or it is in no call
   std::string_view call{};     // "pread"
-  std::string object{};        // what of: a file, "pipe:[7]"
-  std::string wchan{};         // where no call is known
-  // Of who waits for a message: on a core so far. Where it is the same, it has not run.
+  std::string object{};        // object of the call: a file, "pipe:[7]"
+  std::string wchan{};         // set if no call is known
+  // Times that a thread that waits for a message was on a core. If two samples are equal, it has
+  // not run between them.
   std::int64_t turns = 0;
 };
 
-// Of the thread `thread` of `process`; its main thread has the same number.
+// Samples `thread` of `process`. The main thread has the number of the process.
 ThreadLook look_at_thread(const std::filesystem::path& root, pid_t process, pid_t thread);
 
-// Where in the kernel one waits for the server of a file system by FUSE.
+// Kernel function in which a thread waits for the server of a FUSE file system.
 inline constexpr std::string_view kWaitsForFuse = "request_wait_answer";
 
-// By the letter of its state, and the call or the place in the kernel that it waits in.
+// Combines the letter of its state with the call or the kernel function in which it waits.
 ThreadActivity doing_of(char state, const SystemCall& call, bool is_call_known,
                         std::string_view wchan);
 

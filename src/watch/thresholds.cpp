@@ -1,4 +1,4 @@
-// What is held against a running job: one row each.
+// The thresholds for a running job: one row each.
 #include <fmt/format.h>
 
 #include <algorithm>

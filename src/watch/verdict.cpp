@@ -1,4 +1,4 @@
-// What limits a watched job, in the words of the account as far as they can be told from outside.
+// The limit of a watched job, in the words of the account, as far as it is visible from outside.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,11 +10,12 @@
 namespace loaderscope::watch {
 namespace {
 
-constexpr double kHardly = 0.05;     // of the time: a trainer that waits less has no loader to mend
-constexpr double kRests = 0.5;       // of a worker's time
-constexpr double kMuch = 0.15;       // likewise, without a core
-constexpr double kThrottled = 0.05;  // of the time
-constexpr double kUnseen = 0.5;      // likewise, waiting for what may not be seen
+constexpr double kHardly = 0.05;     // share of the time: a trainer that waits less has no slow
+                                     // loader
+constexpr double kRests = 0.5;       // share of a worker's time
+constexpr double kMuch = 0.15;       // share of a worker's time, without a core
+constexpr double kThrottled = 0.05;  // share of the time
+constexpr double kUnseen = 0.5;      // share of the time, waiting for invisible objects
 constexpr double kFewSeconds = 3;
 
 constexpr std::string_view kLimits[] = {"unknown", "trainer",    "cpu",   "storage",  "network",
@@ -84,7 +85,7 @@ std::int64_t workers_of_trainer(const Watch& watch) {
   return workers;
 }
 
-// As many workers as the idle cores of a trainer have room for, and no more than end its waiting.
+// Returns the number of workers for the idle cores of a trainer, but no more than end its wait.
 std::int64_t more_workers_of_trainer(const Watch& watch, double idle_of_trainer) {
   const double core_of_worker = std::max(0.1, watch.workers.of(ThreadActivity::runs));
   const auto workers = static_cast<double>(workers_of_trainer(watch));
@@ -113,7 +114,8 @@ std::string more_workers(const Watch& watch) {
              : fmt::format("less work per sample, or more cores: {}", few);
 }
 
-// Those that live shorter than from one sample to the next are in none twice.
+// Returns false if workers live shorter than the interval of samples: each is in at most one
+// sample.
 bool are_workers_seen(const Watch& watch) { return watch.workers_watched_s >= 1; }
 
 Verdict short_lived_workers(const Watch& watch) {
@@ -174,7 +176,7 @@ Verdict workers_without_cores(const Watch& watch) {
                               waits_for_batches(watch), format_percent(watch.workers.no_core)));
 }
 
-// Of a worker's time: computing, sleeping and waiting for locks, storage, the network.
+// Shares of a worker's time: computing, sleeping and waiting for locks, storage, the network.
 struct Busy {
   double computes, waits, storage, network;
 

@@ -62,7 +62,7 @@ class Watching {
   }
 
  private:
-  // Not in step with what the job does in turns.
+  // Varies the interval, so that samples do not synchronise with a periodic job.
   Nanos jittered() {
     jitter_ = jitter_ * 6364136223846793005U + 1442695040888963407U;
     const auto part = static_cast<Nanos>(jitter_ >> 44);  // 20 bits

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of cublas_api.h and library_types.h, which have kept them since CUDA 11.
+// Values from cublas_api.h and library_types.h, unchanged since CUDA 11.
 constexpr int kNoTranspose = 0;
 constexpr int kHalf = 2;
 constexpr int kFloat = 0;

@@ -51,15 +51,15 @@ class Cublas {
   SetStream set_stream_ = nullptr;
   Multiply multiply_ = nullptr;
   std::string version_;
-  std::mutex mutex_;  // of the handles: one is used by one thread at a time
+  std::mutex mutex_;  // protects the handles: only one thread at a time may use a handle
   std::map<int, Handle> handles_;
 };
 
-// Where cuBLAS may be: where the dynamic linker looks, in a toolkit, and in the packages of the
+// Returns possible places of cuBLAS: the dynamic linker's own, a toolkit, and the packages of the
 // Pythons that `prefixes` hold (pip's nvidia/cu13/lib and nvidia/cublas/lib).
 std::vector<std::string> cublas_libraries(const std::vector<std::filesystem::path>& prefixes);
 
-// Of the Pythons of this process's environment: VIRTUAL_ENV, CONDA_PREFIX, PATH and ~/.local.
+// Returns the Pythons of this process's environment: VIRTUAL_ENV, CONDA_PREFIX, PATH and ~/.local.
 std::vector<std::filesystem::path> python_prefixes();
 
 }  // namespace loaderscope::cuda

@@ -15,7 +15,7 @@
 namespace loaderscope::cuda {
 namespace {
 
-constexpr Nanos kLookEvery = 50 * kMillisecond;  // at `stop`
+constexpr Nanos kLookEvery = 50 * kMillisecond;  // interval of polls of `stop`
 constexpr Nanos kBlockFor = 60 * kMillisecond;   // at most, without a look at it
 constexpr Nanos kGateLook = 50 * kMicrosecond;
 
@@ -102,7 +102,7 @@ CudaDevice::Marks CudaDevice::take_marks() {
   return marks;
 }
 
-// A call that blocks behind a gate keeps the driver from the rank that the gate waits for.
+// A call that blocks after a gate keeps the driver from the rank that the gate waits for.
 bool CudaDevice::wait_for_gate_before_copy() {
   const bool is_behind_gate = gang_->has_barrier() && !own_copy_stream_ && !steps_.empty();
   if (!is_behind_gate || !gang_->do_copies_block()) return true;

@@ -1,4 +1,4 @@
-// The device of one rank on a real GPU, behind the seam of runtime calls.
+// The device of one rank on a real GPU. It reaches CUDA only through the Runtime interface.
 #pragma once
 
 #include <cstdint>
@@ -34,17 +34,17 @@ class CudaDevice : public Device {
   void cancel() override { gang_->end(); }
 
  private:
-  // Where on the device's timeline a step's parts begin and end.
+  // Events at the begins and ends of a step's parts on the device's timeline.
   struct Marks {
     Event copy_begin, copy_end, ready, begin, augmented, end;
   };
   struct Step {
     std::int64_t index = 0;
     Marks marks;
-    Bytes bytes = 0;  // of its batch on the GPU
+    Bytes bytes = 0;  // bytes of its batch on the GPU
     bool copied = false, submitted = false, computes = false;
-    Nanos duration = 0;                     // of its compute, as asked for
-    LaunchedWork launched;                  // for that
+    Nanos duration = 0;                     // requested duration of its compute
+    LaunchedWork launched;                  // work launched for that duration
     Nanos copy_expected = 0, expected = 0;  // ends, guessed: how long a wait may sleep
     Interval launch;
   };
@@ -59,11 +59,11 @@ class CudaDevice : public Device {
   Event end_of(const Step& step) const;
   Nanos starved(const Step& step, const DeviceTimes& times) const;
   Marks make_marks();
-  Marks take_marks();  // those of a step that was collected, or new ones
+  Marks take_marks();  // reuses the marks of a collected step, or makes new ones
   bool wait(Event event, Nanos expected);
   bool wait_for_gate_before_copy();
   void launch(Step& step, Nanos duration);
-  std::vector<Metric> link_metrics(int devices) const;  // of the first `devices` GPUs
+  std::vector<Metric> link_metrics(int devices) const;  // covers the first `devices` GPUs
   DeviceTimes times_of(const Step& step) const;
   Interval between(Event begin, Event end) const;
   void check(std::string_view what, const Status& status) const { objects_.check(what, status); }
@@ -81,15 +81,15 @@ class CudaDevice : public Device {
   Stream compute_stream_, copy_stream_;
   DeviceClock clock_;
   StepCompute compute_;
-  std::vector<void*> buffers_;    // of bytes as copied, one per step in flight
-  std::vector<void*> augmented_;  // of them normalised
-  Normalisation normalisation_;   // of any step
+  std::vector<void*> buffers_;    // copied bytes, one buffer per step in flight
+  std::vector<void*> augmented_;  // normalised floats, one buffer per step in flight
+  Normalisation normalisation_;   // template for every step
 
   Fifo<Step> steps_;  // not collected, from first_ on
   std::int64_t first_ = 0;
-  Nanos tail_ = 0;  // when what was submitted is expected to end
+  Nanos tail_ = 0;  // expected end of all submitted work
   std::vector<Marks> free_marks_;
-  Bytes buffer_bytes_ = 0;  // of all buffers
+  Bytes buffer_bytes_ = 0;  // sum over all buffers
 };
 
 // The devices of all ranks: rank r has GPU r modulo their number. Throws RunError where there is

@@ -1,4 +1,5 @@
-// Host slots that the CUDA runtime knows as page-locked, and ranges of memory that it is told of.
+// Host slots that the CUDA runtime knows as page-locked, and ranges of memory that are registered
+// with it.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ class RegisteredRange {
   Status status_;
 };
 
-// Where page-locking fails the slots are ordinary memory, and fallback_reason() gives the cause.
+// If page-locking fails, the slots are ordinary memory, and fallback_reason() returns the cause.
 std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<DeviceGroup> gang, int device,
                                            MemoryMode mode, std::size_t count, Bytes slot_bytes);
 // Shared memory, registered unless the mode is pageable; as MemoryRow::wrap_existing.

@@ -28,7 +28,7 @@ class DeviceClock {
   struct Anchor {
     Event event;
     Nanos at = 0;
-    Nanos error = 0;  // it was between at - error and at + error
+    Nanos error = 0;  // half width: the true time is at - error to at + error
   };
 
   void take_anchor();
@@ -37,10 +37,10 @@ class DeviceClock {
 
   Runtime& runtime_;
   DeviceObjects& objects_;
-  Stream stream_;                   // of its own: it never waits behind a copy or a compute
+  Stream stream_;                   // own stream, which never waits for a copy or a compute
   std::array<Anchor, 64> anchors_;  // a step may take that many seconds
   std::size_t taken_ = 0;
-  Nanos tried_ = 0;  // when it was last attempted to take one
+  Nanos tried_ = 0;  // time of the last attempt to take an anchor
   Anchor spare_;
   Nanos error_ = 0, drift_ = 0;
 };

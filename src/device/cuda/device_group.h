@@ -19,22 +19,23 @@ class DeviceGroup {
   std::int32_t ranks() const { return ranks_; }
   bool has_barrier() const { return barrier_; }
 
-  // Copies from host memory of the run that is not page-locked do not come back before they have
-  // run: from any thread that makes such memory.
+  // Makes copies from pageable host memory synchronous. Call it from the thread that allocates such
+  // memory.
   void copies_block() { copies_block_.store(true); }
   bool do_copies_block() const { return copies_block_.load(); }
 
-  // From any thread: every kernel of the run ends now, those that wait at a gate too.
+  // Ends every kernel of the run now, including those that wait at a gate. Callable from any
+  // thread.
   void end();
   // After that, an event may be done because its kernel was cut off.
   bool has_ended() const;
 
   const AbortWord* abort() const { return words_; }
-  // The gate before the compute of `step` of `rank`. It waits on the devices, not on the host: a
+  // The gate before the compute of `step` of `rank`. It waits on the devices and not on the host. A
   // trainer that waited for the other ranks before it launched could not take its next batch in the
-  // meantime, and computes that were launched together would still begin one after another.
+  // meantime. Computes that were launched together would still begin one after another.
   Gate gate(std::int32_t rank, std::int64_t step) const;
-  // How long the compute of that buffer takes, for kernels that were recorded beforehand.
+  // Duration of the compute of that buffer, for kernels that were recorded beforehand.
   Nanos* duration_word(std::int32_t rank, std::int64_t buffer) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a device has made for itself in the runtime: freed together, in the reverse order.
+// Runtime objects that belong to a device. They are freed together, in the reverse order.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class DeviceObjects {
   void* memory(std::size_t bytes, std::string_view what);
   void* host_memory(std::size_t bytes, std::string_view what);  // page-locked
   void keep(Graph graph);
-  void products();  // what multiplies matrices, of the chosen device
+  void products();  // prepares matrix products on the chosen device
 
  private:
   Runtime& runtime_;

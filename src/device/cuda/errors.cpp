@@ -63,7 +63,7 @@ constexpr Meaning kMeanings[] = {
      "install a newer one, or give --device sim"},
 };
 
-// Where none is, the runtime says 0.
+// Returns 0 without a driver, as the runtime does.
 int driver_version(Runtime& runtime) {
   int driver = 0, built_with = 0;
   return runtime.versions(driver, built_with).ok() ? driver : 0;

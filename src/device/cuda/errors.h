@@ -1,4 +1,4 @@
-// What a failed call of the CUDA runtime means to the user: one sentence, in one place.
+// Translates a failed call of the CUDA runtime into one sentence for the user.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,11 @@ std::string sentence(std::string_view place, const Status& status);
 // Throws RunError with the sentence unless `status` is ok.
 void check(std::string_view place, const Status& status);
 
-// Why no GPU can be used here, and what to do about it, as a sentence; nothing when one can.
+// Returns why no GPU can be used here, and what to do about it; nothing if one can.
 std::optional<std::string> why_no_gpu(Runtime* runtime);
 
-// The same, where there is a driver and it hides no GPU on purpose: nobody expects that.
+// Returns the same, but only if a driver exists and does not hide its GPUs on purpose. The user
+// does not expect that case.
 std::optional<std::string> why_gpu_unusable(Runtime* runtime);
 
 }  // namespace loaderscope::cuda

@@ -30,7 +30,7 @@ fs::path folder_of(const fs::path& root, std::string address) {
   return root / "sys/bus/pci/devices" / address;
 }
 
-// Nothing where the firmware does not say: -1.
+// Returns nothing if the firmware does not know the node: -1.
 std::optional<int> node_of(const fs::path& device) {
   const std::optional<double> node = number_in(device / "numa_node");
   constexpr double kMaxNodes = 1 << 16;
@@ -38,7 +38,7 @@ std::optional<int> node_of(const fs::path& device) {
   return static_cast<int>(*node);
 }
 
-// Nothing where the kernel does not know them.
+// Returns nothing if the kernel does not know the CPUs.
 std::optional<CpuSet> cpus_of_node(const fs::path& root, int node, const CpuSet& usable) {
   const std::string folder = "node" + std::to_string(node);
   std::ifstream in(root / "sys/devices/system/node" / folder / "cpulist");

@@ -1,5 +1,5 @@
-// How a GPU is connected, as the kernel's files say it: width and speed of its PCIe link, and which
-// of the usable CPUs are on its NUMA node.
+// The connection of a GPU according to the kernel's files: width and speed of its PCIe link, and
+// the usable CPUs on its NUMA node.
 #pragma once
 
 #include <filesystem>
@@ -17,11 +17,11 @@ namespace loaderscope {
 std::vector<Metric> gpu_link_metrics(const std::filesystem::path& root, const std::string& address,
                                      const CpuSet& usable);
 
-// Those of the usable CPUs that are on its NUMA node; none where the kernel does not say.
+// Returns the usable CPUs on its NUMA node; empty if the kernel does not know them.
 CpuSet near_cpus(const std::filesystem::path& root, const std::string& address,
                  const CpuSet& usable);
 
-// Of several GPUs those of the one whose link is furthest below what it can be.
+// Returns the metrics of the GPU whose link is furthest below its maximum.
 std::vector<Metric> weakest_link_metrics(const std::filesystem::path& root,
                                          const std::vector<std::string>& addresses,
                                          const CpuSet& usable);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr Nanos kLookEvery = 50'000;  // a look at host memory costs about 1 us
 constexpr int kThreads = 256;
-constexpr std::int64_t kMaxBlocks = 1024, kMaxRows = 65535;  // of a grid
+constexpr std::int64_t kMaxBlocks = 1024, kMaxRows = 65535;  // limits of a grid
 
 __device__ Nanos device_now() {
   unsigned long long now;

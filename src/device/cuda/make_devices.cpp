@@ -9,13 +9,13 @@ namespace loaderscope {
 namespace cuda {
 namespace {
 
-// Of CUDA_DEVICE_MAX_CONNECTIONS hardware queues each rank needs three: for copies, computes and
-// the clock. With fewer a kernel at a gate could stand in front of the one that it waits for.
+// Each rank needs three of CUDA_DEVICE_MAX_CONNECTIONS hardware queues: for copies, computes and
+// the clock. With fewer, a kernel at a gate could block the kernel that it waits for.
 constexpr std::int64_t kRanksAtAGate = 10;
 // A stream takes about a thousand calls that have not run; one more blocks, and keeps the driver
 // from the rank that a gate waits for.
 constexpr std::int64_t kCallsAtAGate = 1000;
-constexpr std::int64_t kCallsBesideLaunches = 10;  // of a step: events, its copy, its gate
+constexpr std::int64_t kCallsBesideLaunches = 10;  // calls of a step: events, its copy, its gate
 
 void check_gates(const TrainerConfig& trainer, std::int64_t sharing) {
   if (sharing > kRanksAtAGate) {

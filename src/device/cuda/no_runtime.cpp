@@ -1,4 +1,4 @@
-// In place of the real runtime where no CUDA toolkit was found.
+// Replaces the real runtime if no CUDA toolkit was found.
 #include "device/cuda/runtime.h"
 
 namespace loaderscope::cuda {

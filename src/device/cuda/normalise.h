@@ -18,7 +18,7 @@ struct Normalisation {
   const std::uint8_t* bytes = nullptr;
   float* floats = nullptr;
   std::int64_t images = 0;
-  std::int64_t pixels = 0;  // of one image, less than 2^31
+  std::int64_t pixels = 0;  // pixels of one image, less than 2^31
   bool packed = false;
   float subtract[3] = {0, 0, 0};
   float multiply[3] = {1, 1, 1};
@@ -29,7 +29,7 @@ struct Normalisation {
 // One channel of one image.
 struct Plane {
   const std::uint8_t* bytes = nullptr;
-  std::uint32_t step = 1;  // from pixel to pixel
+  std::uint32_t step = 1;  // distance from pixel to pixel
   float subtract = 0, multiply = 1;
 };
 

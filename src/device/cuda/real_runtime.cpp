@@ -28,9 +28,8 @@ Status status(int code) { return status(static_cast<cudaError_t>(code)); }
 class RealRuntime : public Runtime {
  public:
   RealRuntime() {
-    // Streams of ranks that wait for each other on one GPU must not share a hardware queue:
-    // whatever the shell has set it to, as those who train with Megatron do, would make them wait
-    // for ever.
+    // Streams of ranks that wait for each other on one GPU must not share a hardware queue, or they
+    // would wait for ever. The shell may have set a smaller value, as users of Megatron do.
     ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
   }
 
@@ -141,7 +140,7 @@ class RealRuntime : public Runtime {
     static Cublas loaded(cublas_libraries(python_prefixes()));
     return loaded;
   }
-  // That the calling thread has chosen.
+  // Returns the device that the calling thread has chosen.
   static int device() {
     int chosen = 0;
     cudaGetDevice(&chosen);

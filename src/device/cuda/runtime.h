@@ -13,7 +13,7 @@
 
 namespace loaderscope::cuda {
 
-// What a call came to: the runtime's error code and its name, "cudaErrorMemoryAllocation".
+// The result of a call: the runtime's error code and its name, "cudaErrorMemoryAllocation".
 struct Status {
   int code = 0;
   std::string name;
@@ -54,8 +54,8 @@ struct Spin {
   const AbortWord* abort = nullptr;
 };
 
-// Ranks that wait for each other on their devices: each writes the number of the step that it has
-// come to, and goes on once all others have come to it too.
+// A barrier of ranks on their devices. Each rank writes the number of its step, and continues once
+// all others have reached that step.
 struct Gate {
   volatile std::int64_t* arrived = nullptr;  // page-locked; one word per rank
   std::int32_t rank = 0, ranks = 1;
@@ -89,9 +89,9 @@ class Runtime {
 
   virtual Status make_stream(Stream& stream) = 0;
   virtual Status free_stream(Stream stream) = 0;
-  virtual Status wait_event(Stream stream, Event event) = 0;  // what follows on `stream` waits
+  virtual Status wait_event(Stream stream, Event event) = 0;  // later work on `stream` waits
 
-  virtual Status make_event(Event& event) = 0;  // with timing; host waits for it block
+  virtual Status make_event(Event& event) = 0;  // supports timing; host waits for it block
   virtual Status free_event(Event event) = 0;
   virtual Status record(Event event, Stream stream) = 0;
   virtual Status query(Event event, bool& done) = 0;
@@ -111,13 +111,15 @@ class Runtime {
   virtual Status spin(const Spin& spin, Stream stream) = 0;
   virtual Status gate(const Gate& gate, Stream stream) = 0;
   virtual Status normalise(const Normalisation& job, Stream stream) = 0;
-  // What multiplies on the chosen device, from the first `begin` to as many `end`s.
+  // The matrix library of the chosen device, in use from the first `begin` until `end` was called
+  // as often.
   virtual void begin_products() = 0;
   virtual void end_products() = 0;
   virtual Status gemm(const Gemm& gemm, Stream stream) = 0;
   virtual std::string gemm_library() = 0;  // "cuBLAS 13.0.2", "built-in kernel": of that device
 
-  // What is launched on `stream` between the two is not run but kept, to be launched as one.
+  // Work that is launched on `stream` between the two calls does not run. It is kept, to be
+  // launched as one.
   virtual Status begin_capture(Stream stream) = 0;
   virtual Status end_capture(Stream stream, Graph& graph) = 0;
   virtual Status launch_graph(Graph graph, Stream stream) = 0;

@@ -10,21 +10,21 @@ namespace loaderscope::cuda {
 namespace {
 
 constexpr std::int32_t kMaxSize = 8192, kSmallest = 256;  // rows of a matrix
-constexpr std::int64_t kProducts = 16;                    // at least so many make a step
+constexpr std::int64_t kProducts = 16;                    // least number in a step
 constexpr std::size_t kTimings = 5;
 constexpr std::int64_t kPerTiming = 8;
 constexpr std::int32_t kWarming = 2048;       // rows
 constexpr Nanos kWarmingTakes = kSecond / 2;  // an idle GPU has a fraction of its clock rate
-constexpr double kAgree = 0.02;               // of two timings
+constexpr double kAgree = 0.02;               // relative difference of two timings
 constexpr int kMaxTries = 10;
 constexpr std::int64_t kCorrected = 5;      // steps
 constexpr int kByteOfOnes = 0x3c;           // twice: a 2-byte value of about 1
 constexpr std::int64_t kSeries = 100;       // kernels
 constexpr Nanos kSpun = 20 * kMicrosecond;  // each: longer than a launch takes
-constexpr Nanos kHeadStart = kMillisecond;  // of the host, which launches them meanwhile
+constexpr Nanos kHeadStart = kMillisecond;  // delay of kernels while the host launches them
 constexpr Nanos kCostsAgree = 50;
 
-// Of a few timings.
+// Returns the median of a few timings.
 double median_of_timings(const std::function<double()>& time) {
   std::array<double, kTimings> times{};
   for (double& one : times) one = time();
@@ -106,7 +106,8 @@ void StepCompute::measure_cost(Nanos step) {
   }
 }
 
-// Of one kernel, beside its spin; the median of a few series. They are queued behind another one.
+// Returns the cost of one kernel besides its spin, as the median of a few series. Each series is
+// queued after a long kernel.
 Nanos StepCompute::cost_in_series() {
   const std::int64_t kernels = graphs_.empty() ? std::min(kernels_, kSeries) : kernels_;
   const double ms = median_of_timings([&] {
@@ -132,7 +133,7 @@ void StepCompute::calibrate(Nanos step) {
   allocate_matrices(size);
   objects_.products();
   warm_clock();
-  // From small to large: nobody waits for products that are far too long.
+  // Tries sizes from small to large, so that no caller waits for products that are far too long.
   Nanos best = 0;
   for (std::int32_t next = kSmallest; next <= kMaxSize; next *= 2) {
     const Nanos time = measure_product(next);
@@ -218,7 +219,7 @@ void StepCompute::correct(const LaunchedWork& launched, Nanos took) {
   product_ = (product_ + std::clamp(seen, product_ / 2, 2 * product_) + 1) / 2;
 }
 
-// What is left of the time after whole products is spun.
+// Spins for the time that whole products do not fill.
 LaunchedWork StepCompute::launch_products(Nanos duration) {
   const std::int64_t products = duration / product_;
   const Nanos spun = duration - products * product_;

@@ -1,4 +1,4 @@
-// What computes a step on the device: kernels that spin for the declared time, or a series of
+// The compute of a step on the device: kernels that spin for the declared time, or a series of
 // matrix products that takes as long.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace loaderscope::cuda {
 
-// What a step's time was made of; of kernels that spin all is spun.
+// The parts of a step's time. Kernels that spin have only `spun`.
 struct LaunchedWork {
   std::int64_t products = 0;
   Nanos spun = 0;
@@ -25,16 +25,17 @@ class StepCompute {
   StepCompute(DeviceGroup& gang, DeviceObjects& objects, const RunConfig& config, std::int32_t rank,
               Stream stream);
 
-  // On the stream; `buffer` is not in use by a step that still computes.
+  // Launches on the stream. Requires that no step that still computes uses `buffer`.
   LaunchedWork launch(std::int64_t buffer, Nanos duration);
-  // What it took on the device: of the first steps, which are mostly warm-up, so that the work of
-  // those that count stays the same. Products are as fast as the clock that the load leaves.
+  // Corrects the products with the time that they took on the device. Only the first steps do so,
+  // which are mostly warm-up, so that the measured steps have the same work. Products are as fast
+  // as the clock rate under load.
   void correct(const LaunchedWork& launched, Nanos took);
-  // Its kernels are launched one by one and take a time that is known: so is what their launches
-  // leave between them.
+  // True if its kernels are launched one by one and take a known time, so that the gaps between
+  // their launches are known, too.
   bool shows_gaps() const { return product_ == 0 && graphs_.empty() && kernels_ > 1; }
-  // What spinning kernels take that are queued, for the time that is asked for: at least what the
-  // GPU needs to begin and to end each.
+  // Time of queued spinning kernels for the requested `duration`. The minimum is the time that the
+  // GPU needs to begin and end each kernel.
   Nanos takes(Nanos duration) const;
   // "compute: 2048 x 2048 matrices of cuBLAS 13.0.2, 0.152 ms each"; "" for kernels that spin
   // as long as is asked for.
@@ -46,9 +47,9 @@ class StepCompute {
   void calibrate(Nanos step);
   void allocate_matrices(std::int32_t size);
   void warm_clock();
-  // Of what is launched, on the device.
+  // Time of the launched work on the device.
   double milliseconds_of(const char* setting, const std::function<void()>& launch);
-  double milliseconds_of_products(std::int32_t size);  // of a series of them
+  double milliseconds_of_products(std::int32_t size);  // time of a series of products
   Nanos measure_product(std::int32_t size);
   Nanos settled_product(std::int32_t size, Nanos first);
   void measure_cost(Nanos step);
@@ -66,7 +67,7 @@ class StepCompute {
   std::vector<Graph> graphs_;  // per buffer; empty: kernels are launched one by one
   std::vector<Nanos*> durations_;
   Gemm gemm_;
-  Nanos cost_ = 0;               // of a kernel beside its spin; not known of a single one
+  Nanos cost_ = 0;               // ns of a kernel besides its spin; unknown for a single kernel
   Nanos product_ = 0;            // the time of one; 0: kernels spin
   std::int64_t to_correct_ = 0;  // steps that still say how long it is
   std::string description_;

@@ -77,7 +77,8 @@ class LineReader {
         stack_.add(marks_of_text(piece));
       }
     }
-    // Without --threads all of a process stand together, but for how they began.
+    // Without --threads, all threads of a process share one name. Only the beginning of a stack
+    // distinguishes them.
     if (!tells_thread) thread += stack_.is_of_main_thread() ? "main" : "others";
     keeper_.add(thread, stack_.kind(), line.samples * interval_, line.samples);
   }

@@ -1,4 +1,4 @@
-// What a GPU waited for in a range of time.
+// Time ranges in which a traced GPU waited, split by cause.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace loaderscope::traces {
 
 struct GapParts {
   std::array<Nanos, kGapKinds> of{};
-  Nanos overhead = 0;  // of the tracing: no part of the run
+  Nanos overhead = 0;  // cost of the tracing, which is no part of the run
 
   Nanos& operator[](GapKind kind) { return of[static_cast<std::size_t>(kind)]; }
   Nanos operator[](GapKind kind) const { return of[static_cast<std::size_t>(kind)]; }
@@ -20,12 +20,12 @@ struct GapParts {
 
 class GapReader {
  public:
-  // Both outlive this. `noticeable`: what the host does in less, and nothing tells of, is
-  // launching.
+  // Both references outlive this object. Host activity shorter than `noticeable` ns counts as
+  // launching if nothing explains it.
   GapReader(const GpuView& gpu, const HostView& host, Nanos noticeable)
       : gpu_(gpu), host_(host), noticeable_(noticeable) {}
 
-  // Of a range in which the GPU was not busy.
+  // Splits a range in which the GPU was not busy.
   GapParts parts_of(TimeRange gap) const;
 
  private:

@@ -1,5 +1,5 @@
-// The Firefox Profiler's JSON, as CPython's profiling.sampling --gecko writes it: stacks stand in
-// tables that name each other by number, and the names of all behind the threads that use them, so
+// Reads the Firefox Profiler's JSON, as CPython's profiling.sampling --gecko writes it. Stacks are
+// in tables that refer to each other by number. The names come after the threads that use them, so
 // the file is read twice.
 #include <cmath>
 #include <optional>
@@ -18,7 +18,7 @@ using Numbers = std::vector<std::int32_t>;  // -1: null
   throw RunError(path + ": cannot answer: " + what);
 }
 
-// Nothing beyond the end of a list.
+// Returns null outside of the list.
 template <class Item>
 const Item* item_at(const std::vector<Item>& items, std::int32_t index) {
   const bool is_there = index >= 0 && static_cast<std::size_t>(index) < items.size();
@@ -53,7 +53,7 @@ struct GeckoThread {
   Numbers stack_frames, stack_parents;  // frames, and stacks
   Numbers frame_functions;
   Numbers function_names, function_places;
-  Numbers place_names;  // of files
+  Numbers place_names;  // names of files
 
   FrameMarks marks_of(std::int32_t frame, const std::vector<std::string>& names) const {
     const auto number = [](const Numbers& numbers, std::int32_t index) {
@@ -66,7 +66,7 @@ struct GeckoThread {
         item_at(names, number(place_names, number(function_places, function)));
     return marks_of_frame(called == nullptr ? "" : *called, file == nullptr ? "" : *file);
   }
-  // A stack stands behind the one that it goes on from.
+  // A stack follows the stack that it extends.
   std::vector<SampledStack> stacks(const std::vector<std::string>& names) const {
     std::vector<FrameMarks> marks;
     for (std::size_t i = 0; i < frame_functions.size(); ++i)
@@ -144,7 +144,7 @@ class ThreadReader : public JsonLevels {
   const NameReader& names_;
   SampleKeeper& keeper_;
   GeckoThread thread_;
-  Numbers* column_ = nullptr;  // that the parser is in
+  Numbers* column_ = nullptr;  // column that the parser is in
 };
 
 }  // namespace

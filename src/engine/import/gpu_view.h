@@ -13,12 +13,12 @@ class GpuView {
   explicit GpuView(TracedGpu& gpu);  // takes its work away
 
   const Pieces& of(GpuKind kind) const { return work_.at(static_cast<std::size_t>(kind)); }
-  // With anything but copies from the host and to it.
+  // Excludes copies from and to the host.
   struct Busy {
     Nanos kernels = 0;          // a kernel of any kind ran
-    Nanos only_collective = 0;  // nothing but collectives
-    TimeRanges collectives;     // likewise
-    TimeRanges gaps;            // what is left
+    Nanos only_collective = 0;  // only collectives ran
+    TimeRanges collectives;     // time ranges of `only_collective`
+    TimeRanges gaps;            // everything else
   };
   Busy busy(TimeRange within) const;
 

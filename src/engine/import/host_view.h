@@ -1,4 +1,4 @@
-// What the threads of a traced process did, so that it can be asked by time.
+// Indexes the activity of the threads of a traced process by time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class HostView {
   const Launch* launch_of(std::uint32_t correlation) const;  // null: it is not known
   const Thread& thread(std::uint16_t number) const { return threads_.at(number); }
   const Thread& main() const { return threads_.at(main_); }
-  const TimeRanges& loader_waits() const { return loader_waits_; }  // of any thread
+  const TimeRanges& loader_waits() const { return loader_waits_; }  // merged over all threads
   const TimeRanges& overhead() const { return overhead_; }
   bool has_loader() const { return !loader_waits_.empty(); }
   bool is_sampled() const { return is_sampled_; }
@@ -32,7 +32,7 @@ class HostView {
   void choose_main(const std::vector<TracedThread>& threads);
 
   std::vector<Thread> threads_;
-  std::deque<Launch> launches_;  // by correlation
+  std::deque<Launch> launches_;  // sorted by correlation
   TimeRanges loader_waits_, overhead_;
   std::vector<TimeRange> loader_calls_;
   std::size_t main_ = 0;

@@ -32,7 +32,7 @@ bool is_sqlite(std::string_view beginning) {
 }
 bool is_any(std::string_view) { return true; }
 
-// --- what samplers write and no account can be given of ---
+// --- sampler formats that allow no account ---
 
 bool has(std::string_view beginning, std::string_view text) {
   return beginning.find(text) != beginning.npos;
@@ -113,7 +113,7 @@ RunRecord read_traces(const TraceOptions& options) {
   return record_of(std::move(run), options.batch_size);
 }
 
-// JSON begins with whatever it likes: it stands last.
+// JSON may begin with any character, so it is last.
 std::span<const TraceFormat> trace_format_table() {
   static const TraceFormat table[] = {
       {{"nsys", "What 'nsys export --type sqlite' makes of a report of Nsight Systems.", no_sqlite},

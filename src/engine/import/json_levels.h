@@ -1,4 +1,4 @@
-// JSON of whatever size, read as it comes: values with the keys that they stand below.
+// JSON of any size, read as a stream. Each value comes with the keys of the levels above it.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace loaderscope::traces {
 
-// Where the parser is: the latest key of each level. Null is read as -1.
+// The position of the parser: the latest key of each level. Null is read as -1.
 class JsonLevels : public nlohmann::json_sax<nlohmann::json> {
  public:
   JsonLevels(const std::string& path, TraceStream& stream) : path_(path), stream_(stream) {}

@@ -1,4 +1,4 @@
-// In place of the files that need SQLite.
+// Replaces the files that need SQLite.
 #include "built_with.h"
 #include "engine/import/nsys_trace.h"
 #include "loaderscope/errors.h"

@@ -1,4 +1,4 @@
-// What an export of nsys says of itself: who recorded what where, and what was lost.
+// Reads the facts of an nsys export about itself: tool, host, recorded categories and lost events.
 #include "engine/import/nsys_reader.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace loaderscope::traces {
 
-// Of the facts of the capture none but these is looked at: its environment is nobody's business.
+// Reads only these facts of the capture. The environment is private.
 void NsysReader::read_facts() {
   std::string version;
   file_.for_each("META_DATA_EXPORT", {"name", "value"}, [&](const SqliteRow& row) {
@@ -38,7 +38,7 @@ void NsysReader::read_facts() {
   });
 }
 
-// Which trainer started them is not told.
+// The export does not contain which trainer started them.
 void NsysReader::read_workers() {
   std::set<std::int64_t> workers;
   file_.for_each("ThreadNames", {"nameId", "globalTid"}, [&](const SqliteRow& row) {
@@ -50,8 +50,8 @@ void NsysReader::read_workers() {
       fmt::format("{} processes of a DataLoader's workers were traced", workers.size()));
 }
 
-// What nsys says of events that it lost; its other warnings are counted, as they may quote whatever
-// they like.
+// Quotes what nsys reports about lost events. Other warnings are only counted, as they may quote
+// anything.
 void NsysReader::read_diagnostics() {
   constexpr std::size_t kMaxSaid = 3, kMaxLength = 200;
   constexpr std::string_view kOfLoss[] = {"ropped",        "lost",          "Not all ",

@@ -1,4 +1,4 @@
-// What an export of nsys tells of GPUs.
+// Reads the GPU tables of an nsys export.
 #include "engine/import/nsys_reader.h"
 
 namespace loaderscope::traces {

@@ -1,4 +1,4 @@
-// What an export of nsys tells of threads.
+// Reads the thread tables of an nsys export.
 #include "engine/import/nsys_reader.h"
 
 namespace loaderscope::traces {
@@ -65,7 +65,7 @@ void NsysReader::take_range(std::int64_t global_tid, TimeRange at, Meaning meani
   }
 }
 
-// Of threads that launch: the GPU waits for no others.
+// Reads the calls of threads that launch. The GPU waits for no other threads.
 void NsysReader::read_system_calls() {
   file_.for_each("OSRT_API", {"start", "end", "globalTid", "nameId"}, [&](const SqliteRow& row) {
     TimeRange at;

@@ -17,7 +17,8 @@
 
 namespace loaderscope::traces {
 
-// Enums by the names of their values, which stand in the file: their numbers may change.
+// Values of an enum and their names, as the file contains them. The numbers may change between
+// versions.
 using EnumNames = std::unordered_map<std::int64_t, std::string>;
 
 class NsysReader {
@@ -81,11 +82,11 @@ class NsysReader {
   SpanKeeper keeper_;
   std::string step_range_;
   TracedRun& run_;
-  std::unordered_map<std::int64_t, std::uint32_t> collective_names_;  // by string
+  std::unordered_map<std::int64_t, std::uint32_t> collective_names_;  // keyed by string id
   std::set<std::int64_t> launchers_;  // threads that called CUDA or asked for batches
-  std::int64_t base_ = 0;             // of the file's clock, in that of the world
-  Strings strings_;  // those that mean something as names of calls, ranges or threads
-  std::map<std::int64_t, std::size_t> processes_;  // by global id, in run_.processes
+  std::int64_t base_ = 0;             // offset from the file's clock to the wall clock
+  Strings strings_;                   // strings that are known names of calls, ranges or threads
+  std::map<std::int64_t, std::size_t> processes_;  // index in run_.processes, keyed by global id
   std::map<std::int64_t, ThreadNumbers> threads_;
   std::map<std::pair<std::int64_t, std::int64_t>, TracedGpu> gpus_;
   std::set<std::string, std::less<>> captured_;

@@ -1,4 +1,4 @@
-// What names in an export of nsys mean: of calls, ranges, kernels and threads.
+// Maps the names in an nsys export to meanings: calls, ranges, kernels and threads.
 #include "engine/import/nsys_reader.h"
 
 namespace loaderscope::traces {
@@ -24,7 +24,7 @@ NsysReader::Meaning NsysReader::meaning_of_range(std::string_view name) const {
   if (!step_range_.empty() && name == step_range_) return Meaning::step;
   if (const auto range = loader_range(name))
     return range->single ? Meaning::loader_single : Meaning::loader;
-  if (name == "wait for batch") return Meaning::loader;  // of our own trainer
+  if (name == "wait for batch") return Meaning::loader;  // the range of our own trainer
   if (name == "Waiting for GIL") return Meaning::lock;
   if (step_range_.empty() && profiler_step(name)) return Meaning::step;
   return Meaning::operation;

@@ -1,4 +1,4 @@
-// What nsys exports: an SQLite file.
+// Reads exports of nsys, which are SQLite files.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,6 @@ namespace loaderscope::traces {
 // Adds the file's processes and GPUs to `run`. Throws RunError.
 void read_nsys_trace(const std::string& path, const TraceOptions& options, TracedRun& run);
 
-std::optional<std::string> no_sqlite();  // why no such file can be read; nothing where one can
+std::optional<std::string> no_sqlite();  // reason why no such file can be read, if any
 
 }  // namespace loaderscope::traces

@@ -9,9 +9,9 @@ namespace {
 
 // Ends of one collective that lie farther apart on most occasions are of clocks that do not agree.
 constexpr Nanos kOneClock = 500'000;
-constexpr std::ptrdiff_t kNearby = 8;  // of a rank's collectives, whose ends are looked at
+constexpr std::ptrdiff_t kNearby = 8;  // number of a rank's collectives whose ends are compared
 
-// Of each rank, by end.
+// Collectives of each rank, sorted by end.
 using Collectives = std::vector<std::vector<Collective>>;
 
 bool may_be_same(const Collective& a, const Collective& b) {

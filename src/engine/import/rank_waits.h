@@ -1,4 +1,4 @@
-// What the ranks of a traced job waited for one another in collectives.
+// Times for which the ranks of a traced job waited for each other in collectives.
 #pragma once
 
 #include <string>
@@ -16,17 +16,17 @@ struct RankView {
 };
 
 struct RankWait {
-  // It stood in a collective that another rank had not begun ...
+  // Time in a collective that another rank had not begun ...
   Nanos for_any = 0;
   // ... because that one's GPU did nothing and its process waited for its DataLoader.
   TimeRanges for_loader;
-  std::int64_t came_last = 0;  // of the collectives in which one was waited for so
+  std::int64_t came_last = 0;  // collectives in which others waited for this rank's DataLoader
 };
 
 struct RankWaits {
-  std::vector<RankWait> ranks;  // as the views
+  std::vector<RankWait> ranks;  // same order as the views
   bool are_told = false;
-  std::string untold;  // why not, where there are collectives; else ""
+  std::string untold;  // reason why collectives give no waits; else ""
 };
 
 // A rank's collective is the same as another's if both have one name, overlap, and end together:

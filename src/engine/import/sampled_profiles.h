@@ -14,7 +14,7 @@ bool is_collapsed_profile(std::string_view beginning);
 bool is_speedscope(std::string_view beginning);
 bool is_gecko_profile(std::string_view beginning);
 
-// They add the training thread to `run`. Throw RunError.
+// Add the training thread to `run`. Throw RunError.
 void read_collapsed_profile(const std::string& path, const TraceOptions& options, TracedRun& run);
 void read_speedscope(const std::string& path, const TraceOptions& options, TracedRun& run);
 void read_gecko_profile(const std::string& path, const TraceOptions& options, TracedRun& run);

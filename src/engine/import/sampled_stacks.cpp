@@ -20,7 +20,7 @@ std::string_view without_class(std::string_view function) {
   return function.substr(function.rfind('.') + 1);
 }
 
-// Somebody's own dataloader.py is told apart where folders are.
+// Folders distinguish a user's own dataloader.py, if the sampler gives them.
 bool is_file(std::string_view file, std::string_view folder, std::string_view base) {
   if (base_name(file) != base) return false;
   return file == base || file.find(folder) != file.npos;
@@ -78,7 +78,7 @@ bool is_loaders(Stand stand) {
          stand == Stand::starting;
 }
 
-// Of what a training thread is for: neither imports nor what has no frame.
+// True for the work of a training thread: not for imports or samples without a frame.
 bool counts(Stand stand) { return is_loaders(stand) || stand == Stand::own; }
 
 }  // namespace
@@ -129,9 +129,9 @@ std::pair<std::size_t, std::size_t> SampleKeeper::window_of(const Thread& thread
           static_cast<std::size_t>(last.base() - thread.pieces.begin())};
 }
 
-// Samplers may leave out threads that wait, and no file says whether they did. Where they are
-// there, a feeder of a queue, which hardly does anything else, is in as many samples as the
-// training thread; where it is not, a wait for workers ends in a function that waits.
+// Samplers may leave out threads that wait, and no file says whether they did. Feeders of queues
+// hardly do anything but wait. If the sampler keeps them, a feeder is in as many samples as the
+// training thread. Without a feeder, a wait for workers must end in a function that waits.
 bool SampleKeeper::tells_waits(const Thread& thread, const SampledShares& shares) const {
   std::int64_t of_feeder = 0;
   for (const auto& [name, other] : threads_) of_feeder = std::max(of_feeder, other.of_feeder);

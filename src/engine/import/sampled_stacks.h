@@ -1,4 +1,4 @@
-// What samples of Python's stacks tell of a training thread: in what its DataLoader was.
+// Samples of Python stacks: the state of the DataLoader in a training thread.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace loaderscope::traces {
 
-// In what a thread was when it was sampled.
+// State of a thread when it was sampled.
 enum class Stand : std::uint8_t {
-  own,        // nothing of the DataLoader's
+  own,        // outside of the DataLoader
   waiting,    // in the DataLoader's next, for its workers
   making,     // in next, which makes the batch itself: num_workers=0
   pinning,    // in next, which pins
@@ -24,12 +24,12 @@ enum class Stand : std::uint8_t {
 };
 inline constexpr std::size_t kStands = 7;
 
-// What counts of one sample.
+// Properties of one sample that are counted.
 struct SampleKind {
   Stand stand = Stand::unknown;
-  bool is_of_worker = false;  // of a DataLoader
+  bool is_of_worker = false;  // a worker of a DataLoader
   bool is_of_feeder = false;  // a thread of a queue's, which waits nearly always
-  bool waits = false;         // its leaf is one of Python's own functions that wait
+  bool waits = false;         // the leaf is one of Python's own functions that wait
 };
 
 using FrameMarks = std::uint16_t;
@@ -58,8 +58,9 @@ class SampleKeeper {
   explicit SampleKeeper(std::string path) : path_(std::move(path)) {}
 
   void add(const std::string& thread, const SampleKind& kind, Nanos length, std::int64_t samples);
-  // Tells what the thread did that asks the DataLoader most. `in_order`: samples came as they were
-  // taken. Throws RunError where no account can be given, and says why.
+  // Adds the activity of the thread that asks the DataLoader most often. `in_order`: the samples
+  // came in the order in which they were taken. Throws RunError with the reason if no account is
+  // possible.
   void finish(TracedRun& run, bool in_order) const;
 
  private:

@@ -1,5 +1,5 @@
-// speedscope's JSON, as py-spy writes it: frames stand behind the samples that name them, so the
-// file is read twice.
+// Reads speedscope's JSON, as py-spy writes it. Frames come after the samples that name them, so
+// the file is read twice.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace loaderscope::traces {
 namespace {
 
 constexpr std::size_t kMaxFrames = std::size_t{16} << 20;
-constexpr std::size_t kMaxSamples = std::size_t{32} << 20;  // of a thread
+constexpr std::size_t kMaxSamples = std::size_t{32} << 20;  // limit per thread
 
 // shared.frames[].{name,file}
 class FrameReader : public JsonLevels {
@@ -98,7 +98,7 @@ class ProfileReader : public JsonLevels {
     if (in_profile() && !samples_.empty()) give();
   }
 
-  // Without a unit a weight is a count.
+  // A weight without a unit is a count.
   double ns_of_weight() const {
     for (const Unit& unit : kUnits)
       if (unit_ == unit.name) return unit.ns;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxText = 4096;
 
-// As a file: URI wants it.
+// Escapes a path for a file URI.
 std::string uri_of(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {

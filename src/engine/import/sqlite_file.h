@@ -1,5 +1,5 @@
-// An SQLite file of somebody else's, read as it lies there: nothing in it is run, nothing is
-// written beside it. SQLite's own header stops here.
+// An SQLite file of another program. It is opened read-only: nothing in it is executed, and no file
+// is written next to it. No other file includes SQLite's own header.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class SqliteRow {
 
   bool has(std::size_t column) const;  // there, and not null
   std::int64_t integer(std::size_t column, std::int64_t otherwise = 0) const;
-  std::string_view text(std::size_t column) const;  // at most 4 KiB of it; "" otherwise
+  std::string_view text(std::size_t column) const;  // up to 4 KiB; "" if absent
 
  private:
   sqlite3_stmt* statement_;
-  const std::vector<int>& columns_;  // of the statement; -1: absent
+  const std::vector<int>& columns_;  // positions in the statement; -1: absent
 };
 
 class SqliteFile {

@@ -6,8 +6,8 @@
 namespace loaderscope::traces {
 namespace {
 
-// From one begin to the next: what the program does between two of its marks belongs to the former.
-// Marks within a mark say nothing more.
+// Steps last from one begin to the next. Work between two marks belongs to the earlier one. Marks
+// inside a mark are ignored.
 std::vector<TracedStep> from_begin_to_begin(std::vector<StepMark> marks) {
   std::stable_sort(marks.begin(), marks.end(),
                    [](const StepMark& a, const StepMark& b) { return a.begin < b.begin; });
@@ -21,7 +21,7 @@ std::vector<TracedStep> from_begin_to_begin(std::vector<StepMark> marks) {
   return steps;
 }
 
-// The last one goes on until the GPU has done what there is of it.
+// The last step ends when the GPU has finished its work.
 std::vector<StepMark> marks_of(const std::vector<TimeRange>& asks, TimeRange extent) {
   std::vector<StepMark> marks;
   for (const TimeRange& ask : asks) marks.push_back({ask.begin, ask.end});

@@ -9,7 +9,7 @@ namespace loaderscope::traces {
 
 struct TracedStep {
   TimeRange at;
-  std::int64_t number = 0;  // as whoever marked it counts, else from 0
+  std::int64_t number = 0;  // number that the marker gave; otherwise counted from 0
 };
 
 enum class StepBasis : std::uint8_t { marks, loader, none };
@@ -22,7 +22,7 @@ struct TracedSteps {
   const TracedStep* at(Nanos time) const;  // null: in none
 };
 
-// By marks, else by the asks for batches; without either the whole of `extent` is one.
+// Uses marks, or else the requests for batches. Without both, `extent` is one step.
 TracedSteps steps_of(std::vector<StepMark> marks, const HostView& host, TimeRange extent);
 
 }  // namespace loaderscope::traces

@@ -39,7 +39,7 @@ TimeRanges merged(std::deque<TimeRange> ranges) {
   return {ranges.begin(), ranges.begin() + kept};
 }
 
-// What would grow too long to be one goes on in the next.
+// A piece that would become too long continues in the next piece.
 Pieces merged(Pieces pieces) {
   constexpr Nanos kMaxLength = std::numeric_limits<std::uint32_t>::max();
   sort_by_begin(pieces);

@@ -15,12 +15,12 @@ using Pieces = std::deque<GpuPiece>;
 inline Nanos end_of(const TimeRange& range) { return range.end; }
 inline Nanos end_of(const GpuPiece& piece) { return piece.begin + piece.length; }
 
-// Of any order; the empty ones are left out.
+// Accepts any order and drops empty ranges.
 TimeRanges merged(TimeRanges ranges);
 TimeRanges merged(std::deque<TimeRange> ranges);
 Pieces merged(Pieces pieces);  // each with the correlation of the first in it
 
-// The first of `set` that ends behind `at`.
+// Returns the first element of `set` that ends after `at`.
 template <class Set>
 typename Set::const_iterator first_behind(const Set& set, Nanos at) {
   return std::partition_point(set.begin(), set.end(),

@@ -9,7 +9,7 @@
 
 namespace loaderscope::traces {
 
-// Of an event, what is looked at.
+// The members of an event that are used.
 struct TorchEvent {
   std::string phase, category, name;
   double begin = -1, length = 0;  // µs

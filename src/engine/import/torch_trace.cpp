@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 64;
 
-// Receives the parser's events: those of traceEvents one by one, and a few facts beside them.
+// Receives the parser's events: those of traceEvents one by one, and a few other facts.
 class Handler {
  public:
   Handler(const std::string& path, TraceStream& stream, RankReader& rank)
@@ -65,9 +65,9 @@ class Handler {
   TraceStream& stream_;
   RankReader& rank_;
   std::size_t depth_ = 0;
-  std::size_t event_depth_ = 0;              // of the event that is open; 0: none is
-  std::size_t events_depth_ = 0;             // of the array of events; 0: it is not open
-  std::array<std::string, kKept + 1> keys_;  // by depth, the latest
+  std::size_t event_depth_ = 0;              // depth of the open event; 0: no event is open
+  std::size_t events_depth_ = 0;             // depth of the array of events; 0: it is not open
+  std::array<std::string, kKept + 1> keys_;  // latest key of each depth
   TorchEvent event_;
 };
 

@@ -1,4 +1,4 @@
-// What torch.profiler writes: Chrome's JSON, by kineto.
+// Reads traces of torch.profiler: Chrome's JSON format, written by kineto.
 #pragma once
 
 #include <string>

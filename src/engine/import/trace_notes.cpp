@@ -1,4 +1,4 @@
-// What is said of a trace beside its account: what it was read from, and what it does not tell.
+// Writes the notes of a trace: its files and tools, and the facts that it lacks.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -69,17 +69,16 @@ class RankTeller {
   std::int64_t next_ = 0;
 };
 
-// The steps of a traced rank as events of a loader.
-// Steps as a loader of somebody else has them. A trace tells how much of a step's time each cause
-// has, in many pieces; the account of a step has one idle time, in front of its compute: the pieces
-// are drawn together there, which leaves all sums as they were. `zero`: of all times.
+// Records the steps of a traced rank as events of a third-party loader. A trace has many pieces of
+// waiting per step. The account of a step has one idle time before its compute. The pieces are
+// joined there, and all sums stay the same. `zero`: the origin of all times.
 void tell_steps(Folder& folder, std::int32_t rank, const WalkedRank& walked,
                 std::int64_t batch_size, Nanos zero) {
   RankTeller(folder, rank, walked, batch_size).tell(zero);
 }
 
-// No trace tells whether a worker rested before it made a batch, nor what else was under way: the
-// second label and the critical path are not known.
+// Removes the second label and the critical path. No trace shows whether a worker rested before it
+// made a batch, or which other batches were in flight.
 void forget_why(RankRecord& rank) {
   rank.critical_path.reset();
   std::vector<StepRow> row(1);
@@ -147,7 +146,7 @@ std::vector<RankRecord> folded(const WalkedRun& of, std::int64_t batch_size, Nan
   return ranks;
 }
 
-// What a trace tells of the settings; the others it does not have.
+// Sets the settings that a trace contains.
 void put_config(RunConfig& config, const WalkedRun& of, std::int64_t batch_size) {
   config.engine.value = "import";
   config.trainer.device.value = of.has_gpu() ? "cuda" : "script";

@@ -8,7 +8,7 @@
 
 namespace loaderscope::traces {
 
-// `batch_size`: samples of a batch, which no trace tells; 0: not known.
+// `batch_size`: samples per batch, which no trace contains; 0: not known.
 RunRecord record_of(TracedRun run, std::int64_t batch_size);
 
 }  // namespace loaderscope::traces

@@ -18,8 +18,8 @@ class TraceStream : public std::streambuf {
  public:
   explicit TraceStream(const std::string& path);
 
-  // Something was made of all bytes so far: what stands between two such moments is held in memory,
-  // and must not be long.
+  // Marks all bytes so far as processed. Bytes between two calls are held in memory and are
+  // therefore limited.
   void understood() { understood_ = given_; }
   std::int64_t given() const { return given_; }  // bytes, unpacked
   bool is_packed() const { return unpacker_ != nullptr; }
@@ -29,7 +29,7 @@ class TraceStream : public std::streambuf {
   int_type underflow() override;
 
  private:
-  bool fill();  // from the file; false at its end
+  bool fill();  // reads from the file; returns false at its end
   std::size_t unpack();
   void check_size() const;
 

@@ -7,7 +7,7 @@ namespace loaderscope::traces {
 namespace {
 
 constexpr Nanos kNoticeableOfStep = 100;  // a hundredth
-constexpr Nanos kNoticeable = 1'000'000;  // where there are no steps
+constexpr Nanos kNoticeable = 1'000'000;  // 1 ms, for runs without steps
 
 Nanos noticeable_of(const TracedSteps& steps) {
   return steps.basis == StepBasis::none ? kNoticeable
@@ -41,7 +41,7 @@ class Walker {
   }
 
  private:
-  // Without a GPU all that is no waiting is training.
+  // Without a GPU, all time outside of waits counts as training.
   void add_waits_of_host(WalkedStep& walked) {
     const TimeRanges& waits = host_.main().of[HostKind::loader_wait];
     for (auto at = first_behind(waits, walked.step.at.begin);

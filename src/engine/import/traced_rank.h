@@ -14,7 +14,7 @@ namespace loaderscope::traces {
 // One kind of gap over the window of a rank.
 struct GapTotal {
   Nanos time = 0;
-  std::int64_t gaps = 0, steps = 0;  // of those that are noticeable: 1 % of a step
+  std::int64_t gaps = 0, steps = 0;  // noticeable gaps only: at least 1 % of a step
   Nanos longest = 0, longest_at = 0;
   std::int64_t longest_step = -1;
 };
@@ -29,8 +29,8 @@ struct WalkedRank {
   std::vector<WalkedStep> walked;
   std::array<GapTotal, kGapKinds> gaps;
   Nanos noticeable = 0;
-  Nanos kernels = 0, only_collective = 0;  // of the window
-  Nanos loader_waits = 0;                  // of the host, whatever the GPU did meanwhile
+  Nanos kernels = 0, only_collective = 0;  // ns in the window
+  Nanos loader_waits = 0;                  // ns of the host, also while the GPU works
   std::int64_t loader_calls = 0;
   bool has_loader = false;  // waits for one were recorded
 };

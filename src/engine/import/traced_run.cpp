@@ -13,14 +13,14 @@
 namespace loaderscope::traces {
 namespace {
 
-// Of all that is kept, with what is made of it while it is there: the program as a whole stays
-// below 300 MB.
+// Limit for all kept data and for everything that is derived from it. The whole program stays below
+// 300 MB.
 constexpr Bytes kMaxKept = Bytes{225} << 20;
-constexpr Bytes kOfThread = 1024;  // its deque has a first piece
-constexpr Bytes kOfStep = 256;     // that becomes a step of a rank
+constexpr Bytes kOfThread = 1024;  // a thread, whose deque has a first piece
+constexpr Bytes kOfStep = 256;     // a mark, which becomes a step of a rank
 
-// Calls that return when the GPU is done: what they end in, without the version that some have
-// behind them (cudaStreamSynchronize_v3020); and whole names, without "cuda".
+// Calls that return when the GPU is done. The first list has endings of names, without a version
+// suffix (cudaStreamSynchronize_v3020). The second has whole names without "cuda".
 constexpr std::string_view kEndsOfSynchronous[] = {"Synchronize", "Free"};
 constexpr std::string_view kSynchronous[] = {"Memcpy",         "Memcpy2D",         "Memcpy3D",
                                              "MemcpyToSymbol", "MemcpyFromSymbol", "MemcpyHtoD",

@@ -1,5 +1,5 @@
-// What a trace tells of somebody else's run, whatever tool wrote it: readers fill it, the record is
-// made of it alone.
+// A run of another program as a trace describes it, independent of the tool. Readers fill it, and
+// the record is made of it alone.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace loaderscope::traces {
 enum class GpuKind : std::uint8_t {
   kernel,         // or a graph of them
   collective,     // a kernel that exchanges data with other ranks
-  memory,         // what the GPU sets, and copies within or between GPUs
+  memory,         // memory set by the GPU, and copies within or between GPUs
   from_pageable,  // copies from the host
   from_pinned,
   to_host,
@@ -31,14 +31,14 @@ inline constexpr std::size_t kGpuKinds = 6;
 // Something that a GPU did, as a reader hands it in.
 struct GpuWork {
   Nanos begin = 0, end = 0;
-  std::uint32_t correlation = 0;  // with the call that launched it; 0: not known
+  std::uint32_t correlation = 0;  // number shared with the call that launched it; 0: not known
   std::uint16_t stream = 0;
   GpuKind kind = GpuKind::kernel;
-  double bytes = 0;        // of a copy
-  std::uint32_t name = 0;  // of a collective: a number for it, the same in all traces
+  double bytes = 0;        // bytes of a copy
+  std::uint32_t name = 0;  // number of a collective's name, the same in all traces
 };
 
-// As it is kept: of what takes longer than 4 s, several.
+// The stored form of work. Work longer than 4 s takes several pieces.
 struct GpuPiece {
   Nanos begin = 0;
   std::uint32_t length = 0;
@@ -53,18 +53,18 @@ struct Collective {
 };
 
 enum class HostKind : std::uint8_t {
-  call,         // of the CUDA API
-  operation,    // of the framework, or a range that the program named
+  call,         // a call of the CUDA API
+  operation,    // a framework operation, or a range that the program named
   synchronous,  // a call that returns when the GPU has done what it was given
-  loader_wait,  // for the next batch
-  lock_wait,    // for Python's lock
+  loader_wait,  // a wait for the next batch
+  lock_wait,    // a wait for Python's lock
   file_read,    // a call of the operating system that reads
   system_wait,  // one that waits for another thread or process
-  off_core,     // it was not on a core
+  off_core,     // no core was in use
 };
 inline constexpr std::size_t kHostKinds = 8;
 
-// By kind; that of calls and operations stays empty, which are not told apart.
+// One set per kind. Calls and operations have empty sets, as they are not distinguished.
 template <class Set>
 class PerHostKind {
  public:
@@ -83,16 +83,16 @@ class PerHostKind {
 struct HostSpan {
   Nanos begin = 0, end = 0;
   std::uint32_t correlation = 0;
-  std::uint16_t thread = 0;  // of its process, in the order of their first spans
+  std::uint16_t thread = 0;  // number in its process, in order of first spans
   HostKind kind = HostKind::call;
 };
 
 struct StepMark {
   Nanos begin = 0, end = 0;
-  std::int64_t number = -1;  // its own; -1: it has none
+  std::int64_t number = -1;  // the mark's own number; -1: it has no number
 };
 
-// In the order in which they came.
+// Ranges in the order of arrival.
 struct TracedThread {
   PerHostKind<std::vector<TimeRange>> of;
   std::deque<TimeRange> active;  // in a call or an operation, whichever
@@ -105,19 +105,19 @@ struct Launch {
   std::uint16_t thread = 0;
 };
 
-// What there may be millions of lies in deques: vectors would hold it twice while they grow.
+// Lists that may have millions of items are deques. A vector would hold them twice while it grows.
 struct TracedProcess {
   std::string name;
-  std::optional<Nanos> origin;  // what its viewer calls 0; else its first event
+  std::optional<Nanos> origin;  // time 0 of its viewer; else its first event
   std::vector<TracedThread> threads;
   std::deque<Launch> launches;          // calls with a correlation
-  std::vector<StepMark> steps;          // that somebody marked
-  std::vector<TimeRange> overhead;      // of the tracing
-  std::optional<std::int64_t> workers;  // of its DataLoader; 0: it makes its batches itself
-  bool is_sampled = false;              // then neither an ask nor a step is told
+  std::vector<StepMark> steps;          // steps that were marked
+  std::vector<TimeRange> overhead;      // time ranges of the tracing's own work
+  std::optional<std::int64_t> workers;  // workers of its DataLoader; 0: it makes its batches itself
+  bool is_sampled = false;              // if true, requests and steps are missing
 
   bool is_empty() const { return threads.empty() && steps.empty(); }
-  TimeRange extent() const;  // of what is known of it; not of an empty one
+  TimeRange extent() const;  // range of all known events; requires a process that is not empty
   void shift(Nanos by);      // all times of it
 };
 
@@ -128,23 +128,23 @@ struct Copied {
 
 struct StreamUse {
   bool has_kernels = false;
-  Nanos copying = 0;  // from the host
+  Nanos copying = 0;  // ns of copies from the host
 };
 
 struct TracedGpu {
   std::size_t process = 0;
   std::string name;
-  std::array<std::deque<GpuPiece>, kGpuKinds> work;  // by kind
-  std::deque<Collective> collectives;                // likewise in `work`
+  std::array<std::deque<GpuPiece>, kGpuKinds> work;  // pieces per kind
+  std::deque<Collective> collectives;                // these are in `work`, too
   std::map<std::uint16_t, StreamUse> streams;
   Copied from_pageable, from_pinned;
-  std::optional<TimeRange> extent;  // from the first begin to the last end
+  std::optional<TimeRange> extent;  // range from the first begin to the last end
 
   void shift(Nanos by);
   bool copies_on_own_stream() const;  // most of what comes from the host
 };
 
-// Of samples of stacks, how many of the training thread's stand in what: by Stand.
+// Numbers of stack samples of the training thread, indexed by its state.
 struct SampledShares {
   std::array<std::int64_t, 7> of{};
   std::int64_t all = 0;
@@ -158,9 +158,9 @@ struct TracedRun {
   std::vector<TracedGpu> gpus_used;
   bool has_calls = false;      // the CUDA calls of the host were recorded
   bool has_loader = false;     // waits for a DataLoader are there
-  std::string no_loader;       // why there may be none, and what to record; "" where has_loader
-  bool is_one_host = true;     // what files tell of it does not differ
-  std::string more_to_record;  // what would tell of gaps of which nothing is known; "": nothing
+  std::string no_loader;       // reason why none may be there, and what to record; "" if has_loader
+  bool is_one_host = true;     // the files do not contradict each other about the host
+  std::string more_to_record;  // advice on recording that would explain unknown gaps; "": nothing
   std::int64_t unusable = 0;   // events whose times make no sense
   std::optional<SampledShares> sampled;
   std::vector<std::string> notes;
@@ -171,12 +171,12 @@ struct LoaderRange {
   bool single = false;
 };
 std::optional<LoaderRange> loader_range(std::string_view name);
-std::optional<std::int64_t> profiler_step(std::string_view name);  // of "ProfilerStep#12"
-HostKind kind_of_call(std::string_view name);                      // of the CUDA runtime or driver
+std::optional<std::int64_t> profiler_step(std::string_view name);  // parses "ProfilerStep#12"
+HostKind kind_of_call(std::string_view name);                      // a CUDA runtime or driver call
 bool is_collective(std::string_view kernel);
-// As GpuWork has it; 0 of what a rank sends to one other, which is no matter of all.
+// Returns the number for GpuWork::name. 0 if a rank sends to only one other rank.
 std::uint32_t collective_name(std::string_view kernel);
-std::optional<HostKind> kind_of_system_call(std::string_view name);  // that may take long
+std::optional<HostKind> kind_of_system_call(std::string_view name);  // calls that may take long
 
 // Threads of a process by whatever number its tool gives them.
 class ThreadNumbers {

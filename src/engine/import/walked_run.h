@@ -1,4 +1,4 @@
-// A traced run whose ranks have been walked, and what is said of it beside its steps.
+// A traced run after its ranks were walked, with its metrics and notes.
 #pragma once
 
 #include <cstddef>

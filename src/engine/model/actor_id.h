@@ -1,6 +1,5 @@
-// Who is woken when a piece of work ends. The packed number is also the order in which ends of the
-// same ns are handled: workers by their id, then feeders, pin threads, trainers and what they
-// compute.
+// The actor that wakes when work ends. The packed number is also the order of ends in the same ns:
+// workers by their id, then feeders, pin threads, trainers and computes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@ enum class Role : std::uint8_t { worker, feeder, pin_thread, trainer, compute };
 struct ActorId {
   Role role;
   std::int32_t rank;
-  std::int32_t index;  // of the worker; 0 for all others
+  std::int32_t index;  // number of the worker; 0 for all others
 };
 
 constexpr std::uint64_t pack(ActorId who) {

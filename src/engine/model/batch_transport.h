@@ -14,7 +14,7 @@ namespace loaderscope::model {
 
 class BatchTransport {
  public:
-  // `arrived` is told of every batch that the trainer may take, in the order of arrival.
+  // `arrived` is called for every batch that the trainer may take, in the order of arrival.
   BatchTransport(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
                  std::function<void(ModelBatch&)> arrived);
 
@@ -46,11 +46,11 @@ class BatchTransport {
   Folder& folder_;
   std::int32_t rank_;
   std::function<void(ModelBatch&)> arrived_;
-  std::vector<Feeder> feeders_;  // by worker
+  std::vector<Feeder> feeders_;  // one per worker
 
   Fifo<ModelBatch*> to_pin_;
   ModelBatch* pinning_ = nullptr;
-  bool pin_receives_ = false;  // of `pinning_`: it is being received
+  bool pin_receives_ = false;  // `pinning_` is being received
   ActiveWork pin_work_;
 };
 

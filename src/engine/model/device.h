@@ -17,9 +17,9 @@ namespace loaderscope::model {
 
 class ModelDevice {
  public:
-  // `ready` is told when a step could begin to compute; it answers with `begin_compute`, at once or
-  // later. `done` is told the events of every step whose compute is placed, in order, and may add
-  // to them.
+  // `ready` is called when a step could begin to compute. The answer is `begin_compute`, at once or
+  // later. `done` is called with the events of every step whose compute is placed, in order, and
+  // may add to them.
   ModelDevice(const LoaderPlan& plan, SimulatedMachine& world, std::int32_t rank,
               std::function<void(Nanos)> ready, std::function<void(StepEvents&)> done);
 
@@ -27,13 +27,13 @@ class ModelDevice {
   void submit_copy(const StepEvents& events, Nanos now, Nanos duration);
   void copied(const StepEvents& events, const Interval& copy);
   void submit_compute(Nanos now, const Interval& launch, bool last_of_epoch);
-  void begin_compute(Nanos at);  // of the oldest step that is ready
-  void wake();                   // what a compute on the cores waits for is there
+  void begin_compute(Nanos at);  // places the oldest step that is ready
+  void wake();                   // called when the cores that a compute waits for are available
 
   // kNever while unknown.
-  Nanos compute_end(std::int64_t step) const;              // of one of the last in-flight + 1 steps
-  Nanos copy_end() const { return timeline_.copy_end(); }  // of the step submitted last
-  // When a copy on the trainer's thread can begin.
+  Nanos compute_end(std::int64_t step) const;              // only for the last in-flight + 1
+  Nanos copy_end() const { return timeline_.copy_end(); }  // end of the copy submitted last
+  // Returns the time from which a copy on the trainer's thread can begin.
   Nanos copy_queue_free() const { return timeline_.copy_queue_free(); }
   bool idle() const { return steps_.empty() && !on_cores_; }
 
@@ -47,7 +47,7 @@ class ModelDevice {
   void advance();
   void computed(StepEvents& events);
 
-  // A compute that shares the cores with the loader: nobody knows its end before it is there.
+  // A compute that shares the cores with the loader. Its end is unknown until it comes.
   struct OnCores {
     StepEvents events;
     Nanos amount = 0;
@@ -62,7 +62,7 @@ class ModelDevice {
   DeviceTimeline timeline_;
   Fifo<Step> steps_{2};  // submitted, compute not placed
   std::optional<OnCores> on_cores_;
-  std::vector<Nanos> ends_;  // of computes, by step modulo its size
+  std::vector<Nanos> ends_;  // ends of computes, by step modulo the size
   std::int64_t placed_ = 0;  // steps whose compute is placed
 };
 

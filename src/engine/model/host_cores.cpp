@@ -13,7 +13,7 @@ HostCores::HostCores(std::vector<SharedServer> hosts)
   for (std::size_t place = leaves_ - 1; place > 0; --place) winners_[place] = winner_of(place);
 }
 
-// Of equals the one whose work has the smaller `who`.
+// Breaks ties by the smaller `who`.
 std::size_t HostCores::earlier(std::size_t a, std::size_t b) const {
   if (a >= hosts_.size() || b >= hosts_.size()) return std::min(a, b);
   if (hosts_[a].next_end() != hosts_[b].next_end())

@@ -8,8 +8,8 @@
 
 namespace loaderscope::model {
 
-// Asked for the next end of thousands of hosts, it looks at none of them: the earliest is kept as
-// the winner of a knockout, which a change of one host plays again in log2(hosts) rounds.
+// Finds the next end of thousands of hosts without a scan. The earliest end is the winner of a
+// knockout tournament. A change of one host repeats log2(hosts) rounds.
 class HostCores {
  public:
   explicit HostCores(std::vector<SharedServer> hosts);  // one at least
@@ -20,7 +20,7 @@ class HostCores {
 
   Nanos next_end() const { return first().next_end(); }  // kNever when all are idle
   std::uint64_t next_who() const { return first().next_who(); }
-  void end_next(Nanos now);  // at next_end()
+  void end_next(Nanos now);  // requires `now` == next_end()
 
  private:
   const SharedServer& first() const { return hosts_[winners_[1]]; }
@@ -29,8 +29,8 @@ class HostCores {
   void play_again(std::size_t host);
 
   std::vector<SharedServer> hosts_;
-  std::size_t leaves_;                // of the knockout, a power of two
-  std::vector<std::size_t> winners_;  // of the places 1 to leaves_ - 1; 1 is the final
+  std::size_t leaves_;                // leaves of the tournament, a power of two
+  std::vector<std::size_t> winners_;  // winners of the places 1 to leaves_ - 1; 1 is the final
 };
 
 }  // namespace loaderscope::model

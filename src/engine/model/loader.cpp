@@ -1,4 +1,4 @@
-// Which batch, or which samples, a worker is given.
+// Decides which batch, or which samples, each worker makes.
 #include "engine/model/loader.h"
 
 #include <bit>

@@ -19,20 +19,21 @@ namespace loaderscope::model {
 
 class ModelLoader {
  public:
-  // `arrived` is told of every batch that the trainer may take, in the order of arrival;
-  // `all_started` when the last worker that was coming up has done so.
+  // `arrived` is called for every batch that the trainer may take, in the order of arrival.
+  // `all_started` is called when the last worker has started.
   ModelLoader(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
               std::function<void(ModelBatch&)> arrived, std::function<void()> all_started);
 
-  // An epoch begins: brings up worker after worker (`start_worker`), then fills the window. A
-  // worker begins to come up at the end of `parent`, which is somebody else's part of starting it.
+  // Begins an epoch: starts one worker after another (`start_worker`), then fills the window. A
+  // worker begins to start at the end of `parent`, which is the part of its start that another
+  // thread does.
   void begin_epoch(std::int64_t epoch);
   void start_worker(std::int32_t worker, const Interval& parent);
   void fill_window();
   bool all_workers_up() const { return starting_ == 0; }
 
-  void dispatch_one();               // if the epoch has another batch
-  void received(ModelBatch& batch);  // the trainer has it in hand, taken or not
+  void dispatch_one();               // does nothing if the epoch has no more batches
+  void received(ModelBatch& batch);  // the trainer has received it, but may take it later
   void release(ModelBatch& batch);   // taken and no longer needed
 
   void wake_worker(std::int32_t worker);
@@ -45,7 +46,7 @@ class ModelLoader {
     to_be_started,
     starting,
     resting,
-    turning,  // to its next task
+    turning,  // changing to its next task
     sampling,
     collating
   };
@@ -65,14 +66,14 @@ class ModelLoader {
     // next.
     std::int64_t sample = 0, sample_end = 0;
     std::size_t stage = 0;
-    std::int64_t sample_id = 0;  // in the data set
+    std::int64_t sample_id = 0;  // index in the data set
     Bytes sample_bytes = 0;
     Nanos clock =
-        0;  // how far its time has been computed; ahead of now when batches are made at once
+        0;  // time up to which its work is computed; ahead of now when batches are made at once
     bool woken = false;           // since it began the task at hand
-    bool working = false;         // on a stage whose end it will be woken at
-    bool awaits_request = false;  // of that stage, and is woken to look
-    StageTime after_request;      // what is left of it then
+    bool working = false;         // works on a stage, at whose end it wakes
+    bool awaits_request = false;  // waits for a request of that stage, and polls when it wakes
+    StageTime after_request;      // rest of the stage after the request
     ActiveWork work;
     SimulatedMachine::Read read;
     Stage working_on = Stage::opaque;
@@ -84,7 +85,7 @@ class ModelLoader {
   Execution execution(std::int32_t worker, const ModelBatch& batch) const {
     return plan_.execution(rank_, worker, batch.events, batch.batch_of_epoch);
   }
-  std::int64_t position_of(const Worker& worker) const {  // of its sample, in the rank's epoch
+  std::int64_t position_of(const Worker& worker) const {  // sample's position in the epoch
     return worker.batch->batch_of_epoch * plan_.config.loader.batch_size + worker.sample;
   }
 
@@ -100,9 +101,9 @@ class ModelLoader {
   void rest(std::int32_t worker);
   void leave_rest(std::int32_t worker);
 
-  void make(std::int32_t worker);  // goes on until something takes time
+  void make(std::int32_t worker);  // continues until something takes time
   void begin_sample(std::int32_t worker);
-  Execution execution_of_sample(std::int32_t worker);  // at hand
+  Execution execution_of_sample(std::int32_t worker);  // execution of the current sample
   bool begin_stage(std::int32_t worker, const StagePlan& stage, const Execution& execution);
   StageTime time_of(const StagePlan& stage, const Execution& execution) const;
   bool is_from_storage(const StagePlan& stage) const {
@@ -133,12 +134,12 @@ class ModelLoader {
   std::int64_t epoch_ = 0;
   Nanos epoch_dispatch_ = 0;
   std::int64_t dispatched_of_epoch_ = 0;
-  std::int64_t dispatched_ = 0;   // over the run
-  std::int32_t next_worker_ = 0;  // of the round
+  std::int64_t dispatched_ = 0;   // total of the run
+  std::int32_t next_worker_ = 0;  // next in the round robin
   std::vector<std::unique_ptr<ModelBatch>> batches_;
   std::vector<ModelBatch*> free_batches_;
 
-  Fifo<ModelBatch*> sample_tasks_;              // batches with samples that nobody has begun
+  Fifo<ModelBatch*> sample_tasks_;              // batches with samples that have not begun
   std::vector<std::uint64_t> resting_workers_;  // bit per worker, for sample tasks
 };
 

@@ -1,4 +1,4 @@
-// What a worker does to make a batch, stage by stage.
+// The work of a worker on a batch, stage by stage.
 #include "engine/model/loader.h"
 #include "record/checked_sum.h"
 
@@ -87,7 +87,7 @@ bool ModelLoader::begin_stage(std::int32_t index, const StagePlan& stage,
   return true;
 }
 
-// Of a read from the storage that all share, or by requests, only what is not known by those.
+// Returns only the part of a read that the shared storage or the requests do not cover.
 StageTime ModelLoader::time_of(const StagePlan& stage, const Execution& execution) const {
   if (is_from_storage(stage)) return {stage.injected(execution), 0, 0};
   const StageTime time = plan_.sample_time(stage, execution);

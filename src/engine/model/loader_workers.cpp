@@ -1,4 +1,4 @@
-// A worker's life: it comes up, rests, and turns to one task after another.
+// The life of a worker: it starts, rests, and does one task after another.
 #include <algorithm>
 
 #include "engine/model/loader.h"

@@ -3,7 +3,7 @@
 namespace loaderscope::model {
 namespace {
 
-// Whether two neighbours share nothing but the barrier.
+// Returns true if two neighbours share only the barrier.
 bool are_apart(const LoaderPlan& plan, std::int32_t rank, std::int32_t next) {
   if (plan.storage.shared || plan.cores.decodes_remotely) return false;
   return plan.cores.exclusive || plan.host_of(rank) != plan.host_of(next);

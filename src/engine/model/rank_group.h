@@ -17,16 +17,16 @@ struct RankGroup {
   std::int32_t first_rank, ranks;
 
   std::int32_t at_barrier = 0;  // ranks that wait there
-  bool held = false;            // there, though the others go on
+  bool held = false;            // waits at the barrier while other groups continue
   std::int32_t done = 0;        // ranks whose window is over
-  std::int64_t steps = 0;       // of all its ranks, in this round
+  std::int64_t steps = 0;       // steps of all its ranks, in this round
   std::int64_t steps_since_time_moved = 0;
   Nanos time_of_last_step = -1;
 
   bool is_done() const { return done == ranks; }
 };
 
-// As small as may be, in the order of the ranks.
+// Returns the smallest possible groups, in the order of the ranks.
 std::vector<RankGroup> groups_of_ranks(const LoaderPlan& plan);
 
 }  // namespace loaderscope::model

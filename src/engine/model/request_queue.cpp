@@ -22,8 +22,8 @@ Nanos RequestQueue::look(Nanos now, Nanos& link_free) {
   return first_ == wanted_ && ends_.front() <= now ? now : next_end(now);
 }
 
-// Of those that are there; before the wanted one they are of samples that were read, or parts of
-// this one.
+// Drops finished requests. Those before the wanted one belong to samples that were read, or are
+// parts of this sample.
 void RequestQueue::drop_used(Nanos now) {
   while (first_ < wanted_ && !ends_.empty() && ends_.front() <= now) {
     ends_.pop_front();
@@ -31,7 +31,7 @@ void RequestQueue::drop_used(Nanos now) {
   }
 }
 
-// That brings its last byte.
+// Returns the request that brings the sample's last byte.
 std::int64_t RequestQueue::request_of(std::int64_t sample) const {
   return std::llround(std::ceil(static_cast<double>(sample + 1) / requests_.samples)) - 1;
 }

@@ -13,8 +13,8 @@ class RequestQueue {
   // `requests` outlives it.
   explicit RequestQueue(const FittedCosts::Requests& requests) : requests_(requests) {}
 
-  // The next sample is asked for; so many more are known of by then, and asked for as soon as may
-  // be.
+  // Asks for the next sample. `more_known`: samples after it that are known by then. Their requests
+  // begin as early as possible.
   void ask(std::int64_t more_known);
   // `now` where the sample asked for is there, else when to look again. `link_free`: when a link
   // that all readers share has done what it was asked for; it is moved on, so readers that share
@@ -31,10 +31,10 @@ class RequestQueue {
   const FittedCosts::Requests& requests_;
   std::int64_t sample_ = 0;       // the next one to be asked for
   std::int64_t wanted_ = 0;       // request that brings the sample asked for
-  std::int64_t last_known_ = -1;  // that may be begun
-  std::int64_t first_ = 0;        // request whose end stands first in `ends_`
-  std::deque<Nanos> ends_;        // of requests that are under way, or not used up
-  double hits_ = 0;               // that a cache owes
+  std::int64_t last_known_ = -1;  // last sample whose request may begin
+  std::int64_t first_ = 0;        // request whose end is the first of `ends_`
+  std::deque<Nanos> ends_;        // ends of requests in flight, or not used up
+  double hits_ = 0;               // hits that the cache owes
 };
 
 }  // namespace loaderscope::model

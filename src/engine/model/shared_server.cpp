@@ -12,9 +12,9 @@ constexpr std::int64_t kFine = 1024;  // parts of a ns in which progress is coun
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::int64_t kRebase = std::int64_t{1} << 61;
 
-// How much more a team loses than one thread. Measured with teams of two: a step of PyTorch that
-// shares its two cores with two workers takes 3 to 5 times as long. Larger teams are not known to
-// lose more.
+// Factor by which a team loses more than one thread. Measured with teams of two: a step of PyTorch
+// that shares its two cores with two workers takes 3 to 5 times as long. No measurement shows a
+// larger loss for larger teams.
 constexpr double kMaxWaits = 2;
 
 constexpr auto kLater = [](const auto& a, const auto& b) {

@@ -1,12 +1,12 @@
 // Work that shares a resource: P cores shared by n runnable threads, or one storage link by n
 // transfers. Each of n works proceeds at min(1, P/n) x scaling(n).
 //
-// All works proceed at the same speed, so the server needs one clock of work done per work
-// (`progress_`) and a heap of the marks on it at which works end: adding and ending a work cost
+// All works proceed at the same speed. The server therefore needs one clock of work done per work
+// (`progress_`), and a heap of the marks on it at which works end. Adding and ending a work cost
 // O(log n), a change of speed O(1).
 //
-// A team is the threads of one computation, which wait for each other at each of its operations: it
-// moves on only while all of them have a core, so it loses more to others than others lose to it.
+// A team is the threads of one computation, which wait for each other at each of its operations. It
+// proceeds only while all of them have a core, so it loses more to others than others lose to it.
 #pragma once
 
 #include <cstdint>
@@ -35,20 +35,20 @@ class SharedServer {
   // kNever when idle; just before it when the end is too late for Nanos.
   Nanos next_end() const { return next_end_; }
   std::uint64_t next_who() const { return (team_is_next_ ? teams_ : heap_).front().who; }
-  void end_next(Nanos now);  // at next_end()
+  void end_next(Nanos now);  // requires `now` == next_end()
 
-  // How much of the time until `now` a runnable work spent waiting for a core, since the beginning
-  // of the run: the difference of two readings is the share of a work that ran between them.
+  // Returns the time until `now` that a runnable work spent waiting for a core, since the beginning
+  // of the run. The difference of two readings is the share of a work that ran between them.
   Nanos waited(Nanos now);
 
  private:
   __extension__ typedef __int128 Wide;
   struct Work {
-    std::int64_t mark;  // of progress_ at which it ends
+    std::int64_t mark;  // value of progress_ at which it ends
     std::uint64_t who;
     std::int64_t threads_milli = 1000;
   };
-  // How fast each of n works proceeds, and which part of its time it waits, as fractions.
+  // Speed of each of n works, and the share of its time that it waits, as fractions.
   struct Speed {
     std::int64_t numerator, denominator;
     std::int64_t waiting_numerator, waiting_denominator;
@@ -66,11 +66,11 @@ class SharedServer {
   std::int64_t others_milli_, team_milli_;
   Speed speed_;
   std::vector<Work> heap_;
-  std::int64_t threads_milli_ = 0;  // of the works in it
-  std::int64_t progress_ = 0;       // in 1/1024 ns of work
-  Wide waited_ = 0;                 // in 1/1024 ns: more than 64 bits after 104 days
+  std::int64_t threads_milli_ = 0;  // threads of the works in heap_
+  std::int64_t progress_ = 0;       // unit: 1/1024 ns of work
+  Wide waited_ = 0;                 // unit: 1/1024 ns; exceeds 64 bits after 104 days
   std::vector<Work> teams_;
-  std::int64_t team_progress_ = 0;  // likewise
+  std::int64_t team_progress_ = 0;  // same unit
   bool team_is_next_ = false;
   Nanos now_ = 0;
   Nanos next_end_;

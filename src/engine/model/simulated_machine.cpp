@@ -49,7 +49,7 @@ void SimulatedMachine::begin(std::uint64_t who, const StageTime& time, ActiveWor
   const bool alone =
       plan_.cores.exclusive && !plan_.storage.shared && !plan_.cores.decodes_remotely;
   if (alone) {
-    // Nothing can slow it: its end is known.
+    // The work has no competitors, so its end is known.
     if (time.cpu > 0) work.cpu_begin = now_ + time.waits + time.transfers;
     work.transfer_left = work.remote_cpu_left = work.cpu_left = 0;
     wake_at(now_ + time.wall(), who);
@@ -82,7 +82,7 @@ void SimulatedMachine::begin_part(std::uint64_t who, ActiveWork& work) {
   cores_.add(work.host, now_, who, std::exchange(work.cpu_left, 0), work.threads);
 }
 
-// Whether the work of `who`, of which a part has just ended, has another one.
+// Returns true if the work of `who`, of which a part has just ended, has another part.
 bool SimulatedMachine::goes_on(std::uint64_t who) {
   if (unfinished_.empty()) return false;
   const auto found = unfinished_.find(who);
@@ -151,7 +151,7 @@ bool SimulatedMachine::next_end(std::uint64_t& who) {
   if (earliest == kNever) return false;
   check_time(earliest);
 
-  // Of several ends in the same ns the smallest `who` comes first.
+  // Chooses the smallest `who` among ends in the same ns.
   who = timer == earliest ? events_.front().who : ~std::uint64_t{0};
   SharedServer* server = nullptr;
   const bool is_core = cores_.next_end() == earliest && cores_.next_who() < who;

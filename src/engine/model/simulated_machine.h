@@ -1,5 +1,5 @@
-// What ranks of a modelled job share but the barrier: virtual time, the cores of their hosts, the
-// storage, and the hosts that decode.
+// Resources that ranks of a modelled job share besides the barrier: virtual time, the cores of
+// their hosts, the storage, and the hosts that decode.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct ActiveWork {
   Nanos begin = 0;
   std::size_t host = 0;
   Nanos transfer_left = 0, remote_cpu_left = 0, cpu_left = 0;  // parts that have not begun
-  double threads = 1;                                          // of the part on cores
-  Nanos cpu_begin = kNever;                                    // of its last part, on a core
+  double threads = 1;                                          // threads of the part on cores
+  Nanos cpu_begin = kNever;                                    // begin of its last part, on a core
   Nanos waited = 0;  // reading of the cores' waiting time then
 
   bool parts_left() const { return transfer_left + remote_cpu_left + cpu_left > 0; }
@@ -32,7 +32,7 @@ struct ActiveWork {
 
 class SimulatedMachine {
  public:
-  // Of the hosts from `first_host` to the one before `end_host`.
+  // Covers the hosts from `first_host` to the one before `end_host`.
   SimulatedMachine(const LoaderPlan& plan, std::size_t first_host, std::size_t end_host);
 
   Nanos now() const { return now_; }
@@ -41,12 +41,12 @@ class SimulatedMachine {
   void wake_at(Nanos at, std::uint64_t who);
   // Begins a piece of work, its parts one after another; `who` is woken at its end.
   void begin(std::uint64_t who, const StageTime& time, ActiveWork& work);
-  // Begins `amount` ns of a step's compute on the cores, beside the loader; `who` is woken at its
-  // end.
+  // Begins `amount` ns of a step's compute on the cores that the loader also uses. `who` is woken
+  // at its end.
   void begin_compute(std::uint64_t who, Nanos amount) {
     cores_.add_team(host_of(who), now_, who, amount);
   }
-  // Work whose end somebody else tells.
+  // Work whose end comes from another actor.
   ActiveWork begin_waiting() const { return {.begin = now_}; }
   // The work that has just ended, with its CPU time and its waiting for a core.
   Interval end(const ActiveWork& work);
@@ -61,7 +61,7 @@ class SimulatedMachine {
   void begin_read(std::uint64_t who, Read& read);
   bool continue_read(std::uint64_t who, Read& read);
 
-  // When a link that the requests of all readers share has done what it was asked for.
+  // Time at which the link that the requests of all readers share becomes free.
   Nanos& request_link_free() { return request_link_free_; }
 
   // The next to be woken; moves the time there. False when nothing is left to happen.

@@ -7,8 +7,8 @@
 namespace loaderscope::model {
 namespace {
 
-// Of each rank: enough to find it in the caches, and few enough that all are about as far when
-// somebody interrupts.
+// Steps of each rank per round. The number is large enough to use the caches. It is small enough
+// that all ranks have made about the same progress when the user interrupts.
 constexpr std::int64_t kStepsOfRound = 16;
 
 FoldOptions fold_options(const LoaderPlan& plan, const RunContext& context) {
@@ -145,7 +145,8 @@ void Simulation::step_done(std::int32_t index, StepEvents& events) {
   ++rank.group->steps;
   watch_for_standstill(*rank.group, rank.done);
   if (rank.done) return;
-  // With a barrier all ranks have the window of the first one: their steps belong together.
+  // With a barrier, all ranks share the window of the first rank, because their steps belong
+  // together.
   Rank& leader = plan_.config.trainer.sync_ranks ? ranks_.front() : rank;
   if (&leader == &rank && rank.folded == 0) rank.window.first_ask(0);
   events.warmup = &leader == &rank ? rank.window.is_warmup(events.step, events.compute.end)

@@ -1,9 +1,8 @@
-// A modelled job: its ranks, and the loop that wakes whoever is next in virtual time.
+// A modelled job: its ranks, and the loop that wakes the next actor in virtual time.
 //
-// Ranks that share nothing but the barrier need not know of each other from one barrier to the
-// next: each group of those that share more has a time of its own, and groups run one after the
-// other, so that what a group touches stays in the processor's caches. For what comes out it is all
-// one.
+// Ranks that share only the barrier are independent from one barrier to the next. Each group of
+// ranks that share more has its own time. Groups run one after the other, so that the memory of a
+// group stays in the processor's caches. The result is the same.
 #pragma once
 
 #include <cstdint>
@@ -37,19 +36,19 @@ class Simulation {
     std::int64_t folded = 0;
     bool window_open = false;
     bool done = false;
-    Nanos get_wait = 0;  // of the steps of the window
+    Nanos get_wait = 0;  // sum over the steps of the window
     QueueStats queue{};
   };
 
-  // Until every rank of the group waits at the barrier, or without one has made some steps. False
-  // where nothing happened.
+  // Runs until every rank of the group waits at the barrier, or without a barrier has made some
+  // steps. Returns false if nothing happened.
   bool run_round(RankGroup& group);
   bool round_is_over(const RankGroup& group) const;
   struct Barrier {
-    Nanos at;           // when they go on
+    Nanos at;           // time at which all ranks continue
     std::int32_t last;  // the rank that they have waited for
   };
-  std::optional<Barrier> barrier() const;  // once all ranks wait at it
+  std::optional<Barrier> barrier() const;  // null until all ranks wait at it
   void begin_release(const Barrier& barrier);
   void release(RankGroup& group);
   void wake(std::uint64_t who);
@@ -64,11 +63,11 @@ class Simulation {
 
   const LoaderPlan& plan_;
   const RunContext& context_;
-  std::vector<RankGroup> groups_;  // in the order of their ranks
+  std::vector<RankGroup> groups_;  // sorted by rank
   Folder folder_;
   std::vector<Rank> ranks_;
-  std::vector<Nanos> at_barrier_;  // by rank: since when it waits
-  Nanos goes_on_ = 0;              // from the barrier before
+  std::vector<Nanos> at_barrier_;  // time since which each rank waits
+  Nanos goes_on_ = 0;              // end of the previous barrier
 
   std::int64_t events_ = 0;
   bool interrupted_ = false;

@@ -118,7 +118,7 @@ void ModelTrainer::ask() {
 void ModelTrainer::arrived(ModelBatch& batch) {
   arrivals_.push_back(&batch);
   ready_.add(1, world_.now());
-  // As an event of its own, behind all other ends of this ns.
+  // A separate event comes after all other ends of this ns.
   if (doing_ == TrainerState::waiting_for_batch && !wake_due_) {
     wake_due_ = true;
     world_.wake_at(world_.now(), who_);
@@ -217,7 +217,7 @@ void ModelTrainer::launched(const Interval& launch) {
   doing_ = TrainerState::waiting_for_compute;
   parked_ = false;
   device_.submit_compute(world_.now(), launch, epoch_is_over());
-  // As an event of its own: steps that take no time follow each other, they do not nest.
+  // A separate event prevents recursion: steps that take no time follow each other.
   world_.wake_at(world_.now() + plan_.launches_on(plan_.execution_of_step(rank_, events_)), who_);
 }
 

@@ -1,5 +1,5 @@
 // The training loop of one modelled rank: wait until step k-N has ended, ask, take, copy, launch,
-// go on.
+// repeat.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace loaderscope::model {
 
 class ModelTrainer {
  public:
-  // `barrier` is told when this rank's next step could begin to compute; `done` the events of every
-  // step.
+  // `barrier` is called when this rank's next step could begin to compute. `done` is called with
+  // the events of every step.
   ModelTrainer(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
                std::function<void(Nanos)> barrier, std::function<void(StepEvents&)> done);
 
@@ -29,7 +29,8 @@ class ModelTrainer {
   // No step will come any more: the epochs asked for are over.
   bool exhausted() const { return doing_ == TrainerState::nothing && device_.idle(); }
 
-  // How full the queue of batches ready to be taken was; reading it begins a new period.
+  // Returns the occupancy of the queue of batches ready to be taken. Each reading begins a new
+  // period.
   QueueStats read_queue() {
     return ready_.read("ready", std::max<std::int64_t>(plan_.prefetch_depth, 1), world_.now());
   }
@@ -37,13 +38,13 @@ class ModelTrainer {
  private:
   enum class TrainerState : std::uint8_t {
     nothing,
-    waiting_for_compute,  // of step k-N
-    waiting_for_workers,  // of the epoch before, to come up
+    waiting_for_compute,  // the compute of step k-N
+    waiting_for_workers,  // workers of the previous epoch that still start
     starting_workers,
     waiting_for_batch,
     receiving,
     waiting_for_copy_queue,
-    copying,           // on its own thread
+    copying,           // copies on its own thread
     waiting_for_copy,  // the device copies, the trainer waits
     launching,
   };
@@ -76,7 +77,7 @@ class ModelTrainer {
   ModelDevice device_;
 
   TrainerState doing_ = TrainerState::nothing;
-  bool parked_ = false;    // what it waits for is not known yet; the device's next news wakes it
+  bool parked_ = false;    // the end of its wait is unknown; the next event of the device wakes it
   bool wake_due_ = false;  // waiting for a batch, and a wake-up is on its way
   std::int64_t step_ = 0;
   std::int64_t epoch_ = -1;
@@ -85,7 +86,7 @@ class ModelTrainer {
   Nanos server_free_ = 0;      // forkserver: when it can fork the next one
   Nanos asked_ = 0;
   ActiveWork work_;
-  StepEvents events_;  // of the step at hand
+  StepEvents events_;  // events of the current step
 
   Fifo<ModelBatch*> arrivals_;
   ModelBatch* receiving_ = nullptr;

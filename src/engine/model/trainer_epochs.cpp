@@ -1,4 +1,4 @@
-// How an epoch of one modelled rank begins: with workers that are started, and a full window.
+// Begins the epochs of one modelled rank: starts the workers and fills the window.
 #include "engine/model/trainer.h"
 
 namespace loaderscope::model {

@@ -21,15 +21,15 @@ struct Batch {
   StepEvents events;
   std::int64_t batch_of_epoch = 0;
   std::pmr::vector<std::int64_t> samples;  // indices in the data set
-  std::byte* written = nullptr;            // where workers write; null when nothing is written
-  std::byte* copied_from = nullptr;        // what the device copies from
-  std::int64_t next_sample = 0;            // sample tasks: the next one nobody has begun
+  std::byte* written = nullptr;            // target of workers; null when nothing is written
+  std::byte* copied_from = nullptr;        // memory that the device copies
+  std::int64_t next_sample = 0;            // sample tasks: the next one to begin
   std::atomic<std::int64_t> samples_left{0};
   // Orders what the trainer writes before what the pin thread reads also for a sanitizer, which
   // sees nothing of the worker process in between.
   std::atomic<std::int64_t> dispatches{0};
   std::atomic<Bytes> read_bytes{0};
-  std::atomic<std::int64_t> opened{0}, requests{0}, allocations{0};  // for its samples
+  std::atomic<std::int64_t> opened{0}, requests{0}, allocations{0};  // counts for its samples
 
   void forget_work() {
     for (auto* count : {&opened, &requests, &allocations})

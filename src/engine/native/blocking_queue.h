@@ -32,7 +32,7 @@ class BlockingQueue : public WaitingRing<T> {
     ready_.notify_one();
   }
 
-  // For a queue that may be full: false when it is.
+  // Returns false if the queue is full.
   bool try_push(const T& item) {
     {
       const std::lock_guard lock(mutex_);
@@ -43,14 +43,14 @@ class BlockingQueue : public WaitingRing<T> {
     return true;
   }
 
-  // Nothing where it is empty, closed or not.
+  // Returns nothing if the queue is empty, closed or not.
   std::optional<T> try_pop() {
     const std::lock_guard lock(mutex_);
     if (this->is_empty()) return std::nullopt;
     return take_first();
   }
 
-  // What comes next, if anything is there.
+  // Returns a copy of the next item, if there is one.
   std::optional<T> front() {
     const std::lock_guard lock(mutex_);
     return this->is_empty() ? std::nullopt : std::optional<T>(this->first());
@@ -73,14 +73,14 @@ class BlockingQueue : public WaitingRing<T> {
     return Popped{take_first(), waits};
   }
 
-  // Empty and in use again, once nobody waits for anything in it any more.
+  // Empties and reopens the queue. Requires that no thread waits in it.
   void reopen() {
     const std::lock_guard lock(mutex_);
     if (!this->is_empty()) count(-occupancy_.items());
     this->open_empty();
   }
 
-  // How full it was since the last reading.
+  // Returns the occupancy since the last reading.
   QueueStats read_stats(std::string name) {
     const std::lock_guard lock(mutex_);
     const auto capacity = static_cast<std::int64_t>(this->capacity());

@@ -1,5 +1,5 @@
-// What one worker does with stored samples. An image: read the stored bytes, decode what the crop
-// needs, augment into the slot. An array: read it into the slot.
+// The work of one worker on stored samples. Image: read the stored bytes, decode what the crop
+// needs, augment into the slot. Array: read it into the slot.
 #include "engine/native/data_makers.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class DataMaker : public SampleMaker {
     stream_ended_ = false;
   }
 
-  // Of a sample that cannot be used the next good one in the order of the data set takes the place.
+  // A sample that cannot be used is replaced by the next good one in the order of the data set.
   std::optional<Bytes> make(const SampleTask& task, SpanWriter& spans) override {
     if (stream_) return make_next(task, spans);
     const std::int64_t size = pipeline_.source->size();
@@ -63,11 +63,11 @@ class DataMaker : public SampleMaker {
   }
 
  protected:
-  // What a sample is made from.
+  // The input of a sample.
   struct Origin {
-    std::int64_t sample;                       // whose stored bytes
+    std::int64_t sample;                       // sample whose stored bytes are used
     const ReplayPool::Sample* replayed;        // null: nothing that is kept in the pool
-    std::span<const std::byte> streamed = {};  // its bytes, where the stream has read them
+    std::span<const std::byte> streamed = {};  // bytes that the stream has read already
   };
   // Returns the stored bytes. Throws SampleError.
   virtual Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) = 0;
@@ -83,7 +83,7 @@ class DataMaker : public SampleMaker {
     scope.handled(stored_bytes_of(stored));
     return stored;
   }
-  // What was read for what has just come.
+  // Returns the bytes that were read for this sample.
   Bytes stored_bytes_of(std::span<const std::byte> sample) const {
     return stream_ ? stream_->stored_bytes() : reader_->stored_bytes().value_or(std::ssize(sample));
   }
@@ -99,7 +99,7 @@ class DataMaker : public SampleMaker {
     }
   }
 
-  // Of the stage of the scope.
+  // Requires `part` to be a part of the scope's stage.
   void inject_part(Stage part, const Execution& execution, StageScope& scope) {
     for (const StagePlan& plan : pipeline_.plan->sample_stages) {
       if (plan.stage() != part) continue;

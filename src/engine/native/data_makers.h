@@ -12,7 +12,7 @@
 
 namespace loaderscope::native {
 
-// What all workers of a job make samples from.
+// Inputs that all workers of a job share to make samples.
 struct DataPipeline {
   const LoaderPlan* plan = nullptr;
   const Source* source = nullptr;
@@ -21,7 +21,7 @@ struct DataPipeline {
   AugmentOptions augment;
   bool fail_on_error = false;
   SampleErrors* errors = nullptr;
-  const ReplayPool* replayed = nullptr;  // with knock-outs
+  const ReplayPool* replayed = nullptr;  // set only with knock-outs
 };
 
 // `pipeline` must outlive the makers.

@@ -1,4 +1,4 @@
-// What all threads and processes of a job share.
+// State that all threads and processes of a job share.
 #pragma once
 
 #include <atomic>
@@ -32,17 +32,17 @@ class Job {
   MakerFactory make_maker;
   bool writes_samples;               // samples are written to host memory
   SlotFiller fill_slot;              // may be empty
-  std::vector<RankBinding> binding;  // by rank; empty: nothing is bound
+  std::vector<RankBinding> binding;  // one per rank; empty: nothing is bound
   std::atomic<int>& stop;            // not 0: every thread and process is to end soon
 
   // A thread of the job. What it throws stops the job: the first failure counts.
   std::thread start(std::function<void()> body);
   int alive() const { return alive_.load(std::memory_order_acquire); }  // threads not at their end
   void rethrow();
-  // Where the calling thread of that worker is to run, by --bind; -1: the pin thread.
+  // Binds the calling thread of that worker by --bind; -1: the pin thread.
   void bind_worker(std::int32_t rank, std::int32_t worker) const;
-  // What trainers tell the job's own thread: when they asked for their first batch, and the steps
-  // whose device times are known, in order per rank. A rank's first ask comes no later than its
+  // Reports of trainers for the job's own thread: the times of their first requests, and the steps
+  // whose device times are known, in order per rank. A rank's first request comes no later than its
   // first step.
   struct Reports {
     std::vector<std::pair<std::int32_t, Nanos>> first_asks;

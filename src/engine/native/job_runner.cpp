@@ -103,7 +103,7 @@ void JobRunner::run_window() {
   processes_.run_begins();
   format_window();
   for (auto& rank : ranks_) {
-    if (is_asked_to_stop()) break;  // to start thousands takes long
+    if (is_asked_to_stop()) break;  // thousands of threads take long to start
     rank->thread = job_.start([rank = rank.get()] {
       const AtEnd at_end{rank->thread_ended};
       rank->trainer->run();

@@ -41,13 +41,13 @@ class JobRunner {
   std::vector<RankRecord> finish();
   std::int64_t lost_spans() const { return recorder_.lost(); }
   Bytes locked_bytes() const;
-  // Of the window of the first rank.
+  // Covers the window of the first rank.
   std::vector<Metric> process_metrics(const RankRecord& first) const;
   std::vector<Detail> other_programs() const { return processes_.other_programs(); }
   std::string memory_fallback() const;
   std::string binding() const { return describe_binding(job_.binding); }  // "": nothing is bound
-  DeviceFacts device_facts() const;                                       // of all ranks
-  // By rank: what its streams held in the first epoch; 0: that has not ended.
+  DeviceFacts device_facts() const;                                       // facts of all ranks
+  // Samples of each rank's streams in the first epoch; 0: the epoch has not ended.
   std::vector<std::int64_t> streamed_samples() const;
 
  private:
@@ -75,7 +75,7 @@ class JobRunner {
   void fold_steps();
   bool may_fold(const Rank& rank, std::int64_t step) const;
   void fold(std::int32_t index, const StepEvents& events);
-  // Its window is not its own.
+  // True if another rank decides the rank's window.
   bool follows(const Rank& rank) const {
     return plan_.config.trainer.sync_ranks &&
            (context_.native.local_ranks.window || &rank != ranks_.front().get());
@@ -94,17 +94,17 @@ class JobRunner {
   const RunContext& context_;
   SampleErrors& errors_;
   const SampleNames name_of_sample_;
-  std::unique_ptr<SharedMemory> shared_;  // with worker processes
-  std::pmr::memory_resource& memory_;     // for what workers see
+  std::unique_ptr<SharedMemory> shared_;  // set with worker processes
+  std::pmr::memory_resource& memory_;     // memory that workers see
   ArenaPtr<std::atomic<int>> stop_;
-  ArenaPtr<SampleErrors::Outbox> skipped_;  // with worker processes
+  ArenaPtr<SampleErrors::Outbox> skipped_;  // set with worker processes
   Recorder recorder_;
   Job job_;
   RankShares shares_;
-  std::unique_ptr<WorkerGroup> group_;  // before the devices: it may fork
+  std::unique_ptr<WorkerGroup> group_;  // created before the devices: it may fork
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  nvtx::Window shown_window_;                // of the first rank
+  nvtx::Window shown_window_;                // window of the first rank
   SharedWindow told_window_, asked_window_;  // to other processes, of another's
   ProcessWindow processes_;
   bool interrupted_ = false;

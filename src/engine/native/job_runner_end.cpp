@@ -1,4 +1,4 @@
-// A job that is over: its threads and processes end, and what it was is told.
+// The end of a job: its threads and processes end, and its record is filled.
 #include <algorithm>
 #include <iterator>
 
@@ -7,7 +7,7 @@
 namespace loaderscope::native {
 namespace {
 
-constexpr Nanos kAnswerTimeout = 5 * kSecond;  // with threads that are to end
+constexpr Nanos kAnswerTimeout = 5 * kSecond;  // limit for threads that must end
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Which steps of a rank are folded, and which of them are measured.
+// Decides which steps of a rank are folded, and which of them are measured.
 #include <algorithm>
 #include <limits>
 
@@ -7,7 +7,7 @@
 namespace loaderscope::native {
 namespace {
 
-constexpr std::int64_t kOwnThreads = 2;  // that fold, and that watch for standstills
+constexpr std::int64_t kOwnThreads = 2;  // the threads that fold, and that watch for hangs
 
 }  // namespace
 
@@ -29,8 +29,8 @@ void JobRunner::fold_steps() {
   if (context_.native.local_ranks.publish_window) publish_window();
 }
 
-// With a barrier all ranks have the window of the job's first one: it decides about a step before
-// the others.
+// With a barrier, all ranks share the window of the job's first rank. That rank decides about a
+// step before the others.
 bool JobRunner::may_fold(const Rank& rank, std::int64_t step) const {
   if (!follows(rank)) return true;
   const bool has_decided = !context_.native.local_ranks.window && ranks_.front()->done;

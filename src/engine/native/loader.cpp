@@ -74,7 +74,7 @@ void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
   next_worker_ = 0;
   std::fill(ended_.begin(), ended_.end(), false);
   if (start_workers && !plan_.made_by_trainer) {
-    // Those of the last epoch have nothing left to do.
+    // The workers of the last epoch have nothing left to do.
     share_.close();
     group_.join(share_.rank);
     share_.open();
@@ -183,7 +183,7 @@ void Loader::spend_on_receiving(Batch& batch, const Execution& execution, Sleepe
   const nvtx::Range range(Stage::transport_recv,
                           {batch.events.batch, -1, batch.events.delivered_bytes});
   Interval& receive = batch.events.receive;
-  const Interval arrival = receive;  // its delay has been read
+  const Interval arrival = receive;  // delay has been read
   IntervalMeter meter(run_queue);
   spend(plan_.receive, execution, sleeper);
   receive = meter.end(plan_.receive.sleeps());

@@ -26,22 +26,23 @@ class Loader {
   // The next batch in the order of arrival, null when the job is to stop. With an inline executor
   // it is made now.
   Batch* receive();
-  // What receiving is declared to cost, on the calling thread, whose delays `run_queue` tells.
+  // Spends the declared cost of receiving on the calling thread. `run_queue` measures the delays of
+  // that thread.
   void spend_on_receiving(Batch& batch, const Execution& execution, Sleeper& sleeper,
                           RunQueueMeter& run_queue) const;
-  void received(const Batch& batch);  // the trainer has it in hand, taken or not
+  void received(const Batch& batch);  // the trainer has received it, but may take it later
   // Received empty: the stream of its worker has ended, another is asked in its place.
   void on_empty_batch(Batch& batch);
   // With streams: none has anything under way, and so all have ended.
   bool streams_ended() const { return plan_.streamed && in_flight_ == 0; }
-  void release(Batch& batch);  // its memory may be written again
+  void release(Batch& batch);  // allows new writes to its memory
 
   void wake_trainer();  // `receive` returns null from now on
-  void stop_workers();  // after the trainer has ended
+  void stop_workers();  // requires that the trainer has ended
   std::vector<QueueStats> read_stats();
   Bytes locked_bytes() const;
   std::string memory_fallback() const;
-  // What each worker does now, for the message when nothing comes any more.
+  // Describes the current work of each worker, for the message about a hang.
   std::string describe_workers(const SampleNames& name_of) const {
     return share_.describe_workers(name_of);
   }
@@ -58,7 +59,7 @@ class Loader {
   const LoaderPlan& plan_;
   RankShare& share_;
   WorkerGroup& group_;
-  std::unique_ptr<HostSlots> written_;  // by workers; null: they write into what is copied from
+  std::unique_ptr<HostSlots> written_;  // targets of workers; null: they write into locked_
   std::unique_ptr<HostSlots> locked_;
   std::mutex free_mutex_;
   std::vector<Batch*> free_;
@@ -66,7 +67,7 @@ class Loader {
   std::unique_ptr<Worker> inline_worker_;
   Batch* inline_task_ = nullptr;
 
-  // Of the trainer's thread.
+  // Used only by the trainer's thread.
   std::vector<std::int64_t> outstanding_;  // batches of each worker
   std::vector<bool> ended_;                // streams, in this epoch
   std::int64_t in_flight_ = 0;             // batches dispatched and not received

@@ -10,7 +10,7 @@
 namespace loaderscope::native {
 namespace {
 
-constexpr Bytes kLogs = Bytes{64} << 20;  // of all threads
+constexpr Bytes kLogs = Bytes{64} << 20;  // limit for all threads
 constexpr std::size_t kMinEntries = 1 << 10, kMaxEntries = 1 << 15;
 
 std::string text_of(Bytes bytes) { return format_size(static_cast<double>(bytes)); }
@@ -70,7 +70,7 @@ Bytes memory_needed(const LoaderPlan& plan, Bytes read_ahead) {
 
 Bytes account_needed(const LoaderPlan& plan) {
   constexpr Bytes kSample = sizeof(std::int64_t);
-  constexpr Bytes kQueued = sizeof(Batch*) + sizeof(Finished);  // of a worker's two queues
+  constexpr Bytes kQueued = sizeof(Batch*) + sizeof(Finished);  // a worker's two queues
   const Bytes batch =
       saturated_sum(sizeof(Batch), saturated_product(plan.config.loader.batch_size.value, kSample));
   const Bytes queues =

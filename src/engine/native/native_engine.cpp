@@ -36,10 +36,10 @@ struct Run {
   std::optional<LoaderPlan> plan;
   FrameCounts frames;  // before the first fork, for all workers
   DataPipeline pipeline;
-  std::optional<native::ReplayPool> replayed;  // with knock-outs
+  std::optional<native::ReplayPool> replayed;  // set only with knock-outs
   native::SampleErrors errors;
   std::unique_ptr<JobRunner> runner;
-  Nanos opening = 0;  // how long it took to list the samples
+  Nanos opening = 0;  // ns to list the samples
   source::RequestsOfOpening requests_of_opening;
   std::vector<std::string> notes;
 };
@@ -109,7 +109,7 @@ native::MakerFactory make_pipeline(Run& run) {
   return native::data_makers(pipeline);
 }
 
-// Of the memory that the batches leave, half may be kept for what is replayed.
+// Limits the replayed samples to half of the memory that the batches leave.
 void make_replay_pool(Run& run, const RunContext& context, std::optional<Bytes> free) {
   constexpr Bytes kMaxReplayed = Bytes{256} << 20;
   const Knockouts& out = context.knockouts;
@@ -215,7 +215,7 @@ RunRecord record_of(Run& run) {
     record.notes.insert(record.notes.begin(), run.notes.begin(), run.notes.end());
     for (const std::string& note : run.data->notes()) record.notes.push_back(note);
     for (Metric& metric : run.data->metrics()) record.metrics.push_back(std::move(metric));
-    // It asks for the sizes of files, which a storage that has fallen silent never tells.
+    // The fingerprint needs the sizes of files. A storage that hangs never returns them.
     if (run.data->size() > 0 && runner.stopped()) {
       record.metrics.push_back(
           make_metric(metric::data_fingerprint,

@@ -12,8 +12,8 @@
 namespace loaderscope::native {
 namespace {
 
-// Without FUTEX_PRIVATE_FLAG: the other side may be another process. Whatever goes wrong, the
-// caller looks again: one that cannot sleep is awake.
+// Works without FUTEX_PRIVATE_FLAG, because the other side may be another process. Callers poll
+// again after every error, as a caller that cannot sleep is awake.
 void call_futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
                 const timespec* timeout) {
   static_assert(sizeof(word) == sizeof(std::uint32_t));
@@ -41,7 +41,7 @@ bool ProcessMutex::try_lock() {
 void ProcessMutex::lock() {
   if (try_lock()) return;
   constexpr timespec kLookAgainAfter{
-      0, 10 * kMillisecond};  // nobody wakes the heir of a killed process
+      0, 10 * kMillisecond};  // the lock of a killed process wakes no waiter
   waiting_.fetch_add(1);
   for (;;) {
     const std::uint32_t seen = unlocked_.load();

@@ -1,6 +1,6 @@
-// A mutex and a condition for threads of one process, and of several that share the memory they lie
-// in. They outlive a process that is killed: a lock that it held is given to the next who asks, and
-// nobody waits for one that waited.
+// A mutex and a condition for threads of one process, or of several that share their memory. Both
+// survive the death of a process. The next caller gets a lock that a killed process held, and a
+// killed process that waited blocks no other.
 #pragma once
 
 #include <pthread.h>
@@ -20,17 +20,18 @@ class ProcessMutex {
   ProcessMutex(const ProcessMutex&) = delete;
   ProcessMutex& operator=(const ProcessMutex&) = delete;
 
-  // What a killed process left half done stays so: the run is about to end.
+  // State that a killed process left incomplete stays so: the run is about to end.
   void lock();
   void unlock();
 
  private:
   bool try_lock();
 
-  // It is never waited for: glibc ends the process where the kernel has no memory to let it wait.
+  // Locked only with trylock, because glibc ends the process if the kernel has no memory for a
+  // wait.
   pthread_mutex_t mutex_;
-  std::atomic<std::uint32_t> unlocked_{0};  // how often
-  std::atomic<std::uint32_t> waiting_{0};   // at least so many
+  std::atomic<std::uint32_t> unlocked_{0};  // number of unlocks
+  std::atomic<std::uint32_t> waiting_{0};   // lower limit of the number of waiters
 };
 
 class ProcessCondition {

@@ -19,7 +19,7 @@ struct WorkerProcess {
   enum class State : std::uint8_t { free, ordered, running, ended };
   State state = State::free;
   pid_t pid = 0;
-  int status = 0;           // as waitpid gives it, once it has ended
+  int status = 0;           // status from waitpid, once it has ended
   int not_started = 0;      // errno, where it could not be forked
   WorkerFailure failure{};  // written by the worker itself
 
@@ -30,10 +30,10 @@ struct ProcessTable {
   ProcessTable(std::size_t workers, std::pmr::memory_resource& memory)
       : processes(workers, &memory) {}
 
-  ProcessMutex mutex;  // of all below, but not of the failures
+  ProcessMutex mutex;  // protects all below except the failures
   ProcessCondition changed;
   std::pmr::vector<WorkerProcess> processes;
-  EndedProcesses used;  // by those that have ended
+  EndedProcesses used;  // resources that ended processes used
 };
 
 }  // namespace loaderscope::native

@@ -17,7 +17,7 @@ OtherPrograms ProcessWindow::other_programs_now() const {
 void ProcessWindow::run_begins() {
   programs_before_ = other_programs_now();
   standstills_.emplace();
-  may_begin();  // of a window without a warm-up
+  may_begin();  // begin of a window without a warm-up
 }
 
 void ProcessWindow::may_begin() {

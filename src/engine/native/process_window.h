@@ -1,4 +1,4 @@
-// What the processes of a run, and others beside them, did within the window of its first rank.
+// The activity of the run's processes, and of other programs, within the window of its first rank.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,8 @@ class ProcessWindow {
       : processes_(std::move(processes)) {}
 
   void run_begins();
-  // The window begins with the end of the last warm-up step, which is known to be the last only
-  // when the next one ends: whenever a step has ended it may begin, until another one of the
-  // warm-up comes.
+  // Marks a possible begin of the window, which is the end of the last warm-up step. A step is
+  // known to be the last of the warm-up only when the next one ends. Call this after each step.
   void may_begin();
   void warmup_goes_on() { begin_known_ = false; }
   void begins();
@@ -39,10 +38,10 @@ class ProcessWindow {
   ProcessCounters begin_, end_;
   bool begin_known_ = false;
   std::optional<OtherPrograms> programs_before_;  // the run began
-  std::vector<Detail> other_programs_;            // until the window ended
+  std::vector<Detail> other_programs_;            // covers the time until the window ended
   std::optional<StandstillWatch> standstills_;
   MemoryWatch memory_;
-  std::int64_t loader_threads_ = 0;  // at the end
+  std::int64_t loader_threads_ = 0;  // number at the end
 };
 
 }  // namespace loaderscope::native

@@ -18,7 +18,7 @@ namespace {
 
 using State = WorkerProcess::State;
 
-constexpr Nanos kLookAtStopEvery = 50 * kMillisecond;  // whether the job is to stop
+constexpr Nanos kLookAtStopEvery = 50 * kMillisecond;  // interval of polls of the job's stop flag
 
 class ProcessWorkers : public WorkerGroup {
  public:
@@ -46,7 +46,7 @@ class ProcessWorkers : public WorkerGroup {
   }
   void before_fork(Start& start);
   void work(const Zygote::Order& order);
-  void complain(std::size_t index) const;  // if the process at that place did not end well
+  void complain(std::size_t index) const;  // throws if the process at that place did not end well
   std::string in_hand(std::size_t index) const;
   template <class Done>
   void wait_until(std::unique_lock<ProcessMutex>& lock, Done done) const;
@@ -85,7 +85,7 @@ void ProcessWorkers::work(const Zygote::Order& order) {
       body();
     } catch (...) {
       failure.keep(std::current_exception());
-      ::_exit(1);  // whatever the other thread waits for
+      ::_exit(1);  // ends the process even if the other thread waits
     }
   };
   end_on_failure([&] { job_.bind_worker(share.rank, index); });  // the feeder follows
@@ -94,7 +94,7 @@ void ProcessWorkers::work(const Zygote::Order& order) {
   feeder.join();
 }
 
-// In the trainer's process.
+// The rest runs in the trainer's process.
 
 template <class Done>
 void ProcessWorkers::wait_until(std::unique_lock<ProcessMutex>& lock, Done done) const {

@@ -1,6 +1,5 @@
-// What the workers of one rank share with its trainer: the batches, the queues on which they
-// travel, and the queues of each worker. Where workers are processes it lies in memory that they
-// share.
+// Data that the workers of one rank share with its trainer: the batches, the queues on which they
+// travel, and the queues of each worker. Worker processes have it in shared memory.
 #pragma once
 
 #include <atomic>
@@ -19,14 +18,14 @@
 
 namespace loaderscope::native {
 
-// What a worker hands to its feeder, with what it may write anew once the batch is sent.
+// A batch for the feeder, with the memory that the worker may write again once the batch is sent.
 struct Finished {
   Batch* batch = nullptr;
   Nanos at = 0;
   Bytes bytes = 0;
 };
 
-// Where one worker works, whoever that is in this epoch.
+// Queues and logs of one worker. A worker of the next epoch reuses them.
 struct WorkerQueues {
   WorkerQueues(std::size_t batches, std::pmr::memory_resource& memory)
       : tasks(batches, memory), to_send(batches, memory) {}
@@ -35,7 +34,7 @@ struct WorkerQueues {
   BlockingQueue<Finished> to_send;  // to the feeder, if there is one
   ThreadLog* log = nullptr;
   ThreadLog* feeder_log = nullptr;
-  std::atomic<std::int64_t> at_batch{-1}, at_sample{-1};  // what is in hand
+  std::atomic<std::int64_t> at_batch{-1}, at_sample{-1};  // current batch and sample
 };
 
 using SampleNames = std::function<std::string(std::int64_t sample)>;
@@ -49,7 +48,7 @@ struct RankShare {
   WorkerQueues& queues(std::int32_t worker) const {
     return *worker_queues[static_cast<std::size_t>(worker)];
   }
-  // Who works on the batch as a whole; -1: not a worker.
+  // `worker` is the worker that handles the whole batch; -1: not a worker.
   Execution execution(std::int32_t worker, const Batch& batch) const {
     return plan.execution(rank, worker, batch.events, batch.batch_of_epoch);
   }
@@ -60,22 +59,21 @@ struct RankShare {
   // One in which there is nothing: the stream of this worker has ended.
   void give_back(Batch& batch, std::int32_t worker);
 
-  // What each does now; `name_of` says which sample that is, and may be empty.
+  // Describes the current work of each worker. `name_of` names samples and may be empty.
   std::string describe_workers(const SampleNames& name_of) const;
   void name_thread(const std::string& role) const;
   std::string of_rank(
-      const std::string& text) const;  // with the rank's number if there are several
+      const std::string& text) const;  // appends the rank's number if there are several
 
   const LoaderPlan& plan;
   const std::int32_t rank;
-  // A feeder stands between each worker and the trainer where sending is declared to cost
-  // something, and always between processes.
+  // Each worker has a feeder if sending has a declared cost, and always between processes.
   const bool has_feeders;
 
   // One place per batch, all in one piece, where the memory is shared and samples are written.
   std::byte* shared_slots = nullptr;
 
-  // Of the trainer's process.
+  // Used only by the trainer's process.
   nvtx::Counter pin_depth, ready_depth;
   ThreadLog* pin_log = nullptr;
 

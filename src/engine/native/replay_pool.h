@@ -1,4 +1,5 @@
-// What a run replays instead of doing it: a bounded number of samples, made before it begins.
+// Data that a run replays for knocked-out stages: a bounded number of samples, made before it
+// begins.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +23,20 @@ struct ReplaySource {
   const AugmentOptions& augment;
 };
 
-// Of data of which no sample can be used; `first` says why not of one.
+// Error for data without a usable sample. `first` has the reason for one sample.
 RunError none_usable(const Source& source, const std::string& first);
 
 class ReplayPool {
  public:
-  static constexpr std::int64_t kEpoch = 0;  // of the draws that the samples were made with
+  static constexpr std::int64_t kEpoch = 0;  // epoch of the draws for these samples
 
-  // How far a sample has come.
+  // A sample with the results of the stages before the knock-outs.
   struct Sample {
-    std::int64_t index = 0;  // in the data set
+    std::int64_t index = 0;  // index in the data set
     std::vector<std::byte> stored;
     ImageHeader header;
     std::vector<std::uint8_t> rgb;
-    Pixels pixels;  // of `rgb`: the region chosen for this sample in epoch 0
+    Pixels pixels;  // view of `rgb`: the region chosen for this sample in epoch 0
 
     Bytes bytes() const { return std::ssize(stored) + std::ssize(rgb); }
   };
@@ -45,12 +46,12 @@ class ReplayPool {
   ReplayPool(const ReplaySource& from, const Knockouts& knockouts, std::uint64_t seed,
              Bytes most_bytes, const SourceContext& context);
 
-  // What takes the place of a sample of the data set; where decoding or reading is knocked out.
+  // Replacements for samples of the data set, if decoding or reading is knocked out.
   bool has_samples() const { return !samples_.empty(); }
   const Sample& in_place_of(std::int64_t sample) const {
     return samples_[static_cast<std::size_t>(sample) % samples_.size()];
   }
-  // Finished samples, one behind the other; where augmenting is knocked out.
+  // Copies finished samples into `slot`, one after the other. Requires a knock-out of augmenting.
   void fill(std::span<std::byte> slot) const;
   bool has_finished() const { return !finished_.empty(); }
 

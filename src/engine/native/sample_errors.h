@@ -31,12 +31,12 @@ class SampleErrors {
     std::array<char, 1000> sentence;
   };
   using Outbox = BlockingQueue<Forwarded>;
-  static constexpr std::size_t kUnderWay = 256;  // what an outbox has room for
+  static constexpr std::size_t kUnderWay = 256;  // capacity of an outbox
 
-  // From now on a process that is forked from this one puts what it counts into `outbox`, too, and
-  // waits while that is full. `stop` not 0: nobody takes it any more.
+  // Makes processes that are forked later put their counts into `outbox`, too. They wait while it
+  // is full. If `stop` is not 0, they no longer wait.
   void share(Outbox& outbox, const std::atomic<int>& stop);
-  void take_forwarded();  // in the process that shares; often
+  void take_forwarded();  // call it often, in the process that shares
 
  private:
   bool add(std::int64_t epoch, std::int64_t sample, SampleError::Kind kind,

@@ -1,4 +1,4 @@
-// What one worker does for one sample: the stages from read to augment, declared or real.
+// The work of one worker on one sample: the stages from read to augment, declared or real.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,12 @@
 namespace loaderscope::native {
 
 struct SampleTask {
-  Execution execution;  // of the sample's stages; `draw` is the sample's index in the data set
+  Execution execution;  // execution of the sample's stages; `draw` is the sample's index in the
+                        // data set
   std::byte* place = nullptr;
 };
 
-// Of one worker thread, made in that thread.
+// Belongs to one worker thread, which must also create it.
 class SampleMaker {
  public:
   virtual ~SampleMaker() = default;
@@ -32,7 +33,7 @@ class SampleMaker {
   }
   // The samples that are to be made next: a hint, as SampleReader::expect.
   virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
-  virtual int readahead_limit() const { return 0; }  // as SampleReader
+  virtual int readahead_limit() const { return 0; }  // same meaning as in SampleReader
 };
 
 // Puts samples into a new slot, which then holds a batch that no worker has made.

@@ -29,20 +29,20 @@ class SampleQueue : public WaitingRing<Batch*> {
     std::int64_t position;
     bool waited;
   };
-  // Nothing once the queue is closed.
+  // Returns nothing once the queue is closed.
   std::optional<Task> pop() {
     std::unique_lock lock(mutex_);
     const bool waits = is_empty() && !is_closed();
     wait_for_item(lock);
     return is_closed() ? std::nullopt : std::optional(take(waits));
   }
-  // Nothing where nothing is there.
+  // Returns nothing if the queue is closed or empty.
   std::optional<Task> try_pop() {
     const std::lock_guard lock(mutex_);
     return is_closed() || is_empty() ? std::nullopt : std::optional(take(false));
   }
 
-  // Empty and in use again, once nobody waits for anything in it any more.
+  // Empties and reopens the queue. Requires that no thread waits in it.
   void reopen() {
     const std::lock_guard lock(mutex_);
     open_empty();

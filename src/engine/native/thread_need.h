@@ -1,4 +1,4 @@
-// Whether as many threads may run as a job starts.
+// Checks that the system allows the threads of a job.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace loaderscope::native {
 
-// Of all ranks, worker processes among them.
+// Counts the threads of all ranks, including worker processes.
 std::int64_t threads_needed(const LoaderPlan& plan);
 
 // Throws RunError when they are more than may run.

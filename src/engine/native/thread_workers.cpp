@@ -40,7 +40,7 @@ class ThreadWorkers : public WorkerGroup {
     }
   }
 
-  bool ended() override { return true; }  // they are the job's threads
+  bool ended() override { return true; }  // all are threads of the job
 
  private:
   struct Threads {
@@ -49,7 +49,7 @@ class ThreadWorkers : public WorkerGroup {
 
   Job& job_;
   const RankShares& shares_;
-  std::vector<std::vector<Threads>> threads_;  // by rank and worker
+  std::vector<std::vector<Threads>> threads_;  // indexed by rank and worker
 };
 
 }  // namespace

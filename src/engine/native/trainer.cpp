@@ -83,7 +83,7 @@ void Trainer::end_streams() {
   if (epoch_ == 0) streamed_samples_ = samples_of_epoch_;
 }
 
-// In the order of dispatch: a batch whose turn it is not is put aside. Null: none to be taken.
+// Enforces the order of dispatch: keeps an early batch for later. Null: no batch can be taken yet.
 Batch* Trainer::in_turn(Batch* received, std::int64_t number) {
   if (number != next_batch_) {
     early_.emplace(number, received);
@@ -93,7 +93,7 @@ Batch* Trainer::in_turn(Batch* received, std::int64_t number) {
   return received != nullptr ? received : take_early();
 }
 
-// Of those put aside, the one whose turn it is.
+// Returns the early batch that is next in order, or null.
 Batch* Trainer::take_early() {
   while (!early_.empty() && early_.begin()->first == next_batch_) {
     Batch* batch = early_.begin()->second;
@@ -108,7 +108,7 @@ Batch* Trainer::take_early() {
 Batch* Trainer::take() {
   const nvtx::Range range(nvtx::Activity::wait_for_batch, {step_, -1, 0});
   Batch* batch = take_early();
-  if (batch != nullptr) batch->events.take_queued = 0;  // it was received long before
+  if (batch != nullptr) batch->events.take_queued = 0;  // received long before
   while (batch == nullptr) {
     if (loader_.streams_ended()) return nullptr;
     Batch* received = receive_one();
@@ -141,8 +141,8 @@ Batch* Trainer::receive_one() {
   return batch;
 }
 
-// The batch was there, and the trainer had to wait for a core before it could receive it. What it
-// makes itself tells its delays on its own.
+// Reads the trainer's delay. The batch was there, and the trainer waited for a core before it could
+// receive it. Batches that the trainer makes itself measure their own delays.
 void Trainer::note_waking(StepEvents& events) {
   const bool arrives = events.receive.ran() && !plan_.pin_thread;
   const Nanos there = std::max(asked_, events.deliverable);
@@ -180,8 +180,8 @@ bool Trainer::copy_and_launch(Batch& batch) {
   return true;
 }
 
-// It may have waited for a core since `told_until`, also where nothing is declared: behind a copy
-// that it waited for.
+// Adds delays for a core since `told_until`, also without a declared cost: after a copy that the
+// trainer waited for.
 void Trainer::launch(StepEvents& events, Nanos told_until) {
   const nvtx::Range range(Stage::launch, {step_, -1, events.delivered_bytes});
   const Nanos woken = run_queue_->read_at_most(monotonic_now() - told_until);
@@ -203,7 +203,7 @@ bool Trainer::wait_copied(const CopyJob& copy) {
   return device_.wait_copied(copy.step);
 }
 
-// What a real device took to launch follows what was declared for it.
+// The launch time of a real device follows the declared launch.
 void Trainer::add_launch(StepEvents& events, const Interval& launch) {
   Interval& whole = events.launch;
   if (!whole.ran()) whole = {launch.begin, launch.begin, 0, 0};

@@ -1,4 +1,4 @@
-// The training loop of one rank: wait until step k-N has ended, ask, take, copy, launch, go on.
+// The training loop of one rank: wait until step k-N has ended, ask, take, copy, launch, repeat.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ class Trainer {
  public:
   Trainer(Job& job, RankShare& share, WorkerGroup& group, Device& device);
 
-  void run();  // until the input is over or the job is to stop; in the rank's own thread
+  void run();  // returns when the input or the job ends; runs in the rank's own thread
 
   Loader& loader() { return loader_; }
   bool input_over() const { return input_over_.load(std::memory_order_acquire); }
-  // That the rank's streams held in the first epoch; 0: it has not ended.
+  // Samples of the rank's streams in the first epoch; 0: it has not ended.
   std::int64_t streamed_samples() const { return streamed_samples_.load(); }
 
  private:
@@ -45,7 +45,7 @@ class Trainer {
   Device& device_;
   Loader loader_;
   Sleeper sleeper_;
-  std::optional<RunQueueMeter> run_queue_;  // of its own thread, once that runs
+  std::optional<RunQueueMeter> run_queue_;  // meter of its own thread, once that runs
 
   std::int64_t step_ = 0;
   Nanos asked_ = 0;
@@ -54,7 +54,7 @@ class Trainer {
   bool none_left_ = false;  // epochs
   // In order: received, by batch; null: it came back empty.
   std::map<std::int64_t, Batch*> early_;
-  std::int64_t next_batch_ = 0;  // in order: whose turn it is
+  std::int64_t next_batch_ = 0;  // number of the next batch to take in order
   Fifo<Batch*> in_flight_;       // taken; their memory may still be read
   Fifo<StepEvents> waiting_;     // submitted; their device times are not known
   std::atomic<bool> input_over_{false};

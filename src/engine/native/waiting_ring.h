@@ -1,5 +1,5 @@
-// What queues between threads, or processes, have in common: a ring of items, and threads that wait
-// until one is there.
+// The base of queues between threads, or processes: a ring of items, and threads that wait until an
+// item is there.
 #pragma once
 
 #include <memory_resource>
@@ -14,7 +14,7 @@ namespace loaderscope::native {
 template <class T>
 class WaitingRing {
  public:
-  // Nobody waits any more, and nobody is given anything.
+  // Wakes all waiters. No thread receives an item from now on.
   void close() {
     {
       const std::lock_guard lock(mutex_);
@@ -33,7 +33,7 @@ class WaitingRing {
   bool is_full() const { return next(tail_) == head_; }
   bool is_closed() const { return closed_; }
   std::size_t capacity() const { return ring_.size() - 1; }
-  // Until an item is there, or the queue is closed.
+  // Waits until an item is there, or the queue is closed.
   void wait_for_item(std::unique_lock<ProcessMutex>& lock) {
     while (is_empty() && !closed_) ready_.wait(lock);
   }

@@ -107,7 +107,7 @@ bool Worker::claim() {
   return !claimed_.empty();
 }
 
-// The worker begins with `batch`, or goes on with it, after a rest or not.
+// The worker begins or continues `batch`, after a rest or not.
 void Worker::turn_to(Batch& batch, Nanos rest_begin, bool rested) {
   const Nanos now = monotonic_now();
   const Nanos rest_end = std::clamp(batch.events.dispatched, std::min(rest_begin, now), now);
@@ -145,8 +145,8 @@ void Worker::make_batch(Batch& batch) {
   finish(batch);
 }
 
-// At the end of its stream a worker gives what it has, and from then on nothing: the trainer is
-// told so by batches that come back empty.
+// Ends its stream with the rest of its samples. Every later batch comes back empty, which shows the
+// trainer that the stream has ended.
 void Worker::make_streamed(Batch& batch) {
   if (stream_epoch_ != batch.events.epoch) {
     stream_epoch_ = batch.events.epoch;

@@ -12,12 +12,12 @@ namespace loaderscope::native {
 
 class Worker {
  public:
-  // From the thread that works.
+  // Must be called by the worker's own thread.
   Worker(const Job& job, RankShare& share, std::int32_t index);
 
-  // Comes up, and works until the queues are closed.
+  // Starts, and works until the queues are closed.
   void run(const Start& start);
-  // For a trainer that makes its batches itself.
+  // Makes a batch for a trainer without workers.
   void make_now(Batch& batch);
 
  private:
@@ -40,10 +40,10 @@ class Worker {
   SpanWriter spans_;
   Sleeper sleeper_;
   std::unique_ptr<SampleMaker> maker_;
-  std::deque<SampleQueue::Task> claimed_;  // sample tasks that nobody else will take
+  std::deque<SampleQueue::Task> claimed_;  // sample tasks reserved for this worker
   std::vector<std::int64_t> expected_;     // samples, for the maker
   std::int64_t batch_index_ = -1;
-  std::int64_t stream_epoch_ = -1;  // in which the stream is
+  std::int64_t stream_epoch_ = -1;  // epoch of the stream
   Nanos begun_ = 0, rested_ = 0;
 };
 
@@ -51,7 +51,7 @@ class Worker {
 // it: the machine had too little of something, file descriptors mostly.
 void demand_run_queue(const RunQueueMeter& meter);
 
-// The body of a worker's feeder: what is finished goes on to the trainer's side.
+// The body of a worker's feeder, which passes finished batches to the trainer's side.
 void feed(const Job& job, RankShare& share, std::int32_t index);
 
 }  // namespace loaderscope::native

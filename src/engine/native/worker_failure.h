@@ -1,4 +1,4 @@
-// What a worker process failed with, left in shared memory for the process that measures.
+// The failure of a worker process, left in shared memory for the process that measures.
 #pragma once
 
 #include <array>

@@ -12,27 +12,28 @@
 namespace loaderscope::native {
 
 struct Start {
-  Execution execution;  // of the worker's start
-  Interval by_parent;   // what it kept the one who starts it; a forked worker was born at its end
+  Execution execution;  // execution of the worker's start
+  Interval by_parent;   // time that its start took in the parent; a forked worker was born at its
+                        // end
 };
 
-using RankShares = std::vector<std::unique_ptr<RankShare>>;  // by rank
+using RankShares = std::vector<std::unique_ptr<RankShare>>;  // one per rank
 
 class WorkerGroup {
  public:
   virtual ~WorkerGroup() = default;
 
-  // From the trainer's thread of the rank.
-  // Starts a worker and its feeder, and returns as soon as that no longer keeps the caller.
+  // Called from the trainer's thread of the rank.
+  // Starts a worker and its feeder, and returns as soon as the start no longer needs the caller.
   virtual void start(std::int32_t rank, const Start& start) = 0;
   // Waits for the workers of the rank, whose share is closed; less long when the job is to stop.
   virtual void join(std::int32_t rank) = 0;
 
-  // From the job's own thread.
-  // Throws what a worker failed with, if no thread of the job did so itself.
+  // Called from the job's own thread.
+  // Throws the failure of a worker, if no thread of the job did so itself.
   virtual void look() {}
-  virtual bool ended() = 0;  // no worker is left, beside the job's threads
-  virtual void kill() {}     // those that do not end by themselves, where that is possible
+  virtual bool ended() = 0;  // true if only the job's threads are left
+  virtual void kill() {}     // kills workers that do not end by themselves, if possible
   virtual OtherProcesses processes() const { return {}; }
 };
 

@@ -50,7 +50,7 @@ class Server {
     ended_ = ::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
   }
 
-  // Until nobody is left who could order something.
+  // Serves until no process is left that could order a worker.
   void serve() {
     for (;;) {
       std::array<pollfd, 2> watched = {{{socket_, POLLIN, 0}, {ended_, POLLIN, 0}}};
@@ -100,7 +100,7 @@ class Server {
     } catch (...) {
       failure.keep(std::current_exception());
     }
-    ::_exit(failure.kept() ? 1 : 0);  // nothing of the parent's is flushed or destroyed here
+    ::_exit(failure.kept() ? 1 : 0);  // no buffer of the parent is flushed or destroyed here
   }
 
   void kill_all() {

@@ -23,7 +23,7 @@ class Zygote {
     Start start;
   };
   struct Bodies {
-    std::function<void(Order&)> before_fork;   // in the zygote
+    std::function<void(Order&)> before_fork;   // runs in the zygote
     std::function<void(const Order&)> worker;  // in the worker's process, which ends with it
   };
 
@@ -33,7 +33,7 @@ class Zygote {
   Zygote(const Zygote&) = delete;
   Zygote& operator=(const Zygote&) = delete;
 
-  // From any thread. The process is `ordered`.
+  // Callable from any thread. The process must be `ordered`.
   void order(const Order& order);
   void end();  // kills what is left, and does not wait for it
   // The sentence about a zygote that has ended by itself.

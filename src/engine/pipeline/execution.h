@@ -1,4 +1,4 @@
-// Which execution of a stage is meant.
+// Identifies one execution of a stage.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct Execution {
       0;  // index of the random draw: the sample in the data set, or the batch over all ranks
   std::int64_t count =
       0;  // position of the sample in the rank's epoch, or of the batch, for `every`
-  std::int64_t samples = 0;  // of the batch
+  std::int64_t samples = 0;  // samples of the batch
   Bytes bytes = 0;
-  bool last_of_epoch = false;  // of a compute
+  bool last_of_epoch = false;  // the compute of an epoch's last step
 };
 
 }  // namespace loaderscope

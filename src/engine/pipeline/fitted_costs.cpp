@@ -37,7 +37,7 @@ double mean_threads(const std::vector<FittedCosts::Sample>& samples, std::size_t
   return cpu > 0 ? all / cpu : 1;
 }
 
-// Of samples that are some.
+// Requires at least one sample.
 FittedCosts::Sample mean_of(const std::vector<FittedCosts::Sample>& samples) {
   const auto mean = [&](const auto& part) {
     double sum = 0;
@@ -81,7 +81,7 @@ MeasuredTimes::MeasuredTimes(const StageStats& stats) {
     counted += bucket.sum;
     steps_.push_back({count_, static_cast<double>(bucket.sum) / static_cast<double>(bucket.count)});
   }
-  // What first calls add to the starts of workers is in no bucket.
+  // The buckets exclude the time that first calls add to the starts of workers.
   if (counted > 0 && stats.wall > counted) {
     for (Step& step : steps_)
       step.mean *= static_cast<double>(stats.wall) / static_cast<double>(counted);
@@ -195,7 +195,7 @@ StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::ui
   return scaled(time, compute_alone);
 }
 
-// Who launches faster has launched all of a step the sooner.
+// A trainer that launches faster finishes the launches of a step sooner.
 Nanos FittedCosts::beside_compute(const Execution& execution, std::uint64_t seed) const {
   const MeasuredTimes& times = rank_of(execution).beside_compute;
   if (!times.known()) return 0;

@@ -1,5 +1,5 @@
-// What the stages of a recorded run took, for the model to draw again: whole samples, so that what
-// belongs together stays together, and the distributions of the stages of a batch, step or worker.
+// Measured costs of a recorded run, from which the model draws. Samples are kept whole, so that the
+// times of one sample stay together. Stages of a batch, step or worker have distributions.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct StageTime {
   Nanos transfers = 0;
   Nanos cpu = 0;
   Nanos remote_cpu = 0;  // on the hosts that decode for all ranks, before `cpu`
-  double threads = 1;    // that take cores during `cpu`: more than one in a library
+  double threads = 1;    // threads that use cores during `cpu`: more than one in a library
 
   Nanos wall() const { return waits + transfers + remote_cpu + cpu; }
   bool operator==(const StageTime&) const = default;
@@ -41,8 +41,8 @@ class MeasuredTimes {
 
   bool known() const { return count_ > 0; }
   MeasuredTimes at_mean() const;  // every execution takes the mean
-  // For a draw 0 < u < 1. Where the stage handles bytes its time is in proportion to them; 0: those
-  // that were measured.
+  // Requires 0 < u < 1. If the stage handles bytes, its time is in proportion to `bytes`. 0 stands
+  // for the measured bytes.
   StageTime draw(double u, Bytes bytes) const;
 
  private:
@@ -52,34 +52,34 @@ class MeasuredTimes {
   };
   std::vector<Step> steps_;
   std::int64_t count_ = 0;
-  double wait_share_ = 0, cpu_share_ = 0;  // of the wall; what is left waited for a core
+  double wait_share_ = 0, cpu_share_ = 0;  // shares of the wall; the rest waited for a core
   LibraryTime library_;
-  double bytes_ = 0;  // of one execution
+  double bytes_ = 0;  // bytes of one execution
 };
 
 struct FittedCosts {
-  // Of what it waits to receive a batch, the part for which its worker was busy, and with which
-  // stage chiefly: without that stage it waits no longer.
+  // The share of its wait to receive a batch in which its worker was busy, and the worker's main
+  // stage. Without that stage, this share of the wait disappears.
   struct BusyWorkers {
     Stage stage = Stage::opaque;
     double share = 0;
   };
   // Reads that are requests to servers: a reader has some under way while it makes samples.
   struct Requests {
-    double latency = 0;        // ns to the first byte of one that no other runs beside
-    double queueing = 0;       // ns more, behind those that run beside it
-    double in_flight = 1;      // of all readers, when that was measured
-    double alone = 0;          // requests that told the latency; 0: it holds the queueing
-    bool is_mean = false;      // of them; else it is that of the shortest
+    double latency = 0;        // ns to the first byte of a request with no other in flight
+    double queueing = 0;       // ns more, caused by other requests in flight
+    double in_flight = 1;      // requests of all readers during that measurement
+    double alone = 0;          // requests in `latency`; 0: `latency` includes the queueing
+    bool is_mean = false;      // `latency` is their mean; else it is that of the shortest
     double per_byte = 0;       // ns, of each by itself
     double link_per_byte = 0;  // ns, of the link that all share; 0: it is never full
     double waiting = 1;        // times all that, until those before it are there, too
     double rate = 0;           // bytes per second that all readers got
-    Bytes bytes = 0;           // of one
-    double samples = 1;        // that one brings
-    double hit_rate = 0;       // of them, that a cache answers at once
+    Bytes bytes = 0;           // bytes of one request
+    double samples = 1;        // samples in one request
+    double hit_rate = 0;       // share of requests that a cache answers at once
     std::int64_t depth = 1;    // under way at once, of a reader
-    std::int64_t held = 1;     // those that came and were not used up included
+    std::int64_t held = 1;     // limit that includes requests that came and were not used up
   };
   // Reads that a worker makes one at a time, as a line through them; ns.
   struct Line {
@@ -91,50 +91,50 @@ struct FittedCosts {
   };
   struct Rank {
     std::vector<Sample> samples;
-    // 0: a row is of one sample. Else of a batch of so many that were not told apart: all of its
-    // time is put down to the first of them, which is exact where one worker makes the batch.
+    // Samples per row. 0: one sample. Else the row is a batch whose samples were not distinguished.
+    // All of its time belongs to its first sample, which is exact if one worker makes the batch.
     std::int64_t samples_per_row = 0;
-    std::int64_t short_rows = 0;  // of `samples`, the last ones: of an epoch's short last batches
+    std::int64_t short_rows = 0;  // number of short last batches, the last rows of `samples`
     PerStage<MeasuredTimes> stages;
     // The compute of an epoch's last step, with what the program does before the next epoch.
     MeasuredTimes last_compute;
-    // Of the trainer's thread, once the compute has begun and until it asks again. None: nothing.
+    // Time of the trainer's thread from the begin of the compute until it asks again. Unknown: 0.
     MeasuredTimes beside_compute;
-    bool waits_for_compute = false;  // its trainer, of each step, before it asks again
+    bool waits_for_compute = false;  // the trainer asks only after each step's compute
   };
 
-  std::vector<Rank> ranks;     // none: the samples' costs are declared; further ranks repeat them
-  double storage_streams = 0;  // so many transfers are as fast as measured, more share that speed
+  std::vector<Rank> ranks;     // empty: the samples' costs are declared; further ranks repeat them
+  double storage_streams = 0;  // transfers that reach the measured speed; more share that speed
   std::optional<Requests> requests;
   std::optional<Line> read_line;  // the samples' reads are split by it
-  std::string why_no_storage;     // what keeps a change of the storage from having an answer
+  std::string why_no_storage;     // reason why a change of the storage cannot be predicted
   PerStage<double> speed = {};    // 2: twice as fast as measured; 0: as measured
-  SentBatch batch;                // that a first worker would send
+  SentBatch batch;                // batch that a first worker would send
   BusyWorkers busy_workers;
-  Nanos turn = 0;            // of a worker that is free and has a task, until it begins with it
-  double other_threads = 0;  // of other processes, that wanted a core all of the time
-  // Of one step's compute, where training has no device but the cores; 0: it has one.
+  Nanos turn = 0;            // delay of a free worker before it begins its task
+  double other_threads = 0;  // threads of other processes that wanted a core all of the time
+  // Threads of one step's compute, if training runs on the cores; 0: on a device.
   double compute_threads = 0;
   double making_threads = 1;  // most of one stage that makes batches, with those of a library
-  double compute_alone = 1;  // of the measured time of a compute, what it takes with cores to spare
-  std::int64_t shards = 0;   // of a stream: more workers have nothing to read; 0: not known
+  double compute_alone = 1;   // share of a compute's measured time that it takes with free cores
+  std::int64_t shards = 0;    // shards of a stream: more workers have nothing to read; 0: not known
   JobHosts hosts;
 
   bool has_samples() const { return !ranks.empty(); }
-  bool tells_samples_apart() const;  // on every rank
+  bool tells_samples_apart() const;  // true if this holds on every rank
   bool waits_for_compute(std::size_t rank) const {
     return !ranks.empty() && ranks[rank % ranks.size()].waits_for_compute;
   }
   bool knows(Stage stage) const;
-  // Of the sample's stages, `count` its position in the epoch; the same row for all stages of one
-  // sample in one epoch.
+  // Returns the time of a sample's stage. `count` is its position in the epoch. All stages of one
+  // sample in one epoch use the same row.
   StageTime of_sample(Stage stage, const Execution& execution, std::uint64_t seed) const;
   StageTime of_other(Stage stage, const Execution& execution, std::uint64_t seed) const;
   Nanos beside_compute(const Execution& execution, std::uint64_t seed) const;
-  // Of a receive that took `whole`, with `without` left out.
+  // Returns the time of a receive that took `whole`, less the stages in `without`.
   StageTime received(StageTime whole, const Knockouts& without) const;
   Bytes bytes_of_sample(const Execution& execution, std::uint64_t seed) const;
-  double waiting_share() const;  // of the samples' time: off the CPU
+  double waiting_share() const;  // share of the samples' time that is off the CPU
   FittedCosts at_means() const;  // every sample, batch, step and worker takes the mean
 
  private:

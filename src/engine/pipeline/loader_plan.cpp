@@ -30,7 +30,7 @@ bool any_uses_cpu(const std::vector<StagePlan>& stages) {
   return std::any_of(stages.begin(), stages.end(), [](const StagePlan& s) { return s.uses_cpu(); });
 }
 
-// How many threads of one rank can want a core at once.
+// Returns the most threads of one rank that can want a core at once.
 double most_runnable(const LoaderPlan& plan) {
   const bool makers_run =
       any_uses_cpu(plan.sample_stages) || plan.collate.uses_cpu() || plan.startup.uses_cpu();

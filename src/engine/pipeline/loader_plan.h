@@ -29,8 +29,8 @@ struct LoaderPlan {
   Knockouts knockouts;        // stages that cost nothing, whatever is declared or fitted
   std::int32_t ranks,
       workers;  // workers: at least 1; with an inline executor the trainer is worker 0
-  std::int64_t first_rank, ranks_of_job;  // where others are made elsewhere; else 0 and `ranks`
-  std::vector<std::size_t> host_of_rank;  // they stand host by host
+  std::int64_t first_rank, ranks_of_job;  // place in a shared job; else 0 and `ranks`
+  std::vector<std::size_t> host_of_rank;  // sorted by host
   bool made_by_trainer;
   bool pin_thread;
   bool has_device;
@@ -49,7 +49,7 @@ struct LoaderPlan {
   StorageModel storage;
   LinkModel link;
   CoreModel cores;
-  bool makes_at_once;  // nothing can slow a worker once it has begun: a batch is computed in one go
+  bool makes_at_once;  // a worker cannot be slowed once it has begun: a batch is computed in one go
   bool server_forks;   // forkserver: workers are started one after another without keeping the
                        // trainer
 
@@ -58,7 +58,7 @@ struct LoaderPlan {
   }
   // The delay of the start of a rank's workers, counted from the first rank that starts.
   Nanos start_delay(std::int32_t rank) const;
-  // What hosts without ranks do of a sample's stage is theirs.
+  // The work of hosts without ranks on a sample's stage counts as `remote_cpu`.
   StageTime sample_time(const StagePlan& stage, const Execution& execution) const;
 
   // The number, among all of the job, of a rank's `count`th execution of its kind.
@@ -70,11 +70,11 @@ struct LoaderPlan {
     const StageTime time = receive.time(execution);
     return receive.is_fitted() ? fitted->received(time, knockouts) : time;
   }
-  StageTime copy_work(const Execution& execution) const;  // by the trainer's thread
+  StageTime copy_work(const Execution& execution) const;  // work of the trainer's thread
   Nanos copy_time(const Execution& execution) const;
   Nanos compute_time(const Execution& execution) const;
-  Nanos turn() const { return fitted != nullptr ? fitted->turn : 0; }  // of a worker to a batch
-  // How long the trainer goes on launching once a step computes.
+  Nanos turn() const { return fitted != nullptr ? fitted->turn : 0; }  // ns before a batch
+  // Time for which the trainer keeps launching after a step begins to compute.
   Nanos launches_on(const Execution& execution) const;
 
   // Batches that can be alive at the same time: the prefetch depth, the steps in flight, and the
@@ -87,19 +87,19 @@ struct LoaderPlan {
 
   Bytes delivered_sample_bytes;
 
-  // Batch tasks are delivered in bursts of so many steps.
+  // Batch tasks are delivered in bursts of this many steps.
   std::int64_t burst() const { return sample_tasks || made_by_trainer ? 1 : workers; }
   FoldOptions fold_options(EventObserver* observer) const;
-  // What a worker, or with -1 somebody else, does to a batch as a whole.
+  // Identifies the work on a whole batch. `worker` is -1 if no worker does it.
   Execution execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
                       std::int64_t batch_of_epoch) const;
-  // What the trainer and the device do to a step.
+  // Identifies the work of the trainer and the device on a step.
   Execution execution_of_step(std::int32_t rank, const StepEvents& events) const;
   Execution start_of(std::int32_t rank, std::int32_t worker, std::int64_t epoch) const;
 
   // The data set as one rank sees it.
-  std::int64_t samples_per_epoch;  // of one rank; 0 = endless
-  std::int64_t batches_per_epoch;  // of one rank; 0 = endless
+  std::int64_t samples_per_epoch;  // samples of one rank; 0 = endless
+  std::int64_t batches_per_epoch;  // batches of one rank; 0 = endless
   std::int64_t samples_in_batch(std::int64_t batch_of_epoch) const;
   std::int64_t sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const {
     return sampler.at(first_rank + rank, epoch, position);

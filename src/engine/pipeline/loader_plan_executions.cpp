@@ -1,4 +1,5 @@
-// Which draw, and which count for `every`, an execution of a stage has: in every engine the same.
+// Chooses the draw and the count for `every` of each execution of a stage. All engines use the same
+// rules.
 #include "engine/pipeline/loader_plan.h"
 
 namespace loaderscope {

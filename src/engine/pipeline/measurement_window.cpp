@@ -34,7 +34,7 @@ double MeasurementWindow::fraction() const {
   if (ended_) return 1;
   if (config_.measure.steps > 0)
     return static_cast<double>(measured_) / static_cast<double>(config_.measure.steps);
-  if (config_.measure.duration == 0) return 0;  // as long as there is input
+  if (config_.measure.duration == 0) return 0;  // runs until the input ends
   const auto elapsed = static_cast<double>(measured_ > 0 ? previous_end_ - window_begin_ : 0);
   return std::min(elapsed / static_cast<double>(config_.measure.duration.value), 1.0);
 }

@@ -1,4 +1,4 @@
-// Which steps of a rank are warm-up, which are measured, and which is the last.
+// Decides which steps of a rank are warm-up, which are measured, and which is the last.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace loaderscope {
 
 class MeasurementWindow {
  public:
-  // `burst`: a window by duration ends on a multiple of so many steps, because workers that make
-  // whole batches deliver in bursts of their number.
+  // `burst`: a window by duration ends on a multiple of this number of steps, because workers that
+  // make whole batches deliver in bursts of their number.
   MeasurementWindow(const RunConfig& config, std::int64_t burst);
 
   void first_ask(Nanos at) { previous_end_ = first_ask_ = at; }
@@ -28,7 +28,7 @@ class MeasurementWindow {
   std::int64_t first_measured() const {
     return first_measured_;
   }                         // the step; the largest number before it is known
-  double fraction() const;  // of the window that is over
+  double fraction() const;  // share of the window that is over
 
  private:
   const RunConfig& config_;

@@ -1,4 +1,4 @@
-// What a configuration holds in memory, by the formula of the host slots.
+// Memory of a configuration, by the formula of the host slots.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,8 @@ namespace loaderscope {
 std::vector<Metric> memory_metrics(const LoaderPlan& plan,
                                    std::optional<Bytes> locked = std::nullopt);
 
-// Of a run for real whose stages are all declared: nothing is written, so no slot takes memory.
+// Metrics of a native run whose stages are all declared. Nothing is written, so no slot takes
+// memory.
 std::vector<Metric> unwritten_memory_metrics(const LoaderPlan& plan);
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// How often a running engine says how far it is.
+// Limits how often a running engine reports its progress.
 #pragma once
 
 #include "base/thread_meter.h"
@@ -12,7 +12,7 @@ class ProgressThrottle {
   explicit ProgressThrottle(const RunContext& context) : context_(context) {}
   void begin() { last_ = monotonic_now(); }
 
-  // To be called often. `progress` gives a Progress, and is called where somebody wants to know.
+  // Call this often. `progress` returns a Progress, and is called only when a report is due.
   template <typename Source>
   void look(const Source& progress) {
     const Nanos now = monotonic_now();

@@ -1,4 +1,4 @@
-// How full a queue is, over time.
+// The number of items in a queue over time.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::uint32_t kSalt = 98;  // of the draws from the buffer
+constexpr std::uint32_t kSalt = 98;  // salt of the draws from the buffer
 constexpr std::int64_t kMaxBuffered = std::int64_t{1} << 32;
 
 std::int64_t samples_of_rank(const SamplerOptions& options) {
@@ -60,7 +60,7 @@ std::shared_ptr<const Sampler::Order> Sampler::buffered_order(std::int64_t epoch
   return order;
 }
 
-// What is drawn makes room for the next of the stream; at the end the buffer runs empty.
+// A drawn sample is replaced by the next of the stream. At the end, the buffer runs empty.
 Sampler::Order Sampler::draw_buffered_order(std::int64_t epoch) const {
   const auto samples = static_cast<std::size_t>(options_.samples);
   const auto buffer_size = static_cast<std::size_t>(options_.shuffle_buffer);

@@ -11,7 +11,7 @@ namespace loaderscope {
 struct SamplerOptions {
   std::int64_t samples = 0;  // per epoch and over all ranks; 0 = endless
   bool shuffle = false;
-  // 0: a full shuffle. Else samples pass in order through a buffer of so many, from which each is
+  // 0: a full shuffle. Else samples pass in order through a buffer of this size, from which each is
   // drawn at random (a WebDataset's shuffle(N)).
   std::int64_t shuffle_buffer = 0;
   std::int64_t ranks = 1;
@@ -29,7 +29,7 @@ class Sampler {
   explicit Sampler(const SamplerOptions& options);
 
   std::int64_t samples_per_rank() const { return samples_per_rank_; }  // 0 = endless
-  // Which sample is at `position` (from 0) of the rank's epoch.
+  // Returns the sample at `position` (from 0) of the rank's epoch.
   std::int64_t at(std::int64_t rank, std::int64_t epoch, std::int64_t position) const;
 
  private:

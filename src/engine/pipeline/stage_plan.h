@@ -15,7 +15,7 @@ namespace loaderscope {
 class StagePlan {
  public:
   StagePlan() = default;
-  explicit StagePlan(Stage stage) : stage_(stage) {}  // that costs nothing
+  explicit StagePlan(Stage stage) : stage_(stage) {}  // a stage without cost
   StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted = nullptr);
 
   Stage stage() const { return stage_; }
@@ -24,7 +24,7 @@ class StagePlan {
   bool uses_cpu() const { return active() && (is_fitted() || kind_ == CostKind::cpu); }
   bool sleeps() const { return active() && !uses_cpu(); }
   StageTime time(const Execution& execution) const;
-  Nanos draw(const Execution& execution) const;  // its wall, alone on its core
+  Nanos draw(const Execution& execution) const;  // wall time, alone on its core
   Nanos injected(const Execution& execution) const;
 
  private:

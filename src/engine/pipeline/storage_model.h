@@ -26,7 +26,7 @@ class StorageModel {
 
   // True if a storage is declared, also if workers make its reads ahead.
   bool is_declared() const { return serves_reads || declared_requests_; }
-  // How reads are brought that are made ahead; null: each takes its own time.
+  // Returns the costs of reads that are made ahead. Null: each read takes its own time.
   const FittedCosts::Requests* requests() const {
     if (declared_requests_) return &*declared_requests_;
     return fitted_ != nullptr && fitted_->requests && !serves_reads ? &*fitted_->requests : nullptr;

@@ -36,7 +36,8 @@ void check_name(const KeyLine& line) {
                    suggestion(line.key, {known.begin(), known.end()}));
 }
 
-// Takes what stands in front of `mark` off `text`; nothing where it is not there.
+// Moves the text before `mark` from `text` to `part`. Returns false if `mark` is missing or the
+// part is empty.
 bool take_until(std::string_view& text, std::string_view mark, std::string& part) {
   const std::size_t at = text.find(mark);
   if (at == text.npos) return false;

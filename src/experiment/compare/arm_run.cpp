@@ -53,7 +53,7 @@ bool is_in_virtual_time(const RunRecord& record) { return record.engine == "mode
 
 // Deviation of a run's rate, estimated from its own steps.
 double spread_of_steps(const RunRecord& record) {
-  constexpr double kDeviations = 1.96;  // in half of a 95 % interval
+  constexpr double kDeviations = 1.96;  // deviations in half of a 95 % interval
   const Estimate rate = analyse(record).samples_per_s;
   return rate.mean > 0 ? (rate.high - rate.low) / 2 / kDeviations / rate.mean : 0;
 }
@@ -65,7 +65,7 @@ void take_spread(const RunRecord& a, const RunRecord& b, const std::optional<Kno
     return;
   }
   KnownNoise spread = known.value_or(kAssumedSpread);
-  constexpr double kMax = 10;  // as a logarithm: no change can be seen
+  constexpr double kMax = 10;  // a logarithm: no change can be seen
   const double of_steps = std::min(kMax, std::max(spread_of_steps(a), spread_of_steps(b)));
   if (of_steps > spread.rate) {
     comparison.notes.push_back(fmt::format(

@@ -1,4 +1,4 @@
-// Which of several commits is the first that is slower.
+// Finds the first of several commits that is slower.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace loaderscope::compare {
 
 enum class CommitState : std::uint8_t { good, bad, unknown };
 
-// What is left of commits 0 .. n - 1 in the order of time, of which the last is bad: the first bad
-// one is in (good, bad]. good = -1: none of them is known to be good.
+// The rest of commits 0 .. n - 1 in the order of time, of which the last is bad. The first bad one
+// is in (good, bad]. good = -1: no commit is known to be good.
 struct SuspectRange {
   std::int64_t good = -1, bad = 0;
 
@@ -26,7 +26,7 @@ SuspectRange bisect(std::int64_t commits, const std::function<CommitState(std::i
 // where chance does not leave both open.
 CommitState side_of(const ComparisonResult& of_commit, const Difference& whole);
 
-// How many looks it takes at most.
+// Returns the largest number of calls of `look`.
 std::int64_t looks_for(std::int64_t commits);
 
 }  // namespace loaderscope::compare

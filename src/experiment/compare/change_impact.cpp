@@ -45,8 +45,8 @@ bool is_of_packages(std::string_view path) {
   return begins_with_any(name_in(path), kNames) || ends_with_any(path, kEndings);
 }
 
-// What Python opens itself, so that it was seen whether it does. Pictures and compiled code are
-// opened by libraries, which nobody sees.
+// Returns true for files that Python opens itself, so that the trace is complete. Libraries open
+// pictures and compiled code, which the trace cannot see.
 bool is_opened_by_python(std::string_view path) {
   constexpr std::array<std::string_view, 11> kEndings = {
       ".py", ".pyi", ".ipynb", ".json", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".csv", ".txt"};

@@ -34,7 +34,7 @@ std::string interruption(const RunRecord& a, const RunRecord& b) {
   return "";
 }
 
-// What changes nothing that is measured.
+// Returns true for settings that change no measured value.
 bool is_beside(const Field& field) {
   constexpr std::array<std::string_view, 7> kBeside = {
       "require", "prove", "gpu-price", "hook-cost", "timeout", "demand", "hang-after"};
@@ -46,7 +46,7 @@ std::string all_of(const std::vector<std::string>& texts) {
   return fmt::format("{}", fmt::join(texts, " "));
 }
 
-// Which steps are measured: their number and their draws.
+// Returns true for settings of the measured steps: their number and their draws.
 bool is_of_sample(const Field& field) {
   return field.name == "steps" || field.name == "duration" || field.name == "seed" ||
          field.name == "epochs" || field.name == "warmup";

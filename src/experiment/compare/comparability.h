@@ -1,4 +1,4 @@
-// What must be alike in two results that were measured apart, for them to be compared.
+// Properties that two separately measured results must share before they can be compared.
 #pragma once
 
 #include <span>
@@ -10,19 +10,19 @@
 
 namespace loaderscope::compare {
 
-enum class Rule : std::uint8_t { forbids, warns };  // of a difference
+enum class Rule : std::uint8_t { forbids, warns };  // effect of a difference
 
 struct ComparabilityRow {
   Row row;
   Rule rule;
-  // How the two differ: "num-workers is 2 there and 4 here"; "" where they are alike.
+  // Returns the difference: "num-workers is 2 there and 4 here"; "" if they are alike.
   std::string (*difference)(const RunRecord& there, const RunRecord& here);
 };
 std::span<const ComparabilityRow> comparability_table();
 
 struct Comparability {
   std::vector<std::string> forbids, warns;
-  std::vector<std::string> settings;  // that differ: "num-workers 0 -> 2"; no reason to refuse
+  std::vector<std::string> settings;  // differences, such as "num-workers 0 -> 2"; allowed
 };
 Comparability comparability_of(const RunRecord& there, const RunRecord& here);
 

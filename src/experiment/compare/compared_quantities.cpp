@@ -10,12 +10,13 @@
 namespace loaderscope::compare {
 namespace {
 
-// Of the shortest comparison whose spread is kept: its runs without its blocks, the arm and time.
+// Degrees of freedom of the shortest comparison whose spread is kept: its runs less its blocks, the
+// arm and time.
 constexpr std::int64_t kDegreesOfKnown = 2 * kMinPairs - kMinPairs / kPairsOfBlock - 2;
 constexpr std::int64_t kDegreesOfAssumed = 1000;  // no estimate, and so without an error of its own
 
-constexpr double kWorthComparing = 0.01;  // of the time of all stages, or of the window
-constexpr double kDisturbance = 0.25;     // of all cores, more than in the median run
+constexpr double kWorthComparing = 0.01;  // share of the time of all stages, or of the window
+constexpr double kDisturbance = 0.25;     // share of all cores, more than in the median run
 
 bool in_all(const Runs& runs, std::string_view name, bool above_0) {
   return !runs.empty() && std::all_of(runs.begin(), runs.end(), [&](const SideRun* run) {
@@ -55,7 +56,7 @@ void ask_of_rows(std::vector<ComparedQuantity>& questions, const Runs& runs, boo
   }
 }
 
-// By CPU time, or by wall time where a stage waits more than it computes.
+// Compares CPU time, or wall time if a stage waits more than it computes.
 void ask_of_stages(std::vector<ComparedQuantity>& questions, const Runs& runs) {
   double all_a = 0, all_b = 0;
   for (const Stage stage : compared_stages()) {

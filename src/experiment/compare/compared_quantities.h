@@ -1,4 +1,4 @@
-// What is asked of the runs, one quantity after another.
+// The quantities that are compared, one after another.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@ namespace loaderscope::compare {
 
 using Runs = std::vector<const SideRun*>;
 
-// Those that nothing disturbed: by what else ran and never by what was measured, and only where
-// most of both arms are left.
+// Returns the runs that other programs did not disturb. The measured values have no influence on
+// the choice. Returns all runs if too few runs of an arm remain.
 Runs quiet_runs(const Comparison& comparison);
 
 double mean_of(const Runs& runs, std::int64_t arm, std::string_view name);
 double wall_of(const Runs& runs, std::int64_t arm, Stage stage);  // per sample
 
-// What is looked at, and how it is tested: by logarithms where its changes are ratios.
+// One quantity and its test. Changes that are ratios are tested by their logarithms.
 struct ComparedQuantity {
-  Difference difference;  // without a verdict
+  Difference difference;  // has no verdict yet
   BlockTest test{{}};
 };
 
-// What decides, then stages, waits, and the rest: whatever all runs have.
+// Returns the deciding quantities, then stages, waits, and the rest. All runs must have them.
 std::vector<ComparedQuantity> questions_about(const Runs& runs);
-// Of one run of each arm: what is known to differ by so much.
+// Returns the same for one run of each arm. `known` is the noise.
 std::vector<ComparedQuantity> questions_about_two(const Runs& runs, const KnownNoise& known);
 
 }  // namespace loaderscope::compare

@@ -16,7 +16,7 @@ namespace loaderscope::compare {
 
 struct CountRow {
   Row row;                                               // "bytes-read"
-  std::optional<double> (*of)(const RunRecord& record);  // of the window; nothing: it has none
+  std::optional<double> (*of)(const RunRecord& record);  // value in the window, if known
   // Runs that draw the same samples have it alike; of others two runs of an arm must say so.
   bool follows_from_draws = true;
 };

@@ -9,10 +9,10 @@
 namespace loaderscope::compare {
 namespace {
 
-constexpr double kAlpha = 0.01;      // that any of all that did not change is told to have
-constexpr double kAlphaSame = 0.05;  // that what left the band is told to be the same
+constexpr double kAlpha = 0.01;      // probability of a false change among all quantities
+constexpr double kAlphaSame = 0.05;  // probability of a false "same" of one quantity
 constexpr double kPower = 0.8;
-constexpr std::int64_t kMaxPairs = 1000;  // that one would make
+constexpr std::int64_t kMaxPairs = 1000;  // limit of a practical number
 
 double change_of(Scale scale, double measured) {
   return scale == Scale::ratio ? std::expm1(measured) : measured;
@@ -64,7 +64,7 @@ void compare_with_itself(ComparisonResult& judgement, const Comparison& comparis
   judgement.against_itself = {std::expm1(raw.mean), std::expm1(raw.low), std::expm1(raw.high)};
 }
 
-// Of the time that the workers have.
+// Returns the free share of the workers' time.
 double margin_of(const Runs& runs, std::int64_t arm, double rate_needed, std::int64_t workers) {
   double busy = wall_of(runs, arm, Stage::transport);
   for (const Stage stage : kMakingStages) busy += wall_of(runs, arm, stage);

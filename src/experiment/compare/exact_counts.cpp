@@ -10,8 +10,8 @@
 namespace loaderscope::compare {
 namespace {
 
-// Of a count that both runs of an arm in a block have alike; results were kept with those alone
-// that are.
+// Repeatability of a count. A count is usable if both runs of an arm in a block have the same
+// value. Results contain only such counts.
 enum class Repeats : std::uint8_t { never, alike, differs };
 
 // Blocks in which the arms must differ, always in the same direction. A count that flickers in few
@@ -51,7 +51,7 @@ double mean_count(const Comparison& comparison, std::int64_t arm, std::string_vi
   return runs > 0 ? sum / runs : 0;
 }
 
-// Of any run, in the order in which runs tell them.
+// Returns the counts of all runs, in the order of the runs.
 std::vector<std::string> names_of_counts(const Comparison& comparison) {
   std::vector<std::string> names;
   for (const SideRun& run : comparison.runs) {

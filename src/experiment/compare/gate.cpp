@@ -38,7 +38,7 @@ bool gpu_has_time(const Comparison& comparison, const ComparisonResult& judgemen
          !judgement.matters->gpu_waits();
 }
 
-// What somebody accepted, of what is worse in one comparison.
+// Applies accepted slowdowns to the worse quantities of one comparison.
 class Acceptance {
  public:
   Acceptance(const Comparison& comparison, const ComparisonResult& judgement)
@@ -89,7 +89,7 @@ class Acceptance {
       accepted_time_ += stage->b - stage->a;
   }
 
-  // With its stage.
+  // Accepts a wait whose stage was accepted.
   void apply_wait(Worse& one, const std::vector<Worse>& worse) {
     const std::string_view stage = std::string_view(one.name).substr(kWaitFor.size());
     const auto found = std::find_if(worse.begin(), worse.end(),
@@ -128,11 +128,11 @@ class Acceptance {
 
   const Comparison& comparison_;
   const ComparisonResult& judgement_;
-  double accepted_time_ = 0;  // of stages, in seconds per sample
+  double accepted_time_ = 0;  // time of stages, in seconds per sample
   bool accepts_ = false;
 };
 
-// Of what was measured since the anchor; nothing is accepted there but a higher limit.
+// Judges the change since the anchor. Only a higher limit can accept a slowdown there.
 GateAnswer gate_of_anchor(const Comparison& comparison, const ComparisonResult& judgement) {
   GateAnswer answer;
   const std::optional<Anchor>& anchor = comparison.anchor;

@@ -9,7 +9,7 @@
 namespace loaderscope::compare {
 namespace {
 
-// Of the stages that make batches: "augment RandomErasing".
+// Returns the names in stages that make batches: "augment RandomErasing".
 std::set<std::string> names_in(const SideRun& run) {
   std::set<std::string> names;
   for (const Detail& detail : run.details) {

@@ -1,4 +1,4 @@
-// What stages are called in the measured program: names that come or go, and whose time changed.
+// Names of stages in the measured program: new and gone names, and names whose time changed.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace loaderscope::compare {
 // none: a run names those that it was found at.
 std::vector<std::string> names_only_in(const Comparison& comparison, std::int64_t arm);
 
-// Of a stage, or of the wait for it: the largest change first; a line of code counts for its
-// function.
+// Returns the changes of a stage, or of the wait for it, the largest first. A line of code counts
+// for its function.
 std::vector<NameChange> name_changes(const Comparison& comparison, std::string_view blamed);
 
 }  // namespace loaderscope::compare

@@ -11,7 +11,7 @@ namespace loaderscope::compare {
 namespace {
 
 constexpr std::size_t kQuoted = 20;
-constexpr double kMax = 10;  // as a logarithm: beyond it no run has written it
+constexpr double kMax = 10;  // a logarithm; runs never write larger values
 
 // Takes a number off the front of `line`; nothing where there is none.
 std::optional<double> take_number(std::string_view& line) {

@@ -1,5 +1,5 @@
-// How far runs of the same code differ on this machine, from process to process: what one run of
-// each arm is judged by.
+// Differences between runs of the same code on this machine, from process to process. They are the
+// noise for comparisons with one run of each arm.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace loaderscope::compare {
 
-// Of the lines "CPU-SECONDS RATE MACHINE" of a history, the widest of the latest of this machine.
-// Those that cannot be read count for nothing.
+// Reads lines "CPU-SECONDS RATE MACHINE" of a history and returns the widest of the latest of this
+// machine. Ignores lines that it cannot read.
 std::optional<KnownNoise> spread_in(std::string_view lines, std::string_view machine);
 
 class NoiseHistory {

@@ -1,4 +1,4 @@
-// What is compared of two runs: rates, times of stages, waits, memory.
+// The compared values of two runs: rates, times of stages, waits, memory.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace loaderscope::compare {
 
-// How a change of it is said.
+// The unit of a change.
 enum class Scale : std::uint8_t {
   ratio,  // B / A - 1
   share,  // B - A, of what is a share already
@@ -24,13 +24,14 @@ struct QuantityRow {
   std::string_view unit;  // "1/s", "s", "bytes", "1"
   Scale scale;
   bool more_is_worse;
-  bool decides;  // nothing is the same before it is
+  bool decides;  // the verdict "same" requires this quantity
   std::optional<double> (*of)(const RunRecord& record, const Analysis& analysis);
 };
 std::span<const QuantityRow> quantity_table();
 
-// By name: of the rows, and "decode" (CPU seconds per sample), "decode-wall" (with what it waited
-// itself, but not for a core) and "wait-for-decode" (a share of the window) of stages and causes.
+// Values by name. Rows come first, then stages and causes: "decode" (CPU seconds per sample),
+// "decode-wall" (includes its own waits but no run-queue delay) and "wait-for-decode" (a share of
+// the window).
 using Quantities = std::vector<std::pair<std::string, double>>;
 Quantities quantities_of(const RunRecord& record, const Analysis& analysis);
 std::optional<double> value_of(const Quantities& quantities, std::string_view name);

@@ -15,21 +15,21 @@ namespace {
 
 constexpr Nanos kShortestWindow = 3 * kSecond / 10, kMaxWindow = 5 * kSecond;
 constexpr std::int64_t kUsualPairs = 12, kMaxPairs = 80;
-// What differs from process to process, and from second to second, more pairs make less of and
-// longer windows do not: a window takes this many times its start at most, unless there are enough.
+// A window is limited to this many times its start, unless there are enough pairs. More pairs
+// reduce the noise between processes and between seconds. Longer windows do not.
 constexpr std::int64_t kMaxOfStart = 2;
-// Where there is no time for the usual number, a window is half its start as long as these fit: a
-// shorter one measures less than the starts cost.
+// If the time is too short for the usual number, a window is half its start as long as these fit. A
+// shorter window measures less than the starts cost.
 constexpr std::int64_t kFewPairs = 8, kWorth = 2;
-// Of a start, most of which is imports: what is saved where two have it at the same time.
+// Divisor for the part of a start that two concurrent starts save. Most of a start is imports.
 constexpr Nanos kSavedOfStart = 4;
 // While one is measured the other waits; for longer it would be taken for one that hangs.
 constexpr Nanos kMaxWaiting = 60 * kSecond;
-constexpr std::int64_t kMinOfStart = 5;  // of a run: a window is no less of its start
+constexpr std::int64_t kMinOfStart = 5;  // least window: this fraction of the run's start
 using TwoArms = std::array<std::int64_t, 2>;
 constexpr std::array<TwoArms, kPairsOfBlock> kOrder = {{{0, 1}, {1, 0}}};
 
-// Of what was given, of which this comparison has a share.
+// Writes all times for the user's whole budget, of which this comparison has a share.
 std::string too_short(const Options& options, Nanos needed, Nanos run) {
   const auto of_all = [&](Nanos part, Nanos unit) {
     const double all = static_cast<double>(part) / options.share;
@@ -43,11 +43,11 @@ std::string too_short(const Options& options, Nanos needed, Nanos run) {
       of_all(needed + kSecond, kSecond));
 }
 
-// How long a run of either arm is.
+// The length of a run of either arm.
 struct Pilot {
   Nanos start = 0, window = 0, step = 0;
   std::int64_t fewest_steps = 0, warmup = 0;
-  bool is_exact = false;  // in virtual time: one block says all
+  bool is_exact = false;  // virtual time: one block is enough
   bool may_wait = true;   // for another one, before its loader is made
 
   void take(const RunRecord& record, Nanos took);
@@ -90,7 +90,7 @@ class PairRunner {
   }
 
  private:
-  // What it writes into files, and reads for the first time, is in the cache then.
+  // Warms the cache, too, with files that a run writes or reads for the first time.
   bool learn() {
     for (const std::int64_t arm : {0, 1}) {
       RunLength length;

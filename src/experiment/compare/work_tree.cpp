@@ -104,7 +104,7 @@ Repository find_repository() {
 std::string changes_between(const Repository& repository, const std::string& a,
                             const std::string& b) {
   const ToolEnd end = git(repository.root, {"diff", "--name-status", "--no-renames", "-z", a, b});
-  // Of many changes only the end is kept, and not their beginning.
+  // A long output loses its beginning: only its end is kept.
   constexpr std::size_t kFitsWhole = 60'000;
   if (end.is_fine() && end.output.size() < kFitsWhole) return end.output;
   throw RunError("git diff: what changed from " + a + " to " + b + " cannot be had");

@@ -11,21 +11,21 @@
 
 namespace loaderscope::compare {
 
-// What git says of the folder that we work in. Throws RunError where it is in no repository, or git
-// is not there.
+// The git repository of the current folder. Throws RunError if the folder is in no repository, or
+// git is missing.
 struct Repository {
   std::string root;
-  std::string below;      // from there to where we work: "" or "sub/folder/"
-  bool is_dirty = false;  // with changes that no commit has
+  std::string below;      // path from the root to the current folder: "" or "sub/folder/"
+  bool is_dirty = false;  // some changes are in no commit
 };
 Repository find_repository();
 
-// As git diff --name-status -z tells it.
+// Returns the output of git diff --name-status -z.
 std::string changes_between(const Repository& repository, const std::string& a,
                             const std::string& b);
 
-// Behind `good`, up to `bad`, in the order of time, merges as one. Throws RunError where there are
-// none.
+// Returns the commits after `good`, up to `bad`, in the order of time. A merge is one commit.
+// Throws RunError if there are none.
 std::vector<Commit> commits_between(const Repository& repository, const std::string& good,
                                     const std::string& bad);
 
@@ -35,7 +35,7 @@ inline constexpr const char* kWorkTreesPrefix = "loaderscope-compare-";
 
 class WorkTree {
  public:
-  // Of `ref`, below `place`, with the submodules that the repository has. Throws RunError.
+  // Checks out `ref` below `place`, with the submodules of the repository. Throws RunError.
   WorkTree(const Repository& repository, const std::string& ref, const std::string& place,
            const std::function<bool()>& stopped);
   ~WorkTree();

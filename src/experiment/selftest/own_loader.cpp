@@ -15,12 +15,12 @@ constexpr std::string_view kTrainer =
     "compute = 100us\nin-flight = 1\ncopy = sync\nwarmup = 4\nsteps = 8\n";
 constexpr std::string_view kSmallBatches = "batch-size = 4\n";
 constexpr std::string_view kOneWorkerAhead = "num-workers = 1\nprefetch-factor = 1\n";
-constexpr Nanos kMinDelay = 40 * kMillisecond;  // of a step
+constexpr Nanos kMinDelay = 40 * kMillisecond;  // delay per step
 
 constexpr std::array<Stage, 9> kSeen = {Stage::read,      Stage::read_decompress, Stage::decode,
                                         Stage::augment,   Stage::opaque,          Stage::collate,
                                         Stage::transport, Stage::transport_recv,  Stage::pin};
-constexpr std::array<Stage, 2> kOfTrainer = {Stage::h2d, Stage::launch};  // which is ours
+constexpr std::array<Stage, 2> kOfTrainer = {Stage::h2d, Stage::launch};  // stages of our trainer
 
 RunConfig with(RunConfig config, std::string_view settings) {
   parse_scenario(settings, "selftest", config);
@@ -32,7 +32,7 @@ RunConfig resolved(const RunConfig& config, const MachineLimits& limits) {
   return resolve(config, limits, ignored);
 }
 
-// Its settings, and the run that shows its stages.
+// Settings, and the run that shows the stages of the loader.
 struct Probe {
   RunConfig settings;
   RunRecord record;
@@ -63,7 +63,7 @@ Delay delay_of(Stage stage, const RunConfig& settings, Nanos per_step, std::int6
 void add_delays(OwnLoader& own, const RunConfig& settings, const RankRecord& rank,
                 const MachineLimits& limits) {
   const std::int64_t batch = std::max<std::int64_t>(1, rank.samples / rank.steps());
-  // What a step takes varies with its length.
+  // The noise of a step grows with its length, so the delay is as long as a step.
   const Nanos per_step = std::max(kMinDelay, rank.window() / rank.steps());
   const auto add = [&](Stage stage) {
     own.trial.delays.push_back(delay_of(stage, settings, per_step, batch, limits));

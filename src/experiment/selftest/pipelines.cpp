@@ -11,12 +11,12 @@
 namespace loaderscope::selftest {
 namespace {
 
-// Of everything: the trainer asks for a batch when the compute before it has ended, and waits for
-// the copy; of making a batch no more is hidden than the first read.
+// Settings of all pipelines. The trainer asks for a batch when the previous compute has ended, and
+// waits for the copy. Only the first read of a batch is hidden.
 constexpr std::string_view kCommon =
     "batch-size = 4\ncompute = 100us\nin-flight = 1\ncopy = sync\ndevice = sim\n";
 constexpr std::string_view kLong = "warmup = 4\nsteps = 8\n";
-// Epochs of four steps, each with workers that come up.
+// Epochs of four steps, each with a start of workers.
 constexpr std::string_view kShortEpochs = "samples = 16\nwarmup = 4\nsteps = 8\n";
 constexpr std::string_view kOneWorker =
     "num-workers = 1\nprefetch-factor = 1\nmemory = pin-thread\n";
@@ -39,7 +39,7 @@ struct Row {
   std::string_view name;
   bool real;
   std::vector<std::string_view> settings;
-  std::vector<std::string_view> delays;  // as --inject, separated by spaces
+  std::vector<std::string_view> delays;  // values of --inject, separated by spaces
 };
 
 const std::vector<Row>& rows() {
@@ -86,7 +86,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-// A worker comes up once per epoch.
+// Workers start once per epoch.
 Nanos per_step(const RunConfig& config, const Injection& injection) {
   if (is_per_sample(injection.stage)) return injection.extra * config.loader.batch_size;
   if (injection.stage == Stage::startup)
@@ -95,7 +95,7 @@ Nanos per_step(const RunConfig& config, const Injection& injection) {
 }
 
 Trial trial_of(const Row& row, const RunConfig& given, const MachineLimits& limits) {
-  std::vector<std::string> ignored;  // of settings without effect: every row's are the same
+  std::vector<std::string> ignored;  // settings without effect, the same for every row
   const RunConfig settings = settings_of(row, given);
   Trial trial{std::string(row.name), row.real, resolve(settings, limits, ignored), {}};
   for (const std::string_view group : row.delays) {

@@ -1,4 +1,4 @@
-// What the self-test runs: pipelines in which nothing else can hide an injected delay, and the
+// The pipelines of the self-test, in which no other stage can hide an injected delay, and the
 // delays.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace loaderscope::selftest {
 struct Delay {
   Stage stage;
   RunConfig config;
-  Nanos per_step = 0;  // by how much each step gets longer
+  Nanos per_step = 0;  // time that each step becomes longer
 };
 
 // A pipeline as it is, and with a delay in each of its stages in turn.
@@ -25,15 +25,14 @@ struct Trial {
   std::vector<Delay> delays;
 };
 
-// Whether a flag or scenario key may change what the self-test runs: the data, the work on a
-// sample, somebody else's loader, the device and the engine. The rest is what makes a delay
-// visible.
+// Returns true if a flag or scenario key may change the self-test: the data, the work on a sample,
+// a third-party loader, the device and the engine. All other settings make a delay visible.
 bool may_change(const Field& field);
 
-// What is given of the settings that are `wanted`.
+// Returns the given settings that are `wanted`.
 RunConfig taken_over(const RunConfig& given, const std::function<bool(const Field&)>& wanted);
 
-// Whether data is named, rather than images to be made.
+// Returns true if the user names data. Otherwise, images are made.
 bool names_data(const RunConfig& given);
 
 // The pipelines with the settings of `given` that may change them; those on real data only where

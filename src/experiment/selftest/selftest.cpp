@@ -41,7 +41,7 @@ class Selftest {
     for (std::int64_t round = 0; round < options_.rounds && may_go_on(round); ++round) {
       run_round([](const Recovery&) { return true; });
     }
-    longest_round_ = 0;  // those of what was not found are shorter
+    longest_round_ = 0;  // the next rounds are shorter
     for (std::int64_t round = options_.rounds; round < options_.most_rounds; ++round) {
       if (!may_go_on(round) || all_found()) break;
       run_round([](const Recovery& recovery) { return !recovery.found(); });
@@ -70,7 +70,7 @@ class Selftest {
   template <class Wanted>
   void run_round(const Wanted& wanted) {
     const Nanos begin = world_.now();
-    std::size_t first = 0;  // of the trial's recoveries
+    std::size_t first = 0;  // index of the trial's first recovery
     for (const Trial& trial : trials_) {
       run_trial(trial, first, wanted);
       first += trial.delays.size();
@@ -109,7 +109,7 @@ class Selftest {
     return stall;
   }
 
-  // Nothing of a run that was interrupted counts.
+  // Results of an interrupted run do not count.
   PerCause<double> measure(const RunConfig& config) {
     last_ = world_.run(config);
     interrupted_ = last_.interrupted;
@@ -140,7 +140,7 @@ class Selftest {
   std::vector<Recovery> recoveries_;
   RunRecord last_;
   std::int64_t planned_ = 0, runs_ = 0;
-  double window_s_ = 0, contention_s_ = 0;  // of the base runs
+  double window_s_ = 0, contention_s_ = 0;  // sums over the base runs
   bool interrupted_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Whether the account can be trusted here: of a known delay in one stage, how much does it book to
-// that stage?
+// Tests the account on this machine: the share of a known delay in one stage that it books to that
+// stage.
 #pragma once
 
 #include <functional>
@@ -11,23 +11,23 @@
 
 namespace loaderscope::selftest {
 
-// Of what is injected, the account must book this part to the stage: not less, and not as much
-// more.
+// Limit of the error of a booked delay, as a share of the injected one, in both directions.
 inline constexpr double kTolerance = 0.05;
 
-// What one stage's delay did to the account.
+// The effect of one stage's delay on the account.
 struct Recovery {
   std::string pipeline;
   Stage stage = Stage::decode;
   double injected_s = 0;  // per step
-  // Per round: by how much each cause's stall per step grew against the base run beside it.
+  // Growth of each cause's stall per step against the base run of the same round. One entry per
+  // round.
   std::vector<PerCause<double>> growth;
 
   Cause cause() const { return cause_of(stage); }
   double recovered_s() const { return median_growth(cause()); }  // per step
   double share() const { return recovered_s() / injected_s; }
   bool found() const;
-  // Of what was injected, by how much another cause grew.
+  // Growth of another cause, as a share of the injected delay.
   double elsewhere(Cause other) const { return median_growth(other) / injected_s; }
 
  private:
@@ -35,12 +35,12 @@ struct Recovery {
 };
 
 struct Options {
-  std::int64_t rounds = 3;       // of every pipeline
+  std::int64_t rounds = 3;       // rounds of every pipeline
   Nanos budget = 60 * kSecond;   // no round but the first is begun that would not end within it
-  std::int64_t most_rounds = 9;  // of what was not found
+  std::int64_t most_rounds = 9;  // limit of rounds for delays that were not found
 };
 
-// What the self-test uses of the world around it.
+// Functions of the environment that the self-test calls.
 struct World {
   std::function<RunRecord(const RunConfig&)> run;
   std::function<Nanos()> now;
@@ -49,11 +49,11 @@ struct World {
 
 struct Result {
   std::string engine;
-  std::vector<Recovery> stages;  // those with at least one round
-  double contention = 0;         // of the base runs' windows
+  std::vector<Recovery> stages;  // results with at least one round
+  double contention = 0;         // share of the base runs' windows
   Nanos wall = 0;
   bool interrupted = false;
-  std::vector<std::string> notes;  // what a reader must know
+  std::vector<std::string> notes;  // notes that the reader needs
 
   const Recovery* worst() const;  // farthest from what was injected; null when there is none
   std::vector<const Recovery*> not_found() const;
