@@ -29,7 +29,7 @@ void expect_complaint(const std::vector<std::string>& words, int exit_code,
 
 TEST(Usage, WhatTakesLongTakesNoProgress) {
   for (const char* command : {"run", "sweep", "tune", "compare", "what-if", "selftest"})
-    EXPECT_THAT(run_binary({command, "--help"}).out, HasSubstr("--no-progress")) << command;
+    EXPECT_THAT(run_binary({command, "--help-all"}).out, HasSubstr("--no-progress")) << command;
   for (const char* part : {"make", "info", "pack"})
     EXPECT_THAT(run_binary({"data", part, "--help"}).out, HasSubstr("--no-progress")) << part;
   EXPECT_EQ(run_binary({"run", "--engine", "model", "--cost", "decode=8ms", "--no-progress"}).err,
@@ -40,7 +40,7 @@ TEST(Usage, HelpNamesCommandsAndFlags) {
   const Ended help = run_binary({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* command : {"run", "report", "list"}) EXPECT_THAT(help.out, HasSubstr(command));
-  const Ended run_help = run_binary({"run", "--help"});
+  const Ended run_help = run_binary({"run", "--help-all"});
   EXPECT_EQ(run_help.exit_code, 0);
   EXPECT_EQ(run_help.err, "");
   EXPECT_THAT(run_help.out, HasSubstr("--scenario FILE"));
@@ -130,7 +130,7 @@ TEST(Usage, AcceptsFlagsOfEarlierVersions) {
   EXPECT_FALSE(config.contains("window"));
   EXPECT_EQ(config_with({"--prefetch-depth", "4", "--window", "3"}).at("prefetch_depth"), 4);
   for (const char* command : {"run", "sweep", "watch"}) {
-    const std::string help = run_binary({command, "--help"}).out;
+    const std::string help = run_binary({command, "--help-all"}).out;
     EXPECT_THAT(help, HasSubstr("--hang-after"));
     EXPECT_THAT(help, Not(HasSubstr("--stall-after")));
     EXPECT_THAT(help, Not(HasSubstr("--window")));
@@ -184,13 +184,6 @@ TEST(Usage, TheManualIsShownByTopicAndTheFlagsByCommand) {
   expect_complaint({"help", "wrkers"}, 64, "; did you mean 'workers'?");
   expect_complaint({"help", "tnue"}, 64, "; did you mean 'tune'?");
   expect_complaint({"help", "data", "bake"}, 64, "data has no such command");
-}
-
-TEST(Usage, WithoutACommandHelpIsShown) {
-  const Ended ended = run_binary({});
-  EXPECT_EQ(ended.exit_code, 64);
-  EXPECT_EQ(ended.out, "");
-  EXPECT_THAT(ended.err, HasSubstr("Usage: loaderscope COMMAND"));
 }
 
 TEST(Usage, UnknownWordsGetASuggestion) {

@@ -14,6 +14,8 @@ import time
 import unittest
 import warnings
 
+os.environ.setdefault("LOADERSCOPE_SUMMARY", "full")  # its texts are those of the long answer
+
 HERE = pathlib.Path(__file__).resolve().parent
 FACE = HERE.parents[1] / "src" / "python"
 sys.path.insert(0, str(FACE))
