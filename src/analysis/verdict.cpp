@@ -85,7 +85,7 @@ std::optional<Withheld> reason_of_trace(const RunRecord& record, const Analysis&
   return std::nullopt;
 }
 
-std::string next_of(const RunRecord& record) {
+std::string next_step(const RunRecord& record) {
   return ran_to_its_end(record) ? "let the program train longer" : "";
 }
 
@@ -102,14 +102,14 @@ std::optional<Withheld> reason_to_withhold(const RunRecord& record, const Analys
     return Withheld{
         "the input ended inside the warm-up, so nothing was measured in a steady "
         "state; give more --samples or --epochs, or a shorter --warmup",
-        "the data ended during the warm-up", next_of(record)};
+        "the data ended during the warm-up", next_step(record)};
   }
   if (analysis.steps == 0) {
     if (record.interrupted)
       return Withheld{"no step was measured", "no step was measured", "let it run longer"};
     return Withheld{
         fmt::format("no step was measured; give --steps {}", enough_steps(record.config)),
-        "no step was measured", next_of(record)};
+        "no step was measured", next_step(record)};
   }
   if (record.lost_spans > 0) {
     return Withheld{
@@ -126,7 +126,7 @@ std::optional<Withheld> reason_to_withhold(const RunRecord& record, const Analys
     const std::string clause = "the run has " + too_few_steps(analysis);
     if (record.interrupted) return Withheld{few, clause, "let it run longer"};
     return Withheld{few + how_to_run(record, longer_run(record.config, analysis.steps)), clause,
-                    next_of(record)};
+                    next_step(record)};
   }
   const double still = value_of(record.metrics, metric::host_standstill_s).value_or(0);
   if (still > kMaxStandstill * seconds(account.window)) {
@@ -153,16 +153,16 @@ std::optional<Withheld> reason_to_withhold(const RunRecord& record, const Analys
     return Withheld{
         "the run is not steady: the step time changed by 10 % or more between its two "
         "halves; give a longer --warmup or --duration",
-        kUnsteady, next_of(record)};
+        kUnsteady, next_step(record)};
   }
   if (!is_firm(analysis))
     return Withheld{no_firm_interval(record, analysis.steps),
                     fmt::format("{} steps are too few for a firm figure", analysis.steps),
-                    next_of(record)};
+                    next_step(record)};
   if (analysis.busy.half_width() > kMaxWidthOfBusy)
     return Withheld{
         too_wide(analysis) + how_to_run(record, {"steps", kTimesAsLong * analysis.steps}),
-        kTooVaried, next_of(record)};
+        kTooVaried, next_step(record)};
   const double other = share_of(account.stall[Cause::other], account);
   if (other > kMaxOther) {
     return Withheld{

@@ -20,7 +20,7 @@ constexpr std::size_t kColumns = 80;
 constexpr std::size_t kFlagColumns = 27;
 constexpr std::size_t kManyFlags = 20;
 
-const CLI::App* root_of(const CLI::App& app) {
+const CLI::App* find_root(const CLI::App& app) {
   const CLI::App* root = &app;
   while (root->get_parent() != nullptr) root = root->get_parent();
   return root;
@@ -28,7 +28,7 @@ const CLI::App* root_of(const CLI::App& app) {
 
 std::set<std::string> flags_of_run(const CLI::App& command) {
   std::set<std::string> names;
-  for (const CLI::App* app : root_of(command)->get_subcommands({}))
+  for (const CLI::App* app : find_root(command)->get_subcommands({}))
     if (app->get_name() == "run")
       for (const CLI::Option* option : app->get_options())
         for (const std::string& name : option->get_lnames()) names.insert(name);

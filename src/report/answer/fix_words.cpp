@@ -41,7 +41,7 @@ std::string place_of_loader(const RunRecord& record) {
 }
 
 // "num_workers=2" of "DataLoader(..., num_workers=2)".
-std::string arguments_of(const std::string& call) {
+std::string call_arguments(const std::string& call) {
   const std::size_t begin = call.find("..., "), end = call.rfind(')');
   if (begin == call.npos || end == call.npos || end < begin) return call;
   return call.substr(begin + 5, end - begin - 5) + call.substr(end + 1);
@@ -72,7 +72,7 @@ std::string setting_text(const RunRecord& record, const Finding& finding) {
   if (code.empty()) return changes_to_text(finding.to_run);
   if (!is_call || framework_of(record).row.name != "torch") return short_advice(code);
   const std::string place = place_of_loader(record);
-  return place.empty() ? short_advice(code) : place + "  " + arguments_of(short_advice(code));
+  return place.empty() ? short_advice(code) : place + "  " + call_arguments(short_advice(code));
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ std::string gain_figures(const Analysis& analysis, const Finding& finding) {
                      plain_rate(finding.rate_after));
 }
 
-AnswerLine fix_line_of(const RunRecord& record, const Analysis& analysis, const Finding& fix) {
+AnswerLine make_fix_line(const RunRecord& record, const Analysis& analysis, const Finding& fix) {
   AnswerLine line{"Fix", ""};
   if (!fix.has_setting()) {
     line.text = plain_figures(short_advice(fix.pytorch));
@@ -116,7 +116,7 @@ AnswerLine fix_line_of(const RunRecord& record, const Analysis& analysis, const 
   return line;
 }
 
-std::string why_of(const Analysis& analysis, const Finding& fix) {
+std::string reason_text(const Analysis& analysis, const Finding& fix) {
   const Finding& cause = cause_of_fix(analysis, fix);
   // Further clauses have details, which -v prints.
   std::string text = plain_figures(cause.evidence.substr(0, cause.evidence.find("; ")));
@@ -126,7 +126,8 @@ std::string why_of(const Analysis& analysis, const Finding& fix) {
   return "";
 }
 
-std::string also_of(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
+std::string second_best_text(const RunRecord& record, const Analysis& analysis,
+                             const Finding* fix) {
   for (const Finding& finding : analysis.findings) {
     if (&finding == fix || finding.wrong_data || finding.is_ceiling) continue;
     if (fix != nullptr && finding.id == fix->cause) continue;

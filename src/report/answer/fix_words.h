@@ -9,16 +9,16 @@
 namespace loaderscope {
 
 // "Fix:   DataLoader(..., num_workers=2)           909 -> about 1,250 samples/s"
-AnswerLine fix_line_of(const RunRecord& record, const Analysis& analysis, const Finding& fix);
+AnswerLine make_fix_line(const RunRecord& record, const Analysis& analysis, const Finding& fix);
 
 // The sentence after "Why:". Empty if nothing short is known.
-std::string why_of(const Analysis& analysis, const Finding& fix);
+std::string reason_text(const Analysis& analysis, const Finding& fix);
 
 // "909 -> about 1,250 samples/s". Empty if the gain is not known.
 std::string gain_figures(const Analysis& analysis, const Finding& finding);
 
 // The second-best thing to do, in words. Empty if nothing else is worth doing.
-std::string also_of(const RunRecord& record, const Analysis& analysis, const Finding* fix);
+std::string second_best_text(const RunRecord& record, const Analysis& analysis, const Finding* fix);
 
 // Advice in at most one sentence: the first alternative.
 std::string short_advice(const std::string& advice);

@@ -21,7 +21,7 @@ const SharedThingRow* row_of_shared(const SharedResource& thing) {
   return nullptr;
 }
 
-const SharedResource* full_thing_of(const JobPlan& plan) {
+const SharedResource* find_full_thing(const JobPlan& plan) {
   const auto first = std::find_if(plan.shared.begin(), plan.shared.end(),
                                   [&](const auto& one) { return one.name == plan.first_full; });
   return first == plan.shared.end() ? nullptr : &*first;
@@ -35,7 +35,7 @@ bool is_storage_known(const JobPlan& plan) {
 
 // "the storage is full from 340 ranks on"
 std::string words_of_full_thing(const JobPlan& plan) {
-  const SharedResource* thing = full_thing_of(plan);
+  const SharedResource* thing = find_full_thing(plan);
   if (thing == nullptr) return is_storage_known(plan) ? "nothing is full" : "";
   const SharedThingRow* row = row_of_shared(*thing);
   const std::string is = row == nullptr ? thing->name + " is" : std::string(row->is);
@@ -70,7 +70,7 @@ std::string amount_of_thing(const SharedResource& thing, double value) {
 
 // "10 GB/s of storage in place of 3.4 GB/s"
 std::string fix_of_plan(const JobPlan& plan) {
-  const SharedResource* thing = full_thing_of(plan);
+  const SharedResource* thing = find_full_thing(plan);
   if (thing == nullptr) return "";
   const SharedThingRow* row = row_of_shared(*thing);
   const std::string needed = fmt::format("{}{}", amount_of_thing(*thing, thing->needed),

@@ -84,7 +84,7 @@ TextTable rank_answer_table(const Analysis& analysis, const std::vector<std::siz
   return table;
 }
 
-const Finding* finding_of(const Analysis& analysis, std::string_view id) {
+const Finding* find_finding(const Analysis& analysis, std::string_view id) {
   for (const Finding& finding : analysis.findings)
     if (finding.id == id) return &finding;
   return nullptr;
@@ -142,7 +142,7 @@ std::optional<Answer> answer_slow_rank(const RunRecord& record, const Analysis& 
   if (!is_one)
     answer.headline =
         fmt::format("{} hold up the others, which wait {} of the time", who, whole_percent(waits));
-  const Finding* finding = finding_of(analysis, kStragglerRank);
+  const Finding* finding = find_finding(analysis, kStragglerRank);
   const std::string names = words_of_ranks(slow);
   answer.first.push_back({"Fix", finding != nullptr
                                      ? plain_figures(short_advice(finding->pytorch))

@@ -95,7 +95,7 @@ bool is_contention_of_others(const Verdict& verdict) {
   return verdict.bound_by == std::string(name_of(Cause::contention));
 }
 
-std::string headline_of(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
+std::string make_headline(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
   const Verdict& verdict = analysis.verdict;
   const std::string who = who_waits(record);
   const bool is_plural = who == "GPUs";
@@ -151,7 +151,7 @@ void add_next_step(Answer& answer, const RunRecord& record, const Analysis& anal
                                         : analysis.verdict.withheld_next});
 }
 
-std::vector<AnswerBar> bars_of(const RunRecord& record, const Analysis& analysis) {
+std::vector<AnswerBar> make_bars(const RunRecord& record, const Analysis& analysis) {
   std::vector<AnswerBar> bars;
   for (const AccountLine& line : account_lines(record, analysis)) {
     std::string remark;
@@ -169,7 +169,7 @@ bool can_try(const RunRecord& record, const Analysis& analysis, const Finding* f
   return next_command(record, analysis).find(" --try") != std::string::npos;
 }
 
-std::string more_line_of(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
+std::string make_more_line(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
   std::string text = is_trace_engine(record.engine) ? "-v" : "-v, --html page.html";
   if (can_try(record, analysis, fix)) text += "    Test: --try";
   std::string_view word;
@@ -194,7 +194,7 @@ void add_proof(Answer& answer, const Analysis& analysis) {
   answer.first.push_back({"Why", text});
 }
 
-std::string idle_cost_of(const Analysis& analysis) {
+std::string idle_cost_text(const Analysis& analysis) {
   if (!analysis.waste || analysis.waste->gpu_hours_per_day < 1) return "";
   const std::int64_t hours = std::llround(analysis.waste->gpu_hours_per_day);
   return fmt::format("{} a day {} lost now", plural(hours, "GPU-hour"), hours == 1 ? "is" : "are");
@@ -204,8 +204,8 @@ void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
              const Finding* fix) {
   const Verdict& verdict = analysis.verdict;
   if (fix != nullptr) {
-    answer.first.push_back(fix_line_of(record, analysis, *fix));
-    if (const std::string why = why_of(analysis, *fix); !why.empty())
+    answer.first.push_back(make_fix_line(record, analysis, *fix));
+    if (const std::string why = reason_text(analysis, *fix); !why.empty())
       answer.first.push_back({"Why", why});
     return;
   }
@@ -235,7 +235,7 @@ void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
   if (first.wrong_data || first.pytorch.empty()) return;
   const std::string advice = plain_figures(short_advice(first.pytorch));
   if (!has_technical_word(advice)) answer.first.push_back({"Fix", advice + " (gain unknown)"});
-  if (const std::string why = why_of(analysis, first); !why.empty())
+  if (const std::string why = reason_text(analysis, first); !why.empty())
     answer.first.push_back({"Why", why});
 }
 
@@ -252,10 +252,10 @@ Answer answer_run(const RunRecord& record, const Analysis& analysis) {
       add_simulated(*ranks, record);
       return *ranks;
     }
-    answer.headline = headline_of(record, analysis, fix);
+    answer.headline = make_headline(record, analysis, fix);
     add_simulated(answer, record);
   } else {
-    answer.first.push_back({"Why", plain_figures(headline_of(record, analysis, fix))});
+    answer.first.push_back({"Why", plain_figures(make_headline(record, analysis, fix))});
   }
   if (analysis.verdict.withheld_reason) {
     if (!is_wrong) add_next_step(answer, record, analysis);
@@ -268,14 +268,14 @@ Answer answer_run(const RunRecord& record, const Analysis& analysis) {
     add_fix(answer, record, analysis, fix);
   }
   add_proof(answer, analysis);
-  if (analysis.steps > 0) answer.bars = bars_of(record, analysis);
+  if (analysis.steps > 0) answer.bars = make_bars(record, analysis);
   if (analysis.verdict.bound_by != "compute") {
-    std::string also = also_of(record, analysis, fix);
-    const std::string cost = idle_cost_of(analysis);
+    std::string also = second_best_text(record, analysis, fix);
+    const std::string cost = idle_cost_text(analysis);
     if (!cost.empty()) also += (also.empty() ? "" : "; ") + cost;
     if (!also.empty()) answer.last.push_back({"Also", also});
   }
-  answer.last.push_back({"More", more_line_of(record, analysis, fix)});
+  answer.last.push_back({"More", make_more_line(record, analysis, fix)});
   return answer;
 }
 

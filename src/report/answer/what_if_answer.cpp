@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kSmallestPart = 0.005;  // share of the window; smaller parts have no row
 
-const WhatIfCase& present_of(const WhatIf& answer) {
+const WhatIfCase& find_present(const WhatIf& answer) {
   return answer.measured ? *answer.measured : answer.fitted;
 }
 
@@ -24,7 +24,7 @@ std::string what_if_headline(const WhatIf& answer) {
   if (!answer.predicted)
     return fmt::format("Gain unknown with {}{}", setting,
                        answer.why_not.empty() ? "" : ": " + plain_figures(answer.why_not));
-  const std::string before = plain_rate(present_of(answer).samples_per_s),
+  const std::string before = plain_rate(find_present(answer).samples_per_s),
                     after = plain_rate(answer.predicted->samples_per_s);
   if (before == after)
     return fmt::format("Predicted with {}: {} samples/s, as now", setting, after);
@@ -89,7 +89,7 @@ std::vector<PartOfWindow> parts_of_prediction(const Account& now, const Account&
 
 TextTable what_if_table(const WhatIf& answer) {
   if (!answer.predicted) return TextTable("");
-  const WhatIfCase &now = present_of(answer), &then = *answer.predicted;
+  const WhatIfCase &now = find_present(answer), &then = *answer.predicted;
   TextTable table("lrr", {"", "now", "then"});
   table.add({"samples/s", plain_rate(now.samples_per_s), plain_rate(then.samples_per_s)});
   for (const PartOfWindow& part : parts_of_prediction(now.account, then.account))
