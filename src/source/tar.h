@@ -1,8 +1,8 @@
-// Shards: tar files of samples, read by an index, in any order, or as streams.
+// Shards: tar files of samples, read by an index in any order, or as streams.
 //
-// What belongs to a sample is said by the names, as WebDataset has it: members that follow each
-// other and share the name up to the first dot are one sample ("n01/0003.jpg", "n01/0003.cls").
-// One member of it is decoded: the first image, or the one that ?member= names.
+// Names define the samples, as in WebDataset: consecutive members that share the name up to the
+// first dot are one sample ("n01/0003.jpg", "n01/0003.cls"). One member of it is decoded: the first
+// image, or the one of ?member=.
 #pragma once
 
 #include <memory>
@@ -27,15 +27,15 @@ inline constexpr Bytes kTarBlock = 512;  // members begin with one
 
 struct TarMember {
   std::string name;
-  Bytes begin = 0, size = 0;  // of its data
-  bool is_sparse = false;     // which begins with a map of what is left out
+  Bytes begin = 0, size = 0;  // place of its data
+  bool is_sparse = false;     // data begins with a map of the holes
 };
 
 // Walks the regular files of a shard.
 class TarWalk {
  public:
   explicit TarWalk(ShardBytes& shard) : shard_(shard) {}
-  // Nothing at the end. Throws ValueError, as it continues "PATH: ", for what is no tar.
+  // Returns nothing at the end. Throws ValueError, which continues "PATH: ", if it is not a tar.
   std::optional<TarMember> next();
 
  private:
@@ -49,22 +49,22 @@ class TarWalk {
   Bytes at_ = 0;
 };
 
-// The key of a sample and, in small letters, what kind of member this is; nothing for names that
-// belong to no sample.
+// Key of a sample, and the lower-case extension of the member. Nothing for names that belong to no
+// sample.
 struct SampleName {
   std::string_view key;
   std::string extension;
 };
 std::optional<SampleName> sample_name(std::string_view member);
 
-// Of the members of one shard, in their order, those that are decoded: one of each sample, the
-// first of the extension that is wanted; "": the first image.
+// Chooses the members of one shard that are decoded, in their order: one of each sample. It is the
+// first member with the wanted extension; "": the first image.
 class MemberChooser {
  public:
   explicit MemberChooser(std::string_view wanted) : wanted_(wanted) {}
 
   bool takes(std::string_view member);
-  // The last one has the extension of another of its sample, where webdataset ends with an error.
+  // True if the last member repeats an extension of its sample. webdataset fails then.
   bool repeats() const { return repeats_; }
   void end_shard() { end_sample(); }
   std::int64_t left_out() const { return left_out_; }  // samples without such a member
@@ -84,7 +84,7 @@ class MemberChooser {
 
 class StoredObject;
 
-// An index that DALI's wds2idx has written beside a shard.
+// An index that DALI's wds2idx has written next to a shard.
 struct GivenIndex {
   std::string path;     // "": there is none
   bool is_old = false;  // the shard has changed since
