@@ -61,7 +61,7 @@ bool ends_guarded(std::uintptr_t begin, std::uintptr_t end, const Action& action
   return true;
 }
 
-#ifdef __SANITIZE_THREAD__  // its memcpy delays signals, so the kernel copies
+#ifdef __SANITIZE_THREAD__  // sanitizer's memcpy delays signals, so the kernel copies
 bool copied_whole(std::byte* to, const std::byte* from, std::size_t bytes) {
   const iovec target{to, bytes};
   const iovec origin{const_cast<std::byte*>(from), bytes};

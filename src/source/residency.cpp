@@ -46,7 +46,7 @@ std::optional<Residency> ask_mincore(int fd, Bytes offset, Bytes size) {
   const auto length = static_cast<std::size_t>(size + offset - begin);
   const auto page = static_cast<std::size_t>(page_size());
   std::vector<unsigned char> pages((length + page - 1) / page);
-  // Nothing is read through the mapping, so a file that shrinks does no harm.
+  // Maps the file without reading through the mapping, so a file that shrinks does no harm.
   void* mapped = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd, begin);
   if (mapped == MAP_FAILED) return std::nullopt;
   const bool told = ::mincore(mapped, length, pages.data()) == 0;

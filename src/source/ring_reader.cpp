@@ -140,7 +140,8 @@ class RingReader final : public SampleReader {
     return request;
   }
 
-  // Of requests that nobody wants any more the first to come back is taken.
+  // Returns a free request. Without one, waits for the first answer to a request that is no longer
+  // wanted.
   Request& free_request() {
     for (;;) {
       for (Request& request : requests_) {
@@ -187,7 +188,7 @@ class RingReader final : public SampleReader {
     } catch (const SampleError& error) {
       request.error = error;
       finish(request);
-    } catch (...) {  // of the machine, not of the sample: it may be asked for again
+    } catch (...) {  // fault of the machine, not of the sample: it may be requested again
       request.wanted = false;
       finish(request);
       throw;
@@ -255,11 +256,11 @@ class RingReader final : public SampleReader {
   std::unique_ptr<Ring> ring_;
   struct Expected {
     std::int64_t sample;
-    bool begun;  // before it was named again
+    bool begun;  // begun before it was expected again
   };
   std::vector<Expected> expected_;
   std::size_t next_expected_ = 0;
-  Bytes largest_ = 0;           // of the samples so far
+  Bytes largest_ = 0;           // largest sample so far
   Request* in_hand_ = nullptr;  // the caller looks at its bytes
 };
 

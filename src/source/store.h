@@ -52,7 +52,7 @@ class ObjectStore {
 bool is_remote(std::string_view path);
 // Returns the path of s3://bucket/key at an endpoint. Throws ValueError.
 std::string at_endpoint(std::string_view path, std::string_view endpoint);
-std::optional<std::string> why_no_servers();  // nothing: this build can use servers
+std::optional<std::string> why_no_servers();  // empty: this build can use servers
 
 // Returns the whole text of an object. Throws ValueError, which continues "PATH: ", if it has more
 // bytes than `most`, or cannot be read.
