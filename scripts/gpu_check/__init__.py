@@ -1,1 +1,1 @@
-"""What scripts/gpu-check does: plan.py is the table of its lines, runner.py runs them."""
+"""Parts of scripts/gpu-check: plan.py has the table of its lines, and runner.py runs them."""

@@ -5,12 +5,12 @@ import statistics
 from gpu_check.model import PIPELINES
 from gpu_check.programs import Failure
 
-BUSY_MOST = 0.01  # of the window
-CLAMPED_MOST = 0.01  # of the window
+BUSY_MOST = 0.01  # share of the window
+CLAMPED_MOST = 0.01  # share of the window
 CLOCKS_MOST_NS = 200_000  # a step's end on our clock against that of its kernel
-PRODUCTS_MOST = 0.03  # of the time of a step that products should take
+PRODUCTS_MOST = 0.03  # share of the requested step time
 EDGE = 20  # steps at the beginning and at the end
-QUEUED_MOST_NS = 5_000  # what a GPU, watched by CUPTI, leaves between two kernels that are queued
+QUEUED_MOST_NS = 5_000  # largest gap of a GPU, watched by CUPTI, between two queued kernels
 
 FAST = ["--source", "synthetic", "--workers", "2", "--batch", "4", "--delivered-bytes", "1KB",
         "--cost", "decode=100us:sleep", "--duration", "4s"]
@@ -21,7 +21,7 @@ CASES = {
     "graph": [*FAST, "--compute", "2ms", "--launches", "300", "--graph"],
     "products": [*FAST, "--compute", "gemm:20ms"],
 }
-ONE_KERNEL = ("one kernel", "steps of 1 ms")  # where a step ends is where its kernel does
+ONE_KERNEL = ("one kernel", "steps of 1 ms")  # pipelines whose step ends with its kernel
 
 
 def busy(part):
@@ -75,7 +75,9 @@ def kernels_in(path):
 
 
 def queued_gap(kernels):
-    """What lies between most kernels, in ns, where that is the GPU's own: no launch from the host comes in between."""
+    """Returns the median gap between kernels in ns. 0 if it is longer than the GPU's own gaps, because launches of the
+    host come in between.
+    """
     ordered = sorted(kernels)
     gaps = [max(after[0] - before[1], 0) for before, after in zip(ordered, ordered[1:])]
     median = statistics.median(gaps) if gaps else 0

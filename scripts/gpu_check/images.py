@@ -5,7 +5,7 @@ from gpu_check import link
 from gpu_check.programs import Failure
 from gpu_check.runner import NOT_REACHED
 
-COPY_LEAST = 0.9  # of the rate that the probe has seen beside workers
+COPY_LEAST = 0.9  # share of the rate that the probe measured with workers
 EACH_S = 12
 TYPES = ("f32", "u8")
 REFUSED = ("write-combined", "processes")  # the driver makes such memory for one process
@@ -62,7 +62,7 @@ def run_images(part, name, row, executor, copy, transfer):
 
 
 def wrong_with(result):
-    """What no run on a GPU may be, as sentences."""
+    """Returns sentences on facts that are wrong for any run on a GPU."""
     account = result["account"]
     open_s = result["window"]["wall_s"] - account["compute_s"] - sum(account["stall_s"].values())
     fallbacks = [note for note in result["notes"] if "cannot be page-locked" in note]

@@ -1,4 +1,4 @@
-"""What nvJPEG can do here, by loaderscope_nvjpeg_check."""
+"""Features of nvJPEG on this machine, by loaderscope_nvjpeg_check."""
 import glob
 import pathlib
 

@@ -2,12 +2,13 @@
   {"schema": "loaderscope.probe-link/1", "device": {"name": "NVIDIA H100 80GB HBM3"},
    "link": [{"memory": "pinned-slots", "copy": "async", "bytes": 65536,
              "bytes_per_s": 5.1e9, "bare_bytes_per_s": 5.2e9, "fallback": null}, ...]}
-one row per memory mode, copy mode and size; bare_bytes_per_s is the loop of cudaMemcpyAsync without
-anything of ours, measured beside it."""
+with one row per memory mode, copy mode and size. bare_bytes_per_s is a loop of cudaMemcpyAsync without code of
+loaderscope, measured in the same run.
+"""
 from gpu_check import programs
 from gpu_check.programs import Failure
 
-PINNED_LEAST = 0.97  # of the bare loop of cudaMemcpyAsync in the same run
+PINNED_LEAST = 0.97  # share of the bare loop of cudaMemcpyAsync in the same run
 SIZES = (64 << 10, 256 << 20)  # the matrix reaches from one to the other
 
 

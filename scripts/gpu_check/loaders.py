@@ -2,7 +2,7 @@
 from gpu_check.images import data, wrong_with
 from gpu_check.machine import needs_torch
 
-COMPUTE_MOST = 0.03  # of a step that should take 20 ms
+COMPUTE_MOST = 0.03  # share of a step that should take 20 ms
 
 
 def loader(part):

@@ -1,4 +1,4 @@
-"""What GPU, driver and versions are here."""
+"""The GPU, the driver and the versions on this machine."""
 import contextlib
 import json
 import os
@@ -24,7 +24,7 @@ print(json.dumps(versions))
 
 
 def find_gpu(folder):
-    """None, or why there is no GPU to check."""
+    """Returns None, or the reason why there is no GPU to check."""
     try:
         rows = json.loads(programs.run([folder / "loaderscope", "list", "device", "--json"], 30).out)[0]["rows"]
     except Failure as failure:
@@ -38,7 +38,7 @@ def find_gpu(folder):
 
 
 def name_and_driver():
-    """By the driver's own words."""
+    """Returns the name and the version that the driver reports."""
     with contextlib.suppress(Failure, ValueError, IndexError):
         query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
         name, driver = programs.run(query, 20).out.splitlines()[0].rsplit(",", 1)
@@ -68,7 +68,7 @@ def smi(part):
 
 def own_versions(part):
     version = part.run(part.program("--version"), 10).out.strip()
-    part.run(part.program("list"), 20)  # for the log
+    part.run(part.program("list"), 20)  # output for the log
     part.check("loaderscope", True, version.replace("\n", "; "), version=version)
 
 

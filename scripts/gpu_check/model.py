@@ -1,5 +1,5 @@
 """Pipelines whose answer the model knows."""
-MODEL_MOST = 0.05  # of the window, and of the throughput
+MODEL_MOST = 0.05  # share of the window, and of the throughput
 
 
 def pipeline(*words):

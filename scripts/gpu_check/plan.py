@@ -1,4 +1,4 @@
-"""The lines of one visit to a machine with a GPU. What can take the GPU with it stands last."""
+"""The lines of one visit to a machine with a GPU. Lines that may break the GPU come last."""
 from gpu_check import busy, images, jpeg, link, loaders, machine, model, ranks, tests, training
 from gpu_check.runner import Line
 

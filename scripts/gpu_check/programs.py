@@ -10,10 +10,10 @@ import tempfile
 import time
 
 KEPT_MOST = 512 << 10  # bytes of one program's output in the log, half of them the last ones
-KEPT_OF_FINE = 48 << 10  # where it ended well
+KEPT_OF_FINE = 48 << 10  # limit for a program that ended well
 LOG_MOST = 12 << 20
-SHARE = 20  # a program gets so much of the room that is left: there is some for the last one too
-READ_MOST = 64 << 20  # of an answer
+SHARE = 20  # divisor of the room left that a program may fill, so that the last one has some, too
+READ_MOST = 64 << 20  # bytes of an answer
 DIES_WITHIN_S = 5
 
 
@@ -71,7 +71,7 @@ def short_name(words):
 
 
 def ends_of(file, most):
-    """What a file holds; of a long one its first and its last bytes."""
+    """Returns the contents of a file, or the first and last bytes of a long one."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if size <= most:
@@ -155,7 +155,7 @@ def last_words(ended):
 
 
 def where_it_stands(group):
-    """Of the threads of a process group, the calls of the kernel in which they wait, by how many."""
+    """Counts the system calls in which the threads of a process group wait."""
     calls = {}
     for task in pathlib.Path("/proc").glob("[0-9]*/task/[0-9]*"):
         with contextlib.suppress(OSError, IndexError):

@@ -17,7 +17,7 @@ CASES = {
     "pageable": ["--ranks", "3", "--memory", "pageable"],
     "10 ranks": ["--ranks", "10", *SYNTHETIC],
 }
-ENVIRONMENTS = {"one connection": {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}}  # as those who use Megatron have it
+ENVIRONMENTS = {"one connection": {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}}  # setting of Megatron's users
 
 
 def ranks(part):

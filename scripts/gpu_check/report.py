@@ -27,7 +27,7 @@ class Report:
             "commit": commit[1] if commit else None, "version": version}
 
     def write(self, lines):
-        """In one move: what was kept before is never lost."""
+        """Writes the report in one move, so that an earlier one is never lost."""
         numbers = {state.replace(" ", "_"): sum(line["state"] == state for line in lines) for state in STATES}
         text = json.dumps({**self.head, **numbers, "lines": lines}, indent=1)
         beside = self.path.with_name(self.path.name + ".part")

@@ -17,7 +17,7 @@ PROVED, FAILED, NOT_REACHED = "proved", "failed", "not reached"
 class Line:
     name: str
     limit_s: float
-    asks: str  # what it proves, as a sentence
+    asks: str  # sentence on what it proves
     body: Callable
 
 
@@ -75,7 +75,7 @@ class Part:
             raise Failure(f"{ended.program} printed no JSON: {error}.") from None
 
     def fact(self, name, without):
-        """What an earlier line has found."""
+        """Returns a fact of an earlier line. Raises NotReached if it is missing."""
         if name not in self.visit.facts:
             raise NotReached(without)
         return self.visit.facts[name]
@@ -99,9 +99,9 @@ class Visit:
     def __init__(self, folder, python, seconds, log, kept):
         self.folder, self.python, self.log, self.kept = folder, python, log, kept
         self.deadline = time.monotonic() + seconds
-        self.facts = {}  # what later lines take from earlier ones
+        self.facts = {}  # facts that later lines take from earlier ones
         self.results = []
-        self.over = ""  # why nothing more is tried
+        self.over = ""  # reason why no more lines run
 
     def run(self, lines, is_gpu_there):
         with tempfile.TemporaryDirectory(prefix="gpu-check.", ignore_cleanup_errors=True) as scratch:

@@ -11,14 +11,14 @@ def gpu_tests(part):
     names = list_tests(part.run([program, "--gtest_list_tests"], 20).out)
     if not names:
         raise Failure("loaderscope_gpu_tests has no test.")
-    cupti = sorted(part.visit.folder.glob("libcupti.so.*"))  # with it the test of CUPTI must not be skipped
+    cupti = sorted(part.visit.folder.glob("libcupti.so.*"))  # libcupti, so that the test of CUPTI is not skipped
     environment = {"LOADERSCOPE_CUPTI": str(cupti[-1].resolve())} if cupti else {}
     for name in names:
         part.attempt(name, gpu_test, program, name, environment)
 
 
 def list_tests(out):
-    """Suites stand at the margin, their tests below them."""
+    """Suites are at the margin, and their tests are indented."""
     names, suite = [], ""
     for line in out.splitlines():
         word = line.split("#")[0].strip()
@@ -43,7 +43,7 @@ def gpu_test(part, program, name, environment):
 
 
 def reason_in(out):
-    """What stands between the lines of the test itself."""
+    """Returns the output between the test's own lines."""
     inside = out.partition("[ RUN      ]")[2].splitlines()[1:]
     said = [line.strip() for line in inside if line.strip() and not line.startswith("[")]
     return " ".join(said)[:400]

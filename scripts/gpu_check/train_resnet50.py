@@ -29,7 +29,7 @@ class ReadyBatches(torch.utils.data.Dataset):
 
 
 def make_loader(folder, options):
-    """In one epoch: how often they begin is not what is compared."""
+    """Returns a loader with one epoch, because the number of epochs must not affect the comparison."""
     if options.ready:
         return torch.utils.data.DataLoader(ReadyBatches(options), batch_size=None)
     images = torchvision.datasets.ImageFolder(folder, transforms.Compose([
@@ -95,7 +95,7 @@ def main():
             recorded = profiler()
             recorded.start()
         loss = training.step(images, labels)
-        if options.device == "cuda" and number % 2:  # as a loop that reads its loss now and then
+        if options.device == "cuda" and number % 2:  # waits as a loop does that reads its loss now and then
             torch.cuda.synchronize()
         ends.append(time.monotonic_ns())
         if recorded is not None and number == options.steps // 2 + PROFILED:

@@ -10,9 +10,9 @@ from gpu_check.machine import needs_torch
 from gpu_check.programs import Failure, NotReached
 
 SCRIPT = pathlib.Path(__file__).resolve().parent / "train_resnet50.py"
-COSTS_MOST = 0.02  # of a step
+COSTS_MOST = 0.02  # share of a step
 READY = ("--ready", "--steps", "150", "--batch", "256")  # the GPU is the limit, as where training is set up well
-COMPUTE_MOST = 0.03  # of a step's compute; two runs are compared
+COMPUTE_MOST = 0.03  # share of a step's compute; two runs are compared
 EACH_S = 90  # compiling a model takes most of that
 
 
@@ -25,7 +25,7 @@ def training(part):
 
 
 def tools(part):
-    """What else uses the GPU's own times, or records its work to run it again."""
+    """Runs with other tools that use the GPU's own times, or that record its work to replay it."""
     needs_torch(part, "torchvision", "PIL")
     data(part)
     part.attempt("reduce-overhead", watched_run, "reduce-overhead", "--steps", "80", "--compile", "--model", "resnet18")
@@ -39,7 +39,7 @@ def script(part, *words):
 
 
 def said(text):
-    """What the script measured itself."""
+    """Returns the figures that the script measured itself."""
     lines = [line for line in text.splitlines() if line.startswith('{"steps"')]
     if not lines:
         raise Failure("the script printed no figures.")
@@ -74,7 +74,9 @@ def watched_run(part, name, *words):
 
 
 def cost(part):
-    """Of batches that are ready: workers, and what else runs on the host, would make two runs differ by more."""
+    """Measures the overhead with ready batches. Workers, and other work of the host, would make two runs differ by
+    more.
+    """
     alone = [part.attempt("without us", without_us, "without us")]
     watched = part.attempt("with us", watched_run, "with us", *READY)
     alone.append(part.attempt("without us again", without_us, "without us again"))

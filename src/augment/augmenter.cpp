@@ -18,7 +18,7 @@ constexpr int kMaxSize = 2048;
 struct Plan {
   std::unique_ptr<CropRule> crop;
   std::optional<std::pair<Flip, std::uint32_t>>
-      flip;  // directly behind the crop: folded into the resize
+      flip;  // set if it directly follows the crop: folded into the resize
   struct Step {
     std::unique_ptr<ImageOperation> operation;
     std::uint32_t number;

@@ -1,4 +1,4 @@
-// How the outputs of one axis lie on the image: the one place where coordinates are mapped.
+// Position of the outputs of one axis on the image: the only mapping of coordinates.
 #pragma once
 
 #include <cmath>
@@ -27,8 +27,8 @@ inline Axis reduced(const Axis& axis, int denominator) {
           (axis.high + denominator - 1) / denominator};
 }
 
-// What any filter of this product reads for `outputs` outputs: at most max(1, scale) on both sides
-// of a centre.
+// Pixels that any filter of this product reads for `outputs` outputs: at most max(1, scale) on both
+// sides of a centre.
 struct Span {
   int low = 0, high = 0;
 };

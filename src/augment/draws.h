@@ -20,15 +20,15 @@ struct Draws {
   std::int64_t epoch = 0, sample = 0;
   std::uint32_t operation = 0;
 
-  // 0 < result < 1; `number` < 64 tells the operation's draws apart. Salts below 64 belong to
-  // declared costs.
+  // Returns a value with 0 < result < 1. `number` < 64 distinguishes the random numbers of the
+  // operation. Salts below 64 belong to declared costs.
   double uniform(std::uint32_t number) const {
     return uniform_draw(seed, epoch, sample, Stage::augment, 64 * (operation + 1) + number);
   }
   double uniform(std::uint32_t number, Range range) const {
     return range.low + (range.high - range.low) * uniform(number);
   }
-  // In 0 .. count - 1.
+  // Returns a value in 0 .. count - 1.
   int below(std::uint32_t number, int count) const {
     return static_cast<int>(uniform(number) * count);
   }

@@ -30,7 +30,7 @@ class Emitter {
   Layout layout_;
   std::size_t size_, bytes_;
   Scaling scaling_;
-  // What the kernels compute, for short rows and for instruction sets without f16.
+  // Results of the kernels, for short rows and for instruction sets without f16.
   std::array<std::array<float, 256>, 3> floats_{};
   std::array<std::array<std::uint16_t, 256>, 3> halves_{};
 };

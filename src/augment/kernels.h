@@ -52,8 +52,8 @@ void emit_packed_f32(const std::uint32_t* pixels, std::size_t n, const Scaling& 
 void emit_packed_f16(const std::uint32_t* pixels, std::size_t n, const Scaling& scaling,
                      std::byte* to);
 void emit_packed_u8(const std::uint32_t* pixels, std::size_t n, std::byte* to);
-bool has_f16();  // whether this instruction set converts to f16; else the f16 kernels must not be
-                 // called
+bool has_f16();  // false: this instruction set cannot convert to f16, and the f16 kernels must not
+                 // be called
 
 // --- colour (colour_kernels.cpp): in place, n a multiple of kPad; factors with 16 binary places
 

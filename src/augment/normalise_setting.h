@@ -1,4 +1,4 @@
-// What the operation `normalise` of a list comes to, for whoever normalises instead of the
+// Values of the operation `normalise` in a list, for code that normalises in place of the
 // augmentation on the host.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace loaderscope::augment {
 
-// Nothing when the list has none. Throws ValueError for parameters that it does not take.
+// Returns nothing if the list has none. Throws ValueError for unsupported parameters.
 std::optional<Normalise> normalise_of(const std::vector<std::string>& operations);
 
-// Of bytes: output = (value - subtract) x multiply.
+// Returns the scaling of bytes: output = (value - subtract) x multiply.
 Scaling scaling_of(const Normalise& normalise);
 
 }  // namespace loaderscope::augment

@@ -1,5 +1,5 @@
-// What an operation of the list can be. Each maker lives in the operation's own .cpp; registry.cpp
-// lists them.
+// Kinds of operations in the list. Each maker is in the operation's own .cpp. registry.cpp lists
+// them.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace loaderscope::augment {
 // The sample between the operations; a pixel is R | G << 8 | B << 16. Rows are padded to a multiple
 // of kPad.
 struct Image {
-  int size = 0;            // of both sides
-  std::size_t stride = 0;  // in pixels
+  int size = 0;            // pixels of both sides
+  std::size_t stride = 0;  // pixels per row
   std::vector<std::uint32_t> pixels;
 
   Image(int side, int rows);

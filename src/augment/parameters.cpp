@@ -24,7 +24,7 @@ double parse_signed(std::string_view text) {
   return text.starts_with('-') ? -parse_real(text.substr(1)) : parse_real(text);
 }
 
-// Whether `text` is a number within `allowed`.
+// Returns true if `text` is a number within `allowed`.
 bool read_number(std::string_view text, Range allowed, double& value) {
   try {
     value = parse_signed(text);

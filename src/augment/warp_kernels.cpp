@@ -30,7 +30,7 @@ HWY_INLINE Vec weights_of(Vec place) {
   return pack(hn::Sub(hn::Set(d, 1 << 14), odd), odd);
 }
 
-// From left and right pixels as loaded: a channel's blend with 7 binary places.
+// Blends a channel of left and right pixels as loaded, with 7 binary places.
 template <int kChannel>
 HWY_INLINE Vec across(Vec left, Vec right, Vec weights) {
   const Words d;

@@ -7,7 +7,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-// What of the old pixels a new one covers: those from `first` on, with the part of each.
+// Old pixels that a new one covers: those from `first`, with the covered part of each.
 struct Cover {
   int first = 0;
   std::vector<float> parts;

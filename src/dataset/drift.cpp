@@ -34,7 +34,7 @@ Difference by_distribution(std::string what, const Measure& a, const Measure& b)
   return difference;
 }
 
-// Of a share: of `part_a` of `all_a` things, and likewise of b.
+// Returns the chance limit of a share: `part_a` of `all_a`, and `part_b` of `all_b`.
 double by_chance(double part_a, double all_a, double part_b, double all_b) {
   const double share = (part_a + part_b) / (all_a + all_b);
   return 3.29 * std::sqrt(share * (1 - share) * inverse_sum(all_a, all_b));
@@ -64,7 +64,7 @@ Difference by_share(std::string what, std::int64_t part_a, std::int64_t all_a, s
           std::abs(a / of_a - b / of_b), by_chance(a, of_a, b, of_b)};
 }
 
-// Of what most of `a` is, and of what differs most.
+// Adds the most common value of `a`, and the value that differs most.
 void add_shares(std::vector<Difference>& to, const std::string& kind, const Counts& a,
                 const Counts& b) {
   const std::int64_t all_a = sum_of(a), all_b = sum_of(b);
@@ -86,7 +86,7 @@ bool are_numbers(const Counts& names) {
   });
 }
 
-// By their places among all, as packing numbers them, where the other ones are but numbers.
+// Numbers the names by their rank, as packing does, if the other side's names are numbers.
 Counts called_as(const Counts& other, const Counts& own) {
   if (!are_numbers(other) || are_numbers(own)) return own;
   Counts numbered;

@@ -1,4 +1,4 @@
-// `data info A B`: in what two data sets differ.
+// `data info A B`: differences between two data sets.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace loaderscope::dataset {
 // One property of the samples of both.
 struct Difference {
   std::string what;  // "width"
-  std::string a, b;  // what it is there, in words: "median 500"
-  double share = 0;  // of the samples of one that would have to be others, at least
+  std::string a, b;  // values in words: "median 500"
+  double share = 0;  // smallest share of the samples of one side that would have to change
   double by_chance =
-      0;  // two draws of so many from one source differ by less, but once in a thousand
+      0;  // limit that two random samples of one source exceed once in a thousand times
   bool is_real() const { return share > by_chance && share >= kNoticed; }
 
   static constexpr double kNoticed = 0.001;
@@ -22,7 +22,7 @@ struct Difference {
 
 struct Drift {
   DatasetInfo a, b;
-  std::vector<Difference> differences;  // of what both have: the largest first
+  std::vector<Difference> differences;  // differences of common properties: the largest first
 };
 
 Drift drift_between(DatasetInfo a, DatasetInfo b);

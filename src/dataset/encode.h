@@ -16,25 +16,25 @@ namespace loaderscope::dataset {
 enum class Subsampling : std::uint8_t { s420, s422, s444, grey };
 inline constexpr std::array<std::string_view, 4> kSubsamplingNames = {"420", "422", "444", "grey"};
 
-// What an encoder without losses ignores. Subsampling and progressive are JPEG's only.
+// Settings of lossy encoders. Subsampling and progressive are for JPEG only.
 struct LossySettings {
-  int quality = 90;  // of the library, 1 to 100
+  int quality = 90;  // the library's scale, 1 to 100
   Subsampling subsampling = Subsampling::s420;
   bool progressive = false;
 };
 
-// Each replaces `out`, and throws RunError when its library refuses (no memory, too long a side).
-// Where the library is missing the function is, too: see format_table().
+// Encoders replace `out`, and throw RunError if the library fails (no memory, too long a side). The
+// function is not defined without its library: see format_table().
 using Encode = void (*)(const RgbImage& image, const LossySettings& settings,
                         std::vector<std::byte>& out);
 void encode_jpeg(const RgbImage& image, const LossySettings& settings, std::vector<std::byte>& out);
 void encode_png(const RgbImage& image, const LossySettings& settings, std::vector<std::byte>& out);
 void encode_webp(const RgbImage& image, const LossySettings& settings, std::vector<std::byte>& out);
 
-// Of a stored image: the same pixels with restart markers within its rows, so that a crop is
-// decoded without what lies beside and above it. For every other decoder it stays what it was; what
-// stands beside the pixels stays, too. Of one in scans a baseline one is made. False: it cannot be
-// had of this image, as it is damaged or something else; then `out` is of no use.
+// Adds restart markers within the rows of a stored image, with the same pixels. A decoder of a crop
+// can then skip the pixels around it. Other decoders see no difference, and all metadata is kept.
+// An image in scans becomes a baseline one. Returns false if the image is damaged or of another
+// format. `out` is unusable then.
 using AddRestarts = bool (*)(std::span<const std::byte> stored, std::vector<std::byte>& out);
 bool add_restarts_to_jpeg(std::span<const std::byte> stored, std::vector<std::byte>& out);
 

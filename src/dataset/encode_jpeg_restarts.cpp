@@ -21,7 +21,7 @@ struct Escape {
   std::longjmp(reinterpret_cast<Escape*>(common->err)->way_out, 1);
 }
 
-// What is damaged is not made anew: nobody could see any more that it is.
+// Gives up on a damaged image: a new encoding would hide the damage.
 void escape_from_warning(j_common_ptr common, int level) {
   if (level < 0) escape(common);
 }

@@ -1,4 +1,4 @@
-// Files of a data set: whole or not there.
+// Files of a data set, which are complete or missing.
 #pragma once
 
 #include <cstddef>
@@ -14,35 +14,35 @@ namespace loaderscope::dataset {
 // "PATH: cannot be written: CAUSE; NEXT STEP" for an errno.
 RunError cannot_write(const std::string& path, int error);
 
-// A folder on which this process alone works, until destruction. Throws RunError when another one
-// does.
+// A folder that this process uses alone, until destruction. Throws RunError if another process uses
+// it.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& path);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
-  // Waits until all that was written to this file system is on the disk.
+  // Waits until all data written to this file system is on the disk.
   void sync() const;
 
  private:
   int fd_;
 };
 
-// A file that is written beside its path under a hidden name, until it is whole: whoever sees the
-// path sees all of it. A process that is killed leaves at most the hidden file, which the next run
-// overwrites. All throw RunError.
+// A file that is written next to its path under a hidden name until it is complete. Readers of the
+// path see the whole file. A killed process leaves at most the hidden file, which the next run
+// overwrites. All functions throw RunError.
 class WholeFile {
  public:
   explicit WholeFile(std::string path);
-  ~WholeFile();  // what was not finished is removed
+  ~WholeFile();  // removes an unfinished file
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
 
   void append(std::span<const std::byte> bytes);
-  // Instead of what was appended there.
+  // Replaces appended bytes.
   void put(Bytes offset, std::span<const std::byte> bytes);
-  // Of what was appended; fewer at its end.
+  // Reads appended bytes; fewer at the end.
   std::size_t read(Bytes offset, std::span<std::byte> to) const;
   void finish();
 
@@ -53,16 +53,16 @@ class WholeFile {
   int fd_;
 };
 
-// Likewise one that a library writes, which opens it itself.
+// Like WholeFile, for a library that opens and writes the file itself.
 class LibraryFile {
  public:
-  explicit LibraryFile(std::string path);  // nothing is left under the hidden name
-  ~LibraryFile();                          // what was not finished is removed
+  explicit LibraryFile(std::string path);  // removes a file with the hidden name
+  ~LibraryFile();                          // removes an unfinished file
   LibraryFile(const LibraryFile&) = delete;
   LibraryFile& operator=(const LibraryFile&) = delete;
 
   const std::string& hidden() const { return part_; }
-  // Does what throws ValueError, as it continues "PATH: ".
+  // Runs an action that throws ValueError, which continues "PATH: ".
   template <class Action>
   void guarded(const Action& action) const {
     try {
@@ -71,8 +71,8 @@ class LibraryFile {
       throw RunError(shown_text(path_) + ": " + error.what());
     }
   }
-  Bytes bytes() const;  // of it
-  // Once the library has closed it.
+  Bytes bytes() const;  // size of the file
+  // Call after the library has closed the file.
   void finish();
 
  private:
@@ -88,8 +88,8 @@ void make_folder(const std::string& path);  // fine when it is there
 bool is_written(const std::string& path);   // a regular file that is not empty
 bool is_free(const std::string& path);  // missing, or an empty folder; throws RunError for a file
 
-// Throws RunError when the file system of `path` has less than `bytes` left; `remedy`: what else
-// than to make room would help.
+// Throws RunError if the file system of `path` has less than `bytes` left. `remedy` is an
+// alternative to making room.
 void demand_space(const std::string& path, double bytes, std::string_view remedy);
 
 }  // namespace loaderscope::dataset

@@ -1,5 +1,5 @@
-// Fills a folder with images that are a pure function of their index, by many threads; goes on
-// where it was stopped.
+// Fills a folder with images that are a pure function of their index, with many threads. Resumes an
+// interrupted run.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace loaderscope::dataset {
 
-// Of one thread.
+// Maker of one thread.
 class ImageMaker {
  public:
   virtual ~ImageMaker() = default;

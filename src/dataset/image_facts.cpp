@@ -78,7 +78,7 @@ ImageFacts webp_facts(Stored bytes) {
   return damaged(Kind::webp, "its first chunk is none of WebP's");
 }
 
-// Of a frame: the header in front of its packets.
+// Returns the facts of a frame from the header before its packets.
 ImageFacts video_facts(Stored bytes) {
   VideoFrameHeader header;
   if (bytes.size() < sizeof header) return cut_off(Kind::video);

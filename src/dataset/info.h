@@ -1,4 +1,4 @@
-// `data info`: what is in a data set.
+// `data info`: contents of a data set.
 #pragma once
 
 #include <atomic>
@@ -54,27 +54,27 @@ struct DamagedFile {
   std::string path, cause;
 };
 
-// How far orders are from shuffled ones, see ShuffleQuality.
+// Distance of orders from shuffled ones, as in ShuffleQuality.
 struct OrderMixing {
   double distance = 0, by_chance = 0;
 };
 
-// How well streams mix what lies side by side, by where stored neighbours come in a stream.
+// Quality of the shuffle of streams, measured by the distance of stored neighbours in a stream.
 struct ShuffleQuality {
   std::int64_t streams = 0;  // all of an epoch together
-  double distance = 0;       // of their distances' distribution from a uniform shuffle's: 0 to 1
-  double by_chance = 0;      // a uniform one has less, but once in a thousand
+  double distance = 0;  // distance of the neighbours' distribution from a uniform shuffle's: 0 to 1
+  double by_chance = 0;      // limit that a uniform shuffle exceeds once in a thousand times
   double apart = 0;          // samples between neighbours, median
-  double uniform_apart = 0;  // of a uniform one
-  Bytes memory = 0;          // of one stream's buffer, about
-  // Of what a rank sees whose workers these are: batches of theirs in turns.
+  double uniform_apart = 0;  // value of a uniform shuffle
+  Bytes memory = 0;          // bytes of one stream's buffer, approximate
+  // Order that a rank sees if these streams are its workers: their batches alternate.
   std::optional<OrderMixing> rank = std::nullopt;
-  // Of an epoch by the places that its samples had in the one before.
+  // Order of an epoch, by the places of its samples in the epoch before.
   std::optional<OrderMixing> epochs = std::nullopt;
 };
-using SampleOrder = std::vector<std::int64_t>;  // by a number that counts up where they lie
-// `orders`: of each stream the samples as they came; `again`: those of the first one an epoch
-// later.
+using SampleOrder = std::vector<std::int64_t>;  // numbers that increase in storage order
+// `orders` has the samples of each stream in order of arrival. `again` has those of the first
+// stream one epoch later.
 std::optional<ShuffleQuality> shuffle_quality(const std::vector<SampleOrder>& orders,
                                               const SampleOrder& again = {});
 
@@ -83,38 +83,38 @@ struct DatasetInfo {
   std::string format = "files";  // the row of its source
   bool checked = false;          // decoded, not only looked at
   bool interrupted = false;      // there is more
-  Nanos index = 0;               // until it is known where every sample lies, without a kept index
-  std::int64_t samples = 0;      // of arrays, which have no images
-  std::string layout;            // of each of them: "(3, 224, 224) of <f4"
-  std::int64_t objects = 0;      // files, where each holds several samples
-  Measure object_bytes;          // of them
-  Bytes stored = 0;              // of all of them
-  std::vector<std::string> notes;         // of the source
-  std::optional<ShuffleQuality> shuffle;  // of what is streamed
+  Nanos index = 0;           // time until the place of every sample is known, without a kept index
+  std::int64_t samples = 0;  // samples of arrays, which have no images
+  std::string layout;        // type of each array sample: "(3, 224, 224) of <f4"
+  std::int64_t objects = 0;  // number of files, if each holds several samples
+  Measure object_bytes;      // sizes of the objects
+  Bytes stored = 0;          // bytes of all objects
+  std::vector<std::string> notes;         // notes of the source
+  std::optional<ShuffleQuality> shuffle;  // only for streams
   std::int64_t images = 0, damaged = 0, other_files = 0;
   std::int64_t unreadable_folders = 0;
-  Bytes bytes = 0;  // of the images that are not damaged, as all below
+  Bytes bytes = 0;  // bytes of undamaged images, like all fields below
   std::int64_t pixels = 0;
   Measure stored_bytes, widths, heights;
   Measure aspects;    // width to height, in thousandths
-  Measure qualities;  // of JPEG images, as libjpeg counts them
+  Measure qualities;  // JPEG images only, libjpeg's scale
   std::map<std::string, std::int64_t, std::less<>> formats, subsamplings;
   std::int64_t progressive = 0;
   std::map<std::string, std::int64_t, std::less<>>
       classes;                             // folders in `path`, or what its samples say
-  std::vector<DamagedFile> first_damaged;  // in the order of their paths
+  std::vector<DamagedFile> first_damaged;  // ordered by path
   static constexpr std::size_t kNamed = 10;
 
   void merge(const DatasetInfo& other);
   void name_damaged(DamagedFile file);
 };
 
-// Of a folder of image files.
+// Inspects a folder of image files.
 DatasetInfo inspect_folder(const std::string& path, const InfoContext& context);
 
-// `data`: as --data has it. Of a folder of images it finds the files that a run finds, links
-// included, and those beside them; of what lies in shards and arrays the samples. Takes memory for
-// their names. Throws RunError when it cannot be read, UsageError for words that mean nothing.
+// `data` is a value of --data. In a folder of images, inspects the files that a run finds, links
+// included, and the other files. In shards and arrays, inspects the samples. Takes memory for their
+// names. Throws RunError if the data cannot be read, UsageError for invalid parameters.
 DatasetInfo inspect_dataset(const std::string& data, const InfoContext& context);
 
 }  // namespace loaderscope::dataset

@@ -42,7 +42,7 @@ class Inspection {
   }
 
  private:
-  // The files that a run would find, and those beside them.
+  // Lists the files that a run would find, and the other files.
   void list() {
     const auto begin = std::chrono::steady_clock::now();
     SourceContext listing;
@@ -87,7 +87,7 @@ class Inspection {
   std::vector<Portion> portions_;
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;
-  DatasetInfo info_;  // path and checked are constant while threads run; the rest is behind mutex_
+  DatasetInfo info_;  // path and checked are constant while threads run; mutex_ protects the rest
   std::atomic<std::int64_t> files_{0}, bytes_{0};
 };
 

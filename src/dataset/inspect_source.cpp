@@ -1,4 +1,4 @@
-// What lies in shards, arrays and containers: sample by sample, through their source.
+// Inspection of shards, arrays and containers: sample by sample, with their source.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -195,9 +195,9 @@ class SourceInspection {
   std::int32_t parts_ = 1;
   std::atomic<std::int64_t> next_{0}, looked_at_{0};
   std::mutex mutex_;
-  std::map<std::int64_t, SampleOrder> orders_;  // of the samples of each stream
-  SampleOrder again_;                           // of the first one in the next epoch
-  DatasetInfo info_;  // what samples add to is behind mutex_ while threads run
+  std::map<std::int64_t, SampleOrder> orders_;  // samples of each stream
+  SampleOrder again_;                           // samples of the first stream in the next epoch
+  DatasetInfo info_;  // mutex_ protects the fields that samples change while threads run
 };
 
 DataText parsed(const std::string& data) {

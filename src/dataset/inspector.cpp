@@ -76,8 +76,8 @@ std::string Inspector::damage_of(StoredImage& stored, const ImageFacts& facts) {
   }
   if (decoder_) return damage_in_pixels(stored);
   if (facts.kind != Kind::jpeg) return "";
-  // The end marker is nearly always the last thing; some cameras put more behind it.
-  // Never before the scan: a thumbnail in the header has an end marker of its own.
+  // Looks for the end marker near the end: some cameras append more data after it. Never looks
+  // before the scan: a thumbnail in the header has an end marker of its own.
   const Bytes tail = std::max(stored.size - static_cast<Bytes>(kTail), facts.header_bytes);
   if (has_jpeg_end(stored.read(tail, kTail))) return "";
   if (tail > facts.header_bytes && tail <= kMaxChecked) {
@@ -108,7 +108,7 @@ void Inspector::book(const ImageFacts& facts, Bytes size) {
   }
 }
 
-// The folder in the root that a file lies in; "" for one beside them.
+// Returns the folder in the root that contains a file; "" for files in the root.
 std::string Inspector::group_of(const std::string& path) {
   const std::size_t slash = path.find('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);

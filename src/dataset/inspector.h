@@ -1,4 +1,4 @@
-// One thread's eye on images.
+// Inspection of images by one thread.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace loaderscope::dataset {
 
 class Inspector {
  public:
-  // Of files below `root`; the context outlives it. Images are decoded where it has decoders.
+  // Inspects files below `root`. The context outlives it. Decodes images if it has decoders.
   Inspector(std::string root, const InfoContext& context)
       : root_(std::move(root)),
         on_image_(context.on_image),
@@ -24,9 +24,9 @@ class Inspector {
 
   // Books the file at `path`, relative to the root. Returns its size.
   Bytes inspect(const std::string& path);
-  // Books a sample. `name` is what messages call it.
+  // Books a sample. `name` is its name in messages.
   void inspect(const std::string& name, std::span<const std::byte> stored);
-  // Books one that cannot be had.
+  // Books a sample that cannot be read.
   void book_damaged(const std::string& name, std::string cause);
   void book_array() { ++seen_.samples; }
 

@@ -47,7 +47,7 @@ std::string_view subsampling_of(std::span<const std::byte> components) {
   }
 }
 
-// Of a frame header without its length.
+// Parses a frame header without its length.
 void read_frame(std::span<const std::byte> frame, ImageFacts& facts) {
   if (frame.size() < 6 || frame.size() != 6 + 3 * std::size_t{byte_at(frame, 5)}) {
     facts.damage = "its frame header has a wrong length";
@@ -59,7 +59,7 @@ void read_frame(std::span<const std::byte> frame, ImageFacts& facts) {
   if (facts.width == 0 || facts.height == 0) facts.damage = "its header says that it has no pixels";
 }
 
-// Of brightness, from annex K of the standard: what libjpeg scales by a quality.
+// Luminance table of annex K of the standard, which libjpeg scales by a quality.
 constexpr std::array<int, 64> kBrightness = {
     16, 11, 10, 16, 24,  40,  51,  61,  12, 12, 14, 19, 26,  58,  60,  55,
     14, 13, 16, 24, 40,  57,  69,  56,  14, 17, 22, 29, 51,  87,  80,  62,
@@ -80,7 +80,7 @@ int quality_of(int sum) {
   return quality;
 }
 
-// Of a segment without its length: of its tables the first one, which is that of brightness.
+// Parses the first table of a segment without its length, which is the luminance table.
 void read_tables(std::span<const std::byte> tables, ImageFacts& facts) {
   while (!tables.empty()) {
     const std::size_t bytes = byte_at(tables, 0) >= 0x10 ? 2 : 1;
@@ -102,7 +102,7 @@ ImageFacts jpeg_facts(std::span<const std::byte> begin) {
   facts.kind = Kind::jpeg;
   std::size_t at = 2;
   while (facts.damage.empty()) {
-    while (at < begin.size() && byte_at(begin, at) != 0xff) ++at;  // as libjpeg: garbage is skipped
+    while (at < begin.size() && byte_at(begin, at) != 0xff) ++at;  // skips garbage, as libjpeg does
     while (at < begin.size() && byte_at(begin, at) == 0xff) ++at;
     if (at >= begin.size()) break;
     const unsigned marker = byte_at(begin, at++);

@@ -12,12 +12,12 @@
 
 namespace loaderscope::dataset {
 
-// Instead of image files.
+// Shards to write in place of image files.
 struct MadeShards {
   const WriterRow* writer = nullptr;
-  const CompressionRow* compression = nullptr;  // of the shards as a whole; null: none
+  const CompressionRow* compression = nullptr;  // compression of whole shards; null: none
   Bytes shard_size = kUsualShard;
-  ShardPlan plan;  // is made of the options
+  ShardPlan plan;  // computed from the options
 };
 
 struct MakeProgress {
@@ -32,20 +32,20 @@ struct MakeContext {
 };
 
 struct MakeResult {
-  std::int64_t made = 0;   // by this call
+  std::int64_t made = 0;   // written by this call
   std::int64_t found = 0;  // there already
   Bytes bytes = 0;         // written by this call
-  bool complete = false;   // false: stopped; the same call goes on
+  bool complete = false;   // false: stopped; the same call resumes
 };
 
-// The same options give the same files, whatever the number of threads and however often it was
-// interrupted. Throws UsageError for options that make no sense, RunError when the folder cannot
-// take the images.
+// Makes the data set. The same options give the same files, for any number of threads and
+// interruptions. Throws UsageError for invalid options, RunError if the folder cannot store the
+// images.
 MakeResult make_dataset(const MakeOptions& options, const MakeContext& context);
-// Images in another order, so that a shard has those of many classes.
+// Makes images in shuffled order, so that a shard has those of many classes.
 MakeResult make_shards(const MakeOptions& options, MadeShards shards, const MakeContext& context);
 
-// One sentence for people, of a folder that was to have `count` images.
+// Returns one sentence about a folder that must have `count` images.
 std::string describe(const std::string& path, std::int64_t count, const MakeResult& result);
 
 }  // namespace loaderscope::dataset

@@ -17,9 +17,10 @@
 namespace loaderscope::dataset {
 namespace {
 
-constexpr std::int64_t kOrder = 2;  // the shuffle of the images: 0 and 1 are of what they are
+constexpr std::int64_t kOrder = 2;  // salt of the shuffle of the images; 0 and 1 decide their
+                                    // contents
 
-// Of one thread: the images at places.
+// Maker of one thread, which makes the image at each place.
 class ShuffledMaker final : public SampleMaker {
  public:
   ShuffledMaker(const MakeOptions& options, const Making& making)

@@ -50,7 +50,7 @@ void draw_block(const Zipf& words, Random& random, std::vector<std::byte>& to) {
   }
 }
 
-// How many tokens were written.
+// Returns the number of written tokens.
 std::int64_t write_tokens(const TokenOptions& options, WholeFile& file,
                           const MakeContext& context) {
   const Zipf words(options.vocabulary);
@@ -132,7 +132,7 @@ MakeResult make_tokens(const TokenOptions& options, const MakeContext& context) 
   const bool has_index = !options.documents || is_written(file_path(options, "tokens.idx"));
   if (before == FolderState::complete && is_written(path) && has_index)
     return {0, options.tokens, 0, true};
-  // What was stopped begins anew.
+  // An interrupted run starts again.
   const FolderInMaking filled(folder, FolderState::fresh, static_cast<double>(bytes),
                               "lower --tokens");
   WholeFile file(path);

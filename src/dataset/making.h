@@ -1,4 +1,4 @@
-// What images of `data make` are made with.
+// State for making the images of `data make`.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@ namespace loaderscope::dataset {
 
 class Making {
  public:
-  // Throws UsageError for bytes per pixel that the format does not reach. The options outlive it.
+  // Throws UsageError if the format cannot reach the bytes per pixel. The options outlive it.
   explicit Making(const MakeOptions& options);
 
-  double bytes() const;  // of all images, a little on the low side
+  double bytes() const;  // size of all images, slightly underestimated
   std::unique_ptr<ImageMaker> make_maker() const;
 
  private:

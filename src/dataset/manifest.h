@@ -1,4 +1,4 @@
-// The note inside a folder that was made that says what it is: `.loaderscope-dataset.json`.
+// The manifest inside a made folder, which describes it: `.loaderscope-dataset.json`.
 #pragma once
 
 #include <istream>
@@ -14,10 +14,10 @@ namespace loaderscope::dataset {
 
 inline constexpr std::string_view kManifestName = ".loaderscope-dataset.json";
 
-// Raised whenever the same options would give other bytes.
+// Increase it whenever the same options would give other bytes.
 inline constexpr int kGenerator = 1;
 
-// A folder to fill, and everything that the bytes in it depend on.
+// A folder to fill, and all inputs that its bytes depend on.
 struct MadeFolder {
   std::string path;
   std::string_view made_by;  // the command
@@ -27,27 +27,26 @@ MadeFolder made_folder(const MakeOptions& options);
 MadeFolder made_folder(const MakeOptions& options, const MadeShards& shards);
 MadeFolder made_folder(const TokenOptions& options);
 MadeFolder made_folder(const PackOptions& options, const PackPlan& plan);
-// `digest`: of all that is known of the images that the synthetic copy is like.
+// `digest` covers all known facts of the images that the synthetic copy resembles.
 MadeFolder made_folder(const TwinOptions& options, std::int64_t images, std::uint64_t digest);
 
 enum class FolderState { fresh, incomplete, complete };
 
-// What stands there. Throws RunError when it is something else than was asked for, naming what
-// differs.
+// Returns the state of the folder. Throws RunError with the difference if it contains other data.
 FolderState state_of_folder(const MadeFolder& folder);
 
-// What the manifest of that folder says.
+// Returns the state in the folder's manifest.
 FolderState state_of_manifest(std::istream& in, const MadeFolder& folder);
 
 void write_manifest(const MadeFolder& folder, bool complete);
 
-// A folder while it is filled: made, and this process's alone. One that is fresh is noted as
-// incomplete once it has room for `bytes`; `remedy`: what to do where it has not. Throws RunError.
+// A folder while it is filled: created, and locked by this process. A fresh folder is marked as
+// incomplete once it has room for `bytes`. `remedy` is the advice if it has not. Throws RunError.
 class FolderInMaking {
  public:
   FolderInMaking(const MadeFolder& folder, FolderState before, double bytes,
                  std::string_view remedy);
-  void note_complete() const;  // all is there
+  void note_complete() const;  // all files are written
 
  private:
   const MadeFolder& folder_;

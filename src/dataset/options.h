@@ -1,4 +1,4 @@
-// What `data make` is asked for.
+// Options of `data make`.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ const FormatRow* encoder_of(ImageKind kind);  // null if images are not made in 
 std::string_view suffix_of_image(std::span<const std::byte> stored);
 
 inline constexpr int kMaxSide = 65'500;         // libjpeg's limit
-inline constexpr int kMaxPixels = 178'000'000;  // within what decoders accept
+inline constexpr int kMaxPixels = 178'000'000;  // accepted by all decoders
 
 struct SizeDistribution {
   int width = 500, height = 375;  // the median
   double sigma =
-      0;  // of the logarithm of the factor that both sides are multiplied by; 0: all alike
+      0;  // standard deviation of the logarithm of the common factor of both sides; 0: equal sizes
 };
 
 struct MakeOptions {
@@ -49,10 +49,10 @@ struct MakeOptions {
   std::int64_t count = 1000;
   SizeDistribution size;
   Format format = Format::jpeg;
-  int quality = 94;  // of JPEG about 72 KiB for 500x375; not used where bytes_per_pixel is given
+  int quality = 94;  // JPEG: about 72 KiB for 500x375; unused if bytes_per_pixel is given
   std::optional<double> bytes_per_pixel;  // mean over the data set; qualities are chosen to meet it
   Subsampling subsampling = Subsampling::s420;
-  double progressive_share = 0;  // of the images
+  double progressive_share = 0;  // share of the images
   std::int64_t classes = 10;     // folders
   std::uint64_t seed = 0;
   int threads = 0;  // 0: one per core that this process may use; never changes what is written
@@ -66,7 +66,7 @@ Format parse_format(std::string_view text);                       // one that is
 
 std::string size_distribution_to_text(const SizeDistribution& size);
 
-// Throws UsageError for what cannot be made, naming the flag.
+// Throws UsageError with the flag for options that cannot be made.
 void check_options(const MakeOptions& options);
 
 }  // namespace loaderscope::dataset

@@ -1,4 +1,4 @@
-// A file of a shard: written in large pieces, and packed where that was asked for.
+// A file of a shard, written in large pieces and optionally packed.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace loaderscope::dataset {
 
-// Whole or not there, as WholeFile is. All throw RunError.
+// Complete or missing, like WholeFile. All functions throw RunError.
 class OutputFile {
  public:
-  // `compression`: one that packs; null: none.
+  // `compression` must support packing; null: none.
   explicit OutputFile(const std::string& path, const CompressionRow* compression = nullptr);
 
   void append(std::span<const std::byte> bytes);
-  void append_all_of(OutputFile& other);  // one that is not packed
-  // Of one that is not packed, instead of what was appended there.
+  void append_all_of(OutputFile& other);  // requires an unpacked file
+  // Replaces appended bytes. Requires a file that is not packed.
   void put(Bytes offset, std::span<const std::byte> bytes);
   void finish();
-  Bytes bytes() const { return bytes_; }  // of the file so far
+  Bytes bytes() const { return bytes_; }  // size of the file so far
 
  private:
   void hold(std::span<const std::byte> bytes);

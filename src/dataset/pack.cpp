@@ -17,7 +17,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-// Of all samples: the first of it are packed.
+// Returns the order of all samples. The first of them are packed.
 std::vector<std::int64_t> order_of(std::int64_t samples, const PackOptions& options) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(samples));
   std::iota(order.begin(), order.end(), 0);

@@ -23,19 +23,19 @@ struct PackContext {
 
 struct PackResult : ShardsFilled {
   PackPlan plan;
-  Bytes stored = 0;               // of the samples that were packed before they were
-  Nanos took = 0;                 // without what it takes to find them
-  std::int64_t as_they_were = 0;  // samples that got no restart markers, though asked for
-  PixelError error;               // of some of them
-  bool has_labels = false;        // it is known which class a sample is of, or that there are none
+  Bytes stored = 0;               // bytes of the packed samples before packing
+  Nanos took = 0;                 // time without listing the samples
+  std::int64_t as_they_were = 0;  // samples without restart markers, though requested
+  PixelError error;               // error of some images
+  bool has_labels = false;        // each sample has a known class, or the data has no classes
 };
 
-// Samples are numbered as `run --data` numbers them, and where shards have names they are so named,
-// with their class where there are classes. Throws UsageError for options that make no
-// sense, RunError when nothing can be read or written.
+// Samples are numbered as in `run --data`. Shards with names get names in that form, with the class
+// if the data has classes. Throws UsageError for invalid options, RunError if reading or writing
+// fails.
 PackResult pack_dataset(const PackOptions& options, const PackContext& context);
 
-// For people: a sentence, what was left out, and the command that reads the shards.
+// Returns a sentence, the omissions, and the command that reads the shards.
 std::string describe(const PackOptions& options, const PackResult& result);
 
 }  // namespace loaderscope::dataset

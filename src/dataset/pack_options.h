@@ -1,4 +1,4 @@
-// What `data pack` is asked for, and what it will write.
+// Options of `data pack`, and its planned output.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace loaderscope::dataset {
 
-// Images are decoded and encoded anew.
+// Encoding for images that are decoded and encoded again.
 struct Encoding {
   Format format = Format::jpeg;
-  int quality = 90;  // of formats that have one
+  int quality = 90;  // only for formats with a quality
 };
 Encoding parse_encoding(std::string_view text);  // jpeg:90 webp:80 png; throws ValueError
 std::string encoding_to_text(const Encoding& encoding);
@@ -25,35 +25,35 @@ std::string encoding_to_text(const Encoding& encoding);
 inline constexpr int kUsualSize = 256;
 
 struct PackOptions {
-  std::string from;  // images, as --data has them
+  std::string from;  // images, as for --data
   std::string to;    // the folder of the shards
   const WriterRow* writer = &writer_table().front();
-  const CompressionRow* compression = nullptr;  // of the shards as a whole; null: none
-  std::optional<Encoding> encode;               // nothing: the stored bytes as they are
+  const CompressionRow* compression = nullptr;  // compression of whole shards; null: none
+  std::optional<Encoding> encode;               // empty: keeps the stored bytes
   int max_side = 0;  // larger images are shrunk to it; 0: none. Needs `encode`
-  // Done once, with draws by `seed`, and written as squares of `size`; empty: none. Need `encode`.
+  // Operations that are applied once, with random numbers from `seed`, and written as squares of
+  // `size`. Empty: none. Requires `encode`.
   std::vector<std::string> augment;
   int size = kUsualSize;
   Bytes shard_size = kUsualShard;
-  // JPEG images get restart markers within their rows, without loss: crops of them are decoded
-  // faster.
+  // Adds restart markers within the rows of JPEG images, without loss, so that crops decode faster.
   bool restart_rows = false;
-  std::int64_t row_group = 0;  // samples of each, of tables; 0: as usual
-  std::int64_t most = 0;       // samples that are packed; 0: all
-  bool in_order = false;       // else shuffled by `seed`
+  std::int64_t row_group = 0;  // samples of a row group in tables; 0: the default
+  std::int64_t most = 0;       // maximum number of samples to pack; 0: all
+  bool in_order = false;       // false: shuffled by `seed`
   std::uint64_t seed = 0;
   int threads = 0;  // 0: one per core that this process may use; never changes what is written
 };
 
-// Throws UsageError for what cannot be packed, naming the flag.
+// Throws UsageError with the flag for options that cannot be packed.
 void check_options(const PackOptions& options);
 AugmentOptions augmentation_of(const PackOptions& options);
 
-// The same samples, shards and options give the same bytes.
+// Plan of the output. The same samples, shards and options give the same bytes.
 struct PackPlan : ShardPlan {
-  std::uint64_t digest = 0;  // of the samples' names, in order
-  double bytes = 0;          // of all shards, about
-  ImageSides sides;          // of an image, where pixels are written
+  std::uint64_t digest = 0;  // digest of the samples' names, in order
+  double bytes = 0;          // bytes of all shards, approximate
+  ImageSides sides;          // sides of an image, if pixels are written
 };
 
 }  // namespace loaderscope::dataset

@@ -1,4 +1,4 @@
-// What packing a data set will write.
+// Plan of the output of packing a data set.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace loaderscope::dataset {
 namespace {
 
 constexpr std::int64_t kDrawn = 64;       // samples at most by which the size of all is estimated
-constexpr double kPerMember = 512 + 256;  // of a tar, which has the most: a header, half a block
+constexpr double kPerMember = 512 + 256;  // overhead of tar, the largest: a header, half a block
 
 // Mean bytes of a packed sample, by some of them; 0: none of those can be read.
 double bytes_of_sample(const OpenedData& data, const PackOptions& options, ImageSides& sides) {
@@ -28,13 +28,13 @@ double bytes_of_sample(const OpenedData& data, const PackOptions& options, Image
       sum += static_cast<double>(packed.size());
       if (options.writer->takes_pixels && read == 0) sides = sides_of(packed);
       ++read;
-    } catch (const SampleError&) {  // it is counted when it is packed
+    } catch (const SampleError&) {  // packing counts it
     }
   }
   return read > 0 ? sum / static_cast<double>(read) : 0;
 }
 
-// What it is called below the roots of its data, which may be moved.
+// Returns the name below the roots of its data, which may be moved.
 std::string_view name_below(std::string_view place, const std::vector<std::string>& roots) {
   for (const std::string& root : roots) {
     if (place.starts_with(root)) return place.substr(root.size());

@@ -16,7 +16,7 @@ using Planes = std::array<Row, 3>;  // Y, Cb, Cr
 
 struct Camera {
   int blur;                  // weight of a neighbour over 64; 16 is the binomial filter
-  std::array<int, 3> grain;  // of Y, Cb and Cr, 1/512 level of standard deviation
+  std::array<int, 3> grain;  // grain of Y, Cb and Cr, in 1/512 level of standard deviation
   int grain_x, grain_y;
 };
 

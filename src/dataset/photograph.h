@@ -10,7 +10,7 @@ namespace loaderscope::dataset {
 
 struct Subject {
   int width = 0, height = 0;
-  std::uint64_t seed = 0;  // of the data set
+  std::uint64_t seed = 0;  // seed of the data set
   std::uint64_t index = 0;
   double busyness = 0;  // about normal over a data set: how much detail there is
 };

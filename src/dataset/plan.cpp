@@ -11,7 +11,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-constexpr double kSizeSpread = 0.2;  // of ln bytes per unit of busyness, near what --quality gives
+constexpr double kSizeSpread = 0.2;  // ln bytes per unit of busyness, near the result of --quality
 
 int scaled(int side, double factor) {
   return static_cast<int>(std::max(std::round(side * factor), 1.0));

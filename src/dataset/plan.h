@@ -1,4 +1,4 @@
-// What each image of a data set is: a pure function of the options and its index, so that threads,
+// Plan of each image of a data set: a pure function of the options and its index. Threads,
 // interruptions and repetitions change nothing.
 #pragma once
 

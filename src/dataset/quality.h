@@ -1,4 +1,4 @@
-// Which JPEG quality gives an image of that many bytes.
+// Choice of the JPEG quality for a target size of an image.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace loaderscope::dataset {
 
-// Bytes per pixel by quality, of a few images made on the spot: where a search begins.
+// Bytes per pixel by quality, measured with a few made images. A search begins there.
 class QualityCurve {
  public:
   QualityCurve(Subsampling subsampling, std::uint64_t seed);

@@ -1,4 +1,4 @@
-// Decodes stored images, may augment them, and encodes them anew.
+// Decodes stored images, optionally augments them, and encodes them again.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace loaderscope::dataset {
 
-// How far images are from what they were encoded from.
+// Difference between images and their originals.
 struct PixelError {
   std::int64_t images = 0, values = 0;
-  double squares = 0;  // of the differences of 8-bit values
+  double squares = 0;  // sum of the squared differences of 8-bit values
 
   void merge(const PixelError& other);
-  double decibels() const;  // peak signal to noise; of no difference infinite
+  double decibels() const;  // peak signal-to-noise ratio; infinite without a difference
 };
 
-// Of one thread.
+// Encoder of one thread.
 class ReEncoder {
  public:
-  explicit ReEncoder(const PackOptions& options);  // with an `encode`
+  explicit ReEncoder(const PackOptions& options);  // requires `encode`
 
-  // Valid until the next call. The sample's number decides what is drawn for it. Throws SampleError
-  // for what cannot be decoded.
+  // Valid until the next call. The sample's number selects its random numbers. Throws SampleError
+  // if decoding fails.
   std::span<const std::byte> recode(std::int64_t sample, std::span<const std::byte> stored);
-  // Of the last one: decodes what was made and compares it with what it was made from.
+  // Decodes the last result and compares it with its original.
   void measure_error();
   const PixelError& error() const { return error_; }
 
@@ -39,7 +39,7 @@ class ReEncoder {
   Encoding encoding_;
   int max_side_;
   std::unique_ptr<Augmenter> augmenter_;  // null: images stay as they are, but for their size
-  int size_;                              // of augmented ones
+  int size_;                              // side of augmented images
   std::unique_ptr<Decoder> decoder_;
   RgbImage image_;
   std::vector<std::byte> made_;

@@ -8,7 +8,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-constexpr std::size_t kMaxClass = 200;  // what is longer tells of a sample, not of its class
+constexpr std::size_t kMaxClass = 200;  // longer text describes a sample, not its class
 
 std::string_view trimmed(std::span<const std::byte> bytes) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -1,4 +1,4 @@
-// The classes of samples, of any source that knows them.
+// The classes of samples, for any source that knows them.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,14 @@
 
 namespace loaderscope::dataset {
 
-// Shows of each of `samples` samples what its class is called, in their order, and returns whether
-// all have one: else what was shown means nothing. Throws RunError where the words behind the path
-// say which classes are meant, and these cannot be had.
+// Passes the class of each of `samples` samples to `see`, in order. Returns whether all have a
+// class. Otherwise, the passed classes are meaningless. Throws RunError if the parameters after the
+// path select classes that are not available.
 bool for_each_class(const DataText& data, std::int64_t samples, const std::atomic<int>* stop_signal,
                     const std::function<void(std::string_view)>& see);
 
-// Of each sample the number of its class, as it is stored or as names sort; none where not all have
-// one. Throws RunError likewise.
+// Returns the class number of each sample, as stored or as the rank of its name. Empty unless all
+// samples have a class. Throws RunError, too.
 std::vector<std::int32_t> class_numbers(const DataText& data, std::int64_t samples,
                                         const std::atomic<int>* stop_signal);
 

@@ -38,7 +38,7 @@ PackedSample SamplePacker::make(std::int64_t place) {
   return {sample, suffix_of(sample, bytes), bytes, data_.label(sample)};
 }
 
-// Of a file that stays what it is its own; else by the bytes.
+// Returns the suffix of an unchanged file, or else the suffix of the format of its bytes.
 std::string_view SamplePacker::suffix_of(std::int64_t sample, std::span<const std::byte> bytes) {
   const Extents* extents = data_.source->extents();
   const bool is_file = extents != nullptr && extents->extent(sample).length == Extent::kToEnd;

@@ -1,4 +1,4 @@
-// What a thread of `data pack` makes samples with.
+// State with which a thread of `data pack` makes samples.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace loaderscope::dataset {
 
-// What samples are packed from.
+// Data set that is packed.
 struct OpenedData {
   const SourceRow* row = nullptr;
   std::unique_ptr<Source> source;
-  std::vector<std::int32_t> labels;  // empty: there are none, or the row knows them
+  std::vector<std::int32_t> labels;  // empty: no labels, or the row knows them
 
   bool has_labels() const { return row->label != nullptr || !labels.empty(); }
   std::int32_t label(std::int64_t sample) const {
@@ -33,17 +33,17 @@ OpenedData open_images(const std::string& data, const std::atomic<int>* stop_sig
 
 class SamplePacker final : public SampleMaker {
  public:
-  // `order`: of the samples. All outlive it.
+  // `order` has the samples. All arguments outlive it.
   SamplePacker(const OpenedData& data, const PackOptions& options,
                const std::vector<std::int64_t>& order);
 
   PackedSample make(std::int64_t place) override;
-  // Of a sample, whatever its place. Valid until the next call. Throws SampleError.
+  // Packs a sample by its number. Valid until the next call. Throws SampleError.
   std::span<const std::byte> pack(std::int64_t sample);
 
   const PixelError* error() const { return recoder_ ? &recoder_->error() : nullptr; }
-  Bytes stored_bytes = 0;         // of all samples before
-  std::int64_t as_they_were = 0;  // got no restart markers
+  Bytes stored_bytes = 0;         // bytes of all samples before packing
+  std::int64_t as_they_were = 0;  // samples without restart markers
 
  private:
   std::string_view suffix_of(std::int64_t sample, std::span<const std::byte> bytes);

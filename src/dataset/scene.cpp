@@ -17,7 +17,7 @@ constexpr std::size_t kMaxSurfaces = 60'000;  // labels are 16 bits wide
 
 struct Look {
   double busyness;
-  double contrast;  // of this image
+  double contrast;  // contrast of this image
   double saturation;
 };
 
@@ -107,7 +107,7 @@ void paint_octave(Scene& scene, double radius, double largest, double coverage, 
     const int x = random.below(scene.width), y = random.below(scene.height);
     const double size = radius * (1 + random.uniform());
     const Surface& parent = scene.surfaces[scene.label(x, y)];
-    // Large things stand anywhere, small ones on what is rough.
+    // Places large things anywhere, and small ones on rough surfaces.
     const double welcome = 0.12 + parent.roughness * parent.roughness * 1.4;
     if (!random.chance(relative + (1 - relative) * welcome)) continue;
     Surface surface = thing_on(parent, size, relative, look, random);

@@ -1,4 +1,4 @@
-// What is in a made image: surfaces that cover each other, as things in a photograph do.
+// Contents of a made image: surfaces that cover each other, like objects in a photograph.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace loaderscope::dataset {
 struct Surface {
   std::int32_t colour[3] = {};  // at (x, y)
   int x = 0, y = 0;
-  std::int32_t slope_x = 0, slope_y = 0;  // of the luminance, in 1/65536 level per pixel
+  std::int32_t slope_x = 0, slope_y = 0;  // slope of the luminance, in 1/65536 level per pixel
   std::int16_t gain[3] = {};              // texture: 1/512 level of standard deviation
   int sheet = 0;
-  int offset_x = 0, offset_y = 0;  // where on the sheet
+  int offset_x = 0, offset_y = 0;  // position on the sheet
   double roughness = 0;            // 0 (sky) to 1 (foliage)
 };
 
 struct Scene {
   int width = 0, height = 0;
   std::vector<Surface> surfaces;
-  std::vector<std::uint16_t> labels;  // of every pixel: the surface that is seen there
+  std::vector<std::uint16_t> labels;  // visible surface of each pixel
 
   std::uint16_t label(int x, int y) const {
     return labels[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +

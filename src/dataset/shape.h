@@ -44,7 +44,7 @@ class Shape {
   }
 
  private:
-  // Where |slope x + shift| <= half_width.
+  // Returns the range with |slope x + shift| <= half_width.
   static Span strip(double slope, double shift, double half_width) {
     if (std::abs(slope) < 1e-6) {
       return std::abs(shift) <= half_width ? Span{-1e6, 1e6} : Span{0, -1};

@@ -83,7 +83,7 @@ class ShardTeam {
   ThreadTeam team_;
   std::atomic<std::int64_t> next_{0}, done_{0};
   std::mutex mutex_;
-  ShardsFilled filled_;  // behind it
+  ShardsFilled filled_;  // protected by mutex_
 };
 
 }  // namespace

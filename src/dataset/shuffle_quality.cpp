@@ -8,7 +8,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-// Of samples that lie side by side: how far apart they come, as shares of the stream.
+// Adds the distances of stored neighbours in the stream, as shares of its length.
 void add_distances(const SampleOrder& order, std::vector<double>& to) {
   std::vector<std::pair<std::int64_t, std::size_t>> places;
   for (std::size_t i = 0; i < order.size(); ++i) places.emplace_back(order[i], i);
@@ -20,7 +20,7 @@ void add_distances(const SampleOrder& order, std::vector<double>& to) {
   }
 }
 
-// Of two places drawn at random from [0, 1]: the share of pairs that are at most so far apart.
+// Returns the share of pairs of random places in [0, 1] that are at most `apart` apart.
 double uniform_share(double apart) { return 1 - (1 - apart) * (1 - apart); }
 
 struct Neighbours {
@@ -57,7 +57,7 @@ std::optional<OrderMixing> mixing_of(const SampleOrder& order) {
   return found ? std::optional(found->mixing) : std::nullopt;
 }
 
-// As a trainer has it: a batch of each worker in turn.
+// Interleaves the streams as a trainer does: a batch of each worker in rotation.
 SampleOrder in_turns(const std::vector<SampleOrder>& orders) {
   constexpr std::size_t kBatch = 64;
   std::size_t longest = 0;
@@ -72,7 +72,7 @@ SampleOrder in_turns(const std::vector<SampleOrder>& orders) {
   return all;
 }
 
-// Of the samples that came before, too, the places that they had then.
+// Returns the earlier places of the samples that came in the epoch before.
 SampleOrder places_before(const SampleOrder& before, const SampleOrder& again) {
   std::unordered_map<std::int64_t, std::int64_t> places;
   for (std::size_t i = 0; i < before.size(); ++i)

@@ -1,4 +1,4 @@
-// The bytes of one image, wherever they lie.
+// The bytes of one image in any storage.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,23 @@
 
 namespace loaderscope::dataset {
 
-// Of a file, from some place on, of an object of a server, or of memory.
+// Image in a file, from an offset, in an object of a server, or in memory.
 struct StoredImage {
   int fd = -1;  // -1: memory
   Bytes begin = 0, size = 0;
   int error = 0;  // errno of a read
   std::span<const std::byte> bytes;
-  std::vector<std::byte>& buffer;             // that reads go to
-  source::StoredObject* of_server = nullptr;  // in place of `fd` and of memory
+  std::vector<std::byte>& buffer;             // destination of reads
+  source::StoredObject* of_server = nullptr;  // used in place of `fd` and of memory
 
-  // Up to `count` bytes from `offset`, until the next call; fewer at the end, or after an error.
-  // Throws ValueError where a server gives them not.
+  // Returns up to `count` bytes from `offset`, valid until the next call. Fewer at the end, or
+  // after an error. Throws ValueError if a server fails.
   std::span<const std::byte> read(Bytes offset, std::size_t count);
 };
 
 int opened_file(const std::string& path);  // -1 with errno
-// Why a file cannot be opened: `error`. What the machine has too little of is no fault of the file:
-// throws RunError.
+// Returns `error`, the cause of a failed open. Throws RunError if a resource of the machine ran
+// out, which is not a fault of the file.
 int cause_of(const std::string& path, int error);
 
 }  // namespace loaderscope::dataset

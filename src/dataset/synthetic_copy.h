@@ -1,4 +1,4 @@
-// `data make --like`: a folder of made images that are to a loader what others are.
+// `data make --like`: a folder of made images that cost a loader as much as the originals.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace loaderscope::dataset {
 struct TwinOptions {
   std::string path;                   // the folder to fill
   std::string like;                   // the data, as --data has it
-  std::optional<std::int64_t> count;  // images of it, from all of its parts; nothing: all
+  std::optional<std::int64_t> count;  // number of copies, from all parts of the data; nothing: all
   std::uint64_t seed = 0;
   int threads = 0;
 };
 
-// Each image has a synthetic copy of the same format, sides, subsampling and kind of scans, of
-// nearly its bytes, by its JPEG quality where a photograph can have so many bytes of it, and of the
-// same damage: empty, cut short, no image. Nothing else of it goes into the copy: no pixel, no
-// name, nothing that is written beside pixels. Folders of classes are numbered.
+// Each image gets a synthetic copy with the same format, sides, subsampling and kind of scans. The
+// copy has nearly the same size, by its JPEG quality if a photograph can reach that size. It has
+// the same damage: empty, truncated, not an image. No pixel, no name and no metadata of the
+// original is copied. Folders of classes are numbered.
 //
 // Throws UsageError and RunError.
 struct TwinResult : MakeResult {
-  std::int64_t count = 0;  // that the folder is to have
+  std::int64_t count = 0;  // images that the folder must have
 };
 TwinResult make_twin(const TwinOptions& options, const MakeContext& context);
 

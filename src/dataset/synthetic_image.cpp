@@ -9,7 +9,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-constexpr Bytes kMaxNoise = Bytes{64} << 20;  // of a file that is no image
+constexpr Bytes kMaxNoise = Bytes{64} << 20;  // limit of a file that is not an image
 
 class SyntheticCopyMaker final : public ImageMaker {
  public:
@@ -21,16 +21,16 @@ class SyntheticCopyMaker final : public ImageMaker {
     const SeenImage& image = images_[static_cast<std::size_t>(index)];
     if (image.facts.width <= 0 || image.facts.height <= 0) return noise(index, image.size);
     make_like(image, index);
-    // What was cut ends where that ended.
+    // Truncates the copy where the original ends.
     if (image.is_damaged && std::ssize(bytes_) > image.size)
       bytes_.resize(static_cast<std::size_t>(image.size));
     return bytes_;
   }
 
  private:
-  static constexpr double kPerBusyness = 0.2;  // of ln bytes, about
+  static constexpr double kPerBusyness = 0.2;  // ln bytes, approximate
   static constexpr double kBusiest = 3;
-  static constexpr double kNear = 0.05;  // of ln bytes
+  static constexpr double kNear = 0.05;  // tolerance in ln bytes
 
   std::span<const std::byte> noise(std::int64_t index, Bytes size) {
     Random random(seed_, static_cast<std::uint64_t>(index));
@@ -39,7 +39,7 @@ class SyntheticCopyMaker final : public ImageMaker {
     return bytes_;
   }
 
-  // Of a cut image it is not known how long it was.
+  // Estimates the full size of a truncated image, which is unknown.
   static double target_of(const SeenImage& image) {
     constexpr double kLeft = 0.7;
     return static_cast<double>(image.size) / (image.is_damaged ? kLeft : 1);
@@ -59,7 +59,7 @@ class SyntheticCopyMaker final : public ImageMaker {
       subject.busyness =
           busyness_for(std::log(target / pixels / curve->bytes_per_pixel(settings.quality)));
     }
-    // By how much detail there is, then, where no photograph has so much or so little, by quality.
+    // Adjusts the amount of detail first, and then the quality if no photograph reaches the size.
     for (int attempt = 0; attempt < 3; ++attempt) {
       row_of(format).encode(photographer_.take(subject), settings, bytes_);
       const double apart = std::log(target / static_cast<double>(bytes_.size()));

@@ -12,14 +12,14 @@
 
 namespace loaderscope::dataset {
 
-// The one that is made of what an image has.
+// Returns the subsampling for making an image with these facts.
 Subsampling subsampling_of(const ImageFacts& facts);
 
-// Of each subsampling that JPEG images among them have.
+// Curves for each subsampling of the JPEG images.
 using QualityCurves = std::map<Subsampling, QualityCurve>;
 QualityCurves curves_for(const std::vector<SeenImage>& images, std::uint64_t seed);
 
-// What is given by reference outlives it.
+// All references outlive the maker.
 std::unique_ptr<ImageMaker> make_twin_maker(const std::vector<SeenImage>& images,
                                             const QualityCurves& curves, std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// Noise sheets: what the surfaces in a made image are covered with.
+// Noise sheets that cover the surfaces of a made image.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class TextureSheet {
   std::vector<std::int16_t> values_;
 };
 
-inline constexpr int kSurfaces = 4;  // from rough (0) to soft
+inline constexpr int kSurfaces = 4;  // sheets from rough (0) to soft
 
 // Sheets for surfaces and, last, white noise for the sensor. Made at the first call, then only
 // read.

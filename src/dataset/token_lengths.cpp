@@ -1,4 +1,4 @@
-// How numbers of tokens and lengths of documents are written.
+// Syntax of numbers of tokens and of lengths of documents.
 #include <fmt/format.h>
 
 #include "dataset/make_tokens.h"
@@ -7,7 +7,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-// A whole number with k, M, G or T behind it; nothing for another text.
+// Parses a whole number with the suffix k, M, G or T; nothing for another text.
 std::optional<std::int64_t> with_unit(std::string_view text) {
   constexpr std::string_view kUnits = "kMGT";
   const auto unit = text.empty() ? kUnits.npos : kUnits.find(text.back());

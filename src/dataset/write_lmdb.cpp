@@ -11,7 +11,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-constexpr protozero::pbf_tag_type kData = 4, kLabel = 5, kIsCoded = 7;  // of a Datum
+constexpr protozero::pbf_tag_type kData = 4, kLabel = 5, kIsCoded = 7;  // fields of a Datum
 
 class LmdbShard final : public ShardWriter {
  public:

@@ -1,6 +1,7 @@
-// Shards of mosaicml-streaming (MDS): how many samples, where each begins and the last one ends, as
-// 32-bit numbers; what the columns are, as JSON; the samples. What is known of a shard stands in a
-// hidden note beside it, from which index.json is made once all shards are there.
+// Shards of mosaicml-streaming (MDS). A shard has the number of samples, the begin of each sample
+// and the end of the last one, as 32-bit numbers. Then follow the columns as JSON, and the samples.
+// A hidden note next to each shard has its facts. index.json is made from the notes once all shards
+// exist.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -99,7 +100,7 @@ class MdsWriter final : public ShardWriter {
   Bytes bytes() const override { return written_; }
 
  private:
-  // Samples that were left out leave room behind the columns.
+  // Omitted samples leave room after the columns.
   void put_head() {
     const std::string config = config_of(container_, encoding_.empty() ? kAnyImage : encoding_);
     const auto count = static_cast<std::uint32_t>(offsets_.size() - 1);
@@ -173,7 +174,7 @@ std::unique_ptr<ShardWriter> open_mds_writer(const Container& container, std::in
   return std::make_unique<MdsWriter>(container, shard);
 }
 
-// Without the shards of which all samples were left out.
+// Leaves out shards without samples.
 void write_mds_index(const Container& container) {
   std::vector<std::pair<std::int64_t, Json>> notes;
   for (std::int64_t shard = 0; shard < container.plan.shards; ++shard) {

@@ -23,13 +23,13 @@ std::span<const std::byte> bytes_in(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// By which `datasets` knows a column of images, and what a label is.
+// Metadata by which `datasets` recognises a column of images, and a label.
 std::string huggingface_features(bool has_labels) {
   return fmt::format(R"({{"info": {{"features": {{"image": {{"_type": "Image"}}{}}}}}}})",
                      has_labels ? R"(, "label": {"dtype": "int64", "_type": "Value"})" : "");
 }
 
-// Of one column of a row group: pages as they are stored, and what the footer says of them.
+// One column of a row group: its stored pages, and their facts for the footer.
 class ColumnPages {
  public:
   ColumnPages(std::vector<std::string> path, std::int64_t type, const CompressionRow* compression)
@@ -45,7 +45,7 @@ class ColumnPages {
     if (values_.size() >= kPageBytes) end_page();
   }
 
-  // What the footer says of the group's column, whose pages are written from `begin` on.
+  // Writes the pages, and returns the footer's facts of the column.
   std::string write(OutputFile& to) {
     end_page();
     const Bytes begin = to.bytes();
@@ -102,8 +102,8 @@ class ColumnPages {
     values_.clear();
   }
 
-  // That all rows of the page are there, with what they lie in: a run of one number, its length and
-  // theirs in front.
+  // Writes that no row of the page is null: a run of one number, after its length and the length of
+  // the levels.
   void put_levels() {
     std::string run;
     auto left = static_cast<std::uint64_t>(rows_of_page_) << 1;
@@ -119,7 +119,7 @@ class ColumnPages {
   std::vector<std::string> path_;
   std::int64_t type_;
   const CompressionRow* compression_;
-  std::vector<std::byte> values_, pages_;  // of the page that is begun, of those that are whole
+  std::vector<std::byte> values_, pages_;  // page in progress; complete pages
   std::int64_t rows_of_page_ = 0, rows_ = 0, unpacked_ = 0;
 };
 
@@ -202,7 +202,7 @@ class ParquetWriter final : public ShardWriter {
   OutputFile file_;
   std::vector<ColumnPages> columns_;
   std::vector<std::string> groups_;
-  std::int64_t rows_ = 0, all_rows_ = 0;  // of the group that is begun, of those that are whole
+  std::int64_t rows_ = 0, all_rows_ = 0;  // rows of the group in progress; rows of complete groups
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace loaderscope::dataset {
 
-// What samples are divided into.
+// Division of samples into shards.
 struct ShardPlan {
   std::int64_t samples = 0, shards = 0;
   std::int64_t classes = 0;  // labels are below it; 0: samples have none
@@ -26,31 +26,30 @@ struct ShardPlan {
 
 inline constexpr Bytes kUsualShard = Bytes{256} << 20;
 inline constexpr Bytes kMinShard = Bytes{1} << 20;
-inline constexpr std::int64_t kUsualRowGroup = 100;  // as `datasets` writes images
+inline constexpr std::int64_t kUsualRowGroup = 100;  // default of `datasets` for images
 
 struct ImageSides {
   std::uint32_t width = 0, height = 0;
   bool operator==(const ImageSides&) const = default;
 };
 
-// What shards are written with.
+// Settings for writing shards.
 struct Container {
   std::string folder;
   ShardPlan plan;
   const CompressionRow* compression = nullptr;  // null: none
-  ImageSides sides = {};                        // of all images, where pixels are written
-  std::int64_t row_group = kUsualRowGroup;      // samples that are read at once, of tables
+  ImageSides sides = {};                        // sides of all images, if pixels are written
+  std::int64_t row_group = kUsualRowGroup;      // samples of a row group, for tables
 };
 
 struct PackedSample {
-  std::int64_t number = 0;  // in the data that it comes from
+  std::int64_t number = 0;  // number in the original data
   std::string_view suffix;  // ".jpg"
   std::span<const std::byte> bytes;
   std::int32_t label = 0;
 };
 
-// Of one thread. Throws RunError. Of a shard that is not finished no file is left that is not
-// whole.
+// Writer of one thread. Throws RunError. An unfinished shard leaves no incomplete file.
 class ShardWriter {
  public:
   virtual ~ShardWriter() = default;
@@ -61,35 +60,34 @@ class ShardWriter {
 
 struct WriterRow {
   Row row;
-  // The file that is there once the shard is whole. The same samples give the same bytes.
+  // Returns the file that exists once the shard is complete. The same samples give the same bytes.
   std::string (*path_of)(const Container& container, std::int64_t shard);
   std::unique_ptr<ShardWriter> (*open)(const Container& container, std::int64_t shard);
-  // What stands beside the shards, once all are there; null: nothing.
+  // Writes the files next to the shards, once all shards exist. Null: none.
   void (*finish)(const Container& container) = nullptr;
-  // How compressed shards are named; null: none are written.
+  // Suffix of compressed shards; null: compression is not supported.
   std::string_view CompressionRow::*packed_ending = nullptr;
-  std::string_view packed_words = {};  // behind the path of compressed ones, for --data
-  bool takes_pixels = false;           // and no coded images
+  std::string_view packed_words = {};  // parameters of compressed shards for --data
+  bool takes_pixels = false;           // takes pixels, and no coded images
   bool is_loose = false;               // a sample is a file
   bool takes_row_groups = false;       // --row-group
-  bool holds_tokens = false;           // which are made, and not packed: the row opens nothing
+  bool holds_tokens = false;           // tokens are made, not packed: the row opens nothing
 };
 
 std::span<const WriterRow> writer_table();
 
-// Throws UsageError for a compression that the writer has not, naming the flag.
+// Throws UsageError with the flag if the writer does not support the compression.
 void check_compression(const WriterRow& writer, const CompressionRow* compression);
-// One that packs. Throws ValueError.
+// Requires a compression that can pack. Throws ValueError.
 const CompressionRow& parse_compression(std::string_view text);
 
-// [FORMAT:]PATH: with what is written, and where. Throws ValueError for a format that is not
-// written.
+// Parsed [FORMAT:]PATH. Throws ValueError for a format that cannot be written.
 struct Target {
   const WriterRow* writer = nullptr;  // null: not said
   std::string folder;
 };
 Target parse_target(std::string_view text);
-// As --data takes what was written.
+// Returns the value of --data for the written shards.
 std::string data_text(const WriterRow& writer, const std::string& folder,
                       const CompressionRow* compression);
 
@@ -115,7 +113,7 @@ std::string lmdb_path(const Container& container, std::int64_t shard);
 std::unique_ptr<ShardWriter> open_lmdb_writer(const Container& container, std::int64_t shard);
 std::string hdf5_path(const Container& container, std::int64_t shard);
 std::unique_ptr<ShardWriter> open_hdf5_writer(const Container& container, std::int64_t shard);
-// Of formats of pixels. Throws RunError where an image has other sides than the others.
+// Checks images for formats of pixels. Throws RunError if an image has other sides than the first.
 void check_sides(const Container& container, const PackedSample& sample);
 ImageSides sides_of(std::span<const std::byte> raw_image);
 

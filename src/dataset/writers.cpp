@@ -12,7 +12,7 @@ namespace loaderscope::dataset {
 
 namespace {
 
-// What is not read here is not written either.
+// Formats that cannot be read here are not written either.
 template <const auto& name>
 std::optional<std::string> as_source_says() {
   return source_row(name).row.reason_not_available();

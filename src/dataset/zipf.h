@@ -1,4 +1,4 @@
-// Numbers that are drawn the less often the larger they are.
+// Random numbers that are rarer the larger they are.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class Zipf {
   }
 
  private:
-  std::vector<double> kept_;  // of a place, the share that draws its own number
+  std::vector<double> kept_;  // share of a place that draws its own number
   std::vector<std::uint32_t> other_;
 };
 

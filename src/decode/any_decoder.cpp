@@ -33,14 +33,15 @@ class AnyDecoder final : public Decoder {
   std::unique_ptr<Decoder> make(const DecoderRow& row) const {
     auto reason = row.row.reason_not_available();
     if (!reason) return row.make(options_);
-    if (reason->ends_with('.')) reason->pop_back();  // it goes on in a longer sentence
+    if (reason->ends_with('.')) reason->pop_back();  // the reason becomes part of a longer sentence
     throw SampleError(
         SampleError::Kind::unsupported,
         "it is of the format " + std::string(row.row.name) + ", and this program was " + *reason);
   }
 
   DecodeOptions options_;
-  std::vector<std::unique_ptr<Decoder>> decoders_;  // as decoder_table(); made at the first use
+  // same order as decoder_table(); made at the first use
+  std::vector<std::unique_ptr<Decoder>> decoders_;
   Decoder* current_ = nullptr;
 };
 

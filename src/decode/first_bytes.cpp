@@ -18,7 +18,7 @@ std::string_view as_text(std::span<const std::byte> stored, std::size_t longest)
   return {reinterpret_cast<const char*>(stored.data()), std::min(stored.size(), longest)};
 }
 
-// What people find in folders of images, and no decoder here reads.
+// Formats that are common in folders of images, and that no decoder here reads.
 struct UnsupportedFormat {
   std::size_t offset;
   std::string_view magic;

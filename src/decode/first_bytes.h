@@ -8,7 +8,7 @@
 
 namespace loaderscope {
 
-// For bytes that no row recognises: the error that says what they look like instead.
+// Returns the error for bytes that no row recognises. It names the format that they resemble.
 SampleError not_an_image(std::span<const std::byte> stored);
 
 }  // namespace loaderscope

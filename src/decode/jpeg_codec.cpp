@@ -39,8 +39,8 @@ Kind kind_of_jpeg_error(int code) {
   }
 }
 
-// Warnings that say nothing about the pixels. All others mean that libjpeg goes on with made-up
-// ones.
+// Returns true for warnings that do not concern the pixels. After all others, libjpeg continues
+// with invented pixels.
 bool is_harmless(const jpeg_error_mgr& warning, bool in_header) {
   switch (warning.msg_code) {
     case JWRN_ADOBE_XFORM:
@@ -48,8 +48,8 @@ bool is_harmless(const jpeg_error_mgr& warning, bool in_header) {
     case JWRN_JFIF_MAJOR:
     case JWRN_TOO_MUCH_DATA:
       return true;
-    case JWRN_EXTRANEOUS_DATA:  // of a scan: the codes before went wrong; cameras pad the end of
-                                // the image
+    case JWRN_EXTRANEOUS_DATA:  // garbage in a scan: earlier codes were wrong; cameras pad the end
+                                // of the image
       return in_header || warning.msg_parm.i[1] == JPEG_EOI;
     default:
       return false;
@@ -78,8 +78,8 @@ bool begins_segment(unsigned marker) {
          (marker >= 0xE0 && marker <= 0xEF) || marker == 0xFE;
 }
 
-// Counted by their markers, before any is decoded. `data` begins within the first one, where 0xFF
-// stands only before a zero or a marker; between two of them stand tables.
+// Counts the scans by their markers, before any is decoded. `data` begins within the first scan. In
+// a scan, 0xFF comes only before a zero or a marker. Tables are between two scans.
 int count_scans(const JOCTET* data, std::size_t size) {
   const JOCTET* const end = data + size;
   int scans = 1;
@@ -160,7 +160,7 @@ void JpegCodec::start_now() {
   if (jpeg_has_multiple_scans(&codec_) &&
       count_scans(source_.next_input_byte, source_.bytes_in_buffer) > kMaxScans)
     fail_too_many_scans();
-  jpeg_start_decompress(&codec_);  // of several scans it reads all
+  jpeg_start_decompress(&codec_);  // reads all scans of an image with several
   if (data_ended_ && jpeg_has_multiple_scans(&codec_)) fail_truncated();
   phase_ = Phase::rows;
   if (!smooths_blocks(codec_) && !cannot_crop(codec_)) choose_columns();

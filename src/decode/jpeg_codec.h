@@ -1,4 +1,4 @@
-// libjpeg's decompressor behind a wall: what it leaves by longjmp stays in jpeg_codec.cpp.
+// libjpeg's decompressor, isolated: its longjmp never leaves jpeg_codec.cpp.
 #pragma once
 
 #include <csetjmp>
@@ -13,7 +13,7 @@
 
 namespace loaderscope {
 
-// Why the last step failed.
+// Reason why the last step failed.
 struct JpegFailure {
   SampleError::Kind kind = SampleError::Kind::damaged;
   char text[JMSG_LENGTH_MAX + 100] = "";  // continues a sentence, as SampleError's
@@ -22,7 +22,7 @@ struct JpegFailure {
 struct JpegJob {
   int scale_denominator = 1;
   bool fast_upsampling = false;
-  Region wanted;  // in the pixels of the scaled image
+  Region wanted;  // pixels of the scaled image
 };
 
 // Fancy upsampling looks one chroma sample to each side.
@@ -42,7 +42,7 @@ class JpegCodec {
 
   bool read_header(const unsigned char* data, std::size_t size) noexcept;
   const jpeg_decompress_struct& header() const { return codec_; }
-  std::size_t left() const { return source_.bytes_in_buffer; }  // of the data
+  std::size_t left() const { return source_.bytes_in_buffer; }  // unread bytes of the data
 
   bool start(const JpegJob& job) noexcept;
   // After start: the columns that come out, which cover job.wanted and are right within it.

@@ -22,8 +22,8 @@ Region scaled(const Region& region, int denominator) {
           rounded_up(region.y + region.height, denominator) - y};
 }
 
-// As Pillow does it: Adobe stores inks inverted, and nobody else writes CMYK JPEG. In place, which
-// works from left to right as pixels only become shorter.
+// Converts inks as Pillow does: Adobe stores them inverted, and no other program writes CMYK JPEG.
+// Works in place from left to right, because pixels only become shorter.
 void inks_to_rgb(std::uint8_t* row, std::size_t pixels) {
   const std::uint8_t* from = row;
   for (std::size_t i = 0; i < pixels; ++i, from += 4) {
@@ -80,7 +80,8 @@ class JpegDecoder final : public Decoder {
     return side / 2 >= options_.wanted ? 2 : 1;
   }
 
-  // What is decoded for the region: all of the image, or a part that its restart markers allow.
+  // Returns the data to decode for the region: all of the image, or a part that its restart markers
+  // allow.
   JpegParts::Part part_for(const Region& region, int denominator) {
     const std::size_t begin = stored_.size() - codec_->left();
     const auto part =
@@ -98,7 +99,7 @@ class JpegDecoder final : public Decoder {
   }
 
   DecodeOptions options_;
-  std::optional<JpegCodec> codec_;  // from open to the end of decode
+  std::optional<JpegCodec> codec_;  // set from open to the end of decode
   std::span<const unsigned char> stored_;
   ImageHeader header_;
   JpegParts parts_;

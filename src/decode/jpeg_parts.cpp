@@ -35,11 +35,11 @@ bool can_be_parted(const jpeg_decompress_struct& header) {
 
 // The segments between two markers, as they lie in the image.
 struct JpegParts::Grid {
-  int width, height;  // of a segment, in pixels
+  int width, height;  // pixels of a segment
   int columns, rows;  // segments
   int image_width, image_height;
 
-  // Nothing where markers do not part the rows evenly.
+  // Returns nothing if the markers do not divide the rows evenly.
   static std::optional<Grid> of(const jpeg_decompress_struct& header) {
     const int mcu_width = kBlock * header.max_h_samp_factor;
     const int mcu_height = kBlock * header.max_v_samp_factor;
@@ -59,7 +59,7 @@ struct JpegParts::Grid {
   }
 };
 
-// Of segments, with the last ones.
+// Range of segments, including the last ones.
 struct JpegParts::Range {
   int left, right, top, bottom;
 
@@ -114,7 +114,7 @@ bool JpegParts::find_segments(Stored scan, std::size_t last) {
     if (marker == 0 || marker == 0xFF) continue;
     const bool in_order = marker == kFirstRestart + (begins_.size() - 1) % kRestarts;
     if (!in_order && (is_restart(marker) || begins_.size() < last + 1)) return false;
-    begins_.push_back(at);  // of the last one its end
+    begins_.push_back(at);  // for the last segment, its end
   }
   return true;
 }
@@ -143,7 +143,7 @@ bool JpegParts::put_header(Stored header, int width, int height) {
   return at == header.size();
 }
 
-// With their markers counted anew.
+// Writes the segments, and numbers their markers again.
 void JpegParts::put_segments(Stored scan, const Grid& grid, const Range& range) {
   unsigned count = 0;
   for (int row = range.top; row <= range.bottom; ++row) {

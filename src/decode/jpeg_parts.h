@@ -1,5 +1,5 @@
-// Of a JPEG whose restart markers part its rows: what a region needs, as an image of its own.
-// Nothing outside it is decoded, nor taken apart into symbols.
+// Parts of a JPEG whose restart markers divide its rows. The part for a region becomes an image of
+// its own. The data outside of it is neither decoded nor parsed into symbols.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,14 @@ namespace loaderscope {
 class JpegParts {
  public:
   struct Part {
-    int x = 0, y = 0;                       // of its first pixel, in the image: whole MCUs
+    int x = 0, y = 0;                       // position of its first pixel in the image: whole MCUs
     std::span<const unsigned char> stored;  // valid until the next call
   };
 
-  // `header` was read from `stored`, up to `scan_begin`. The pixels of `region` are those of the
-  // whole image, with `margin` around it that upsampling looks at. Nothing where it gains nothing:
-  // without markers, or with all of the image wanted; and where markers are not as they should be.
+  // `header` was read from `stored`, up to `scan_begin`. The pixels of `region` equal those of the
+  // whole image; upsampling reads `margin` pixels around it. Returns nothing if a part saves
+  // nothing: without markers, or if the whole image is wanted. Also returns nothing for unexpected
+  // markers.
   std::optional<Part> part(std::span<const unsigned char> stored,
                            const jpeg_decompress_struct& header, std::size_t scan_begin,
                            const Region& region, int margin);
@@ -33,7 +34,7 @@ class JpegParts {
   void put_segments(std::span<const unsigned char> scan, const Grid& grid, const Range& range);
 
   std::vector<unsigned char> made_;
-  // Of the first segments of the scan: where they begin, and the end of the last of them.
+  // Begins of the first segments of the scan, and the end of the last of them.
   std::vector<std::size_t> begins_;
 };
 

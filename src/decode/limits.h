@@ -1,4 +1,4 @@
-// What every decoder checks before it takes memory, and the memory itself.
+// Checks of every decoder before it allocates memory, and the memory itself.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ inline constexpr int kChannels = 3;
 // Throws SampleError too_large.
 void check_size(const ImageHeader& header, const DecodeOptions& options);
 
-// Throws SampleError truncated where no image of that size can be stored in so few bytes: a short
-// file must not make a decoder take (and clear) memory for the pixels that its header promises.
+// Throws SampleError truncated if no image of that size can be stored in the given bytes. A short
+// file must not make a decoder allocate (and clear) memory for the pixels that its header declares.
 void check_stored_size(const ImageHeader& header, std::size_t stored, std::int64_t pixels_per_byte);
 
-// Throws std::logic_error: whoever chose the region has a bug.
+// Throws std::logic_error for a region that the caller must not choose.
 void check_region(const Region& region, const ImageHeader& header);
 
-// Memory for pixels that is used again from image to image. Contents are not kept and not cleared.
+// Memory for pixels that is reused between images. Contents are neither kept nor cleared.
 class PixelBuffer {
  public:
-  // Throws SampleError too_large when there is no memory.
+  // Throws SampleError too_large if memory runs out.
   std::uint8_t* take(std::size_t bytes);
 
  private:

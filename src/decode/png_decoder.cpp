@@ -13,7 +13,8 @@ using Kind = SampleError::Kind;
 
 // Deflate makes at most 1032 bytes of one, and a pixel may be one bit.
 constexpr std::int64_t kMaxPngPixelsPerByte = std::int64_t{1032} * 8;
-// Of one chunk, and of all that libspng keeps; texts and colour profiles are stored compressed.
+// Limit of one chunk, and of all that libspng keeps. Texts and colour profiles are stored
+// compressed.
 constexpr std::size_t kMaxChunkBytes = std::size_t{16} << 20;
 
 Kind kind_of_png_error(int code) {
@@ -89,7 +90,8 @@ class PngDecoder final : public Decoder {
     return rows;
   }
 
-  // The checksum of pixels stands behind them, so that of a part of an image is often not known.
+  // Checks the rest. The checksum of pixels comes after them, so it is often unknown for a part of
+  // an image.
   void check_rest() { check(spng_decode_chunks(context_.get())); }
 
   const std::uint8_t* decode_all(std::size_t stride) {
@@ -114,10 +116,10 @@ class PngDecoder final : public Decoder {
   }
 
   DecodeOptions options_;
-  std::unique_ptr<spng_ctx, FreeContext> context_;  // from open to the end of decode
+  std::unique_ptr<spng_ctx, FreeContext> context_;  // set from open to the end of decode
   ImageHeader header_;
   bool interlaced_ = false;
-  int row_ = 0;  // that is being decoded
+  int row_ = 0;  // the row that is being decoded
   PixelBuffer buffer_;
 };
 

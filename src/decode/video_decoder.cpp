@@ -17,7 +17,7 @@ namespace {
 
 using Kind = SampleError::Kind;
 constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::min();
-constexpr std::size_t kSlack = 64;  // that FFmpeg may write behind a picture
+constexpr std::size_t kSlack = 64;  // bytes that FFmpeg may write after a picture
 constexpr std::uint32_t kMaxVideoSide = 1U << 24;
 
 struct StoredPacket {
@@ -58,7 +58,7 @@ class StoredFrame {
   }
 };
 
-// One codec and where it stands in a video. Its setup stays for the next video that has the same.
+// One codec and its position in a video. Its setup is kept for the next video with the same setup.
 class Codec {
  public:
   explicit Codec(std::int64_t largest_pixels) : largest_pixels_(largest_pixels) {}
@@ -103,7 +103,7 @@ class Codec {
   std::int64_t behind(const StoredFrame& stored) const {
     return stored.header.first_packet + std::ssize(stored.packets);
   }
-  // Whether the frame comes of what lies behind the packets that the codec has had.
+  // Returns true if the frame follows from packets that the codec has not had.
   bool goes_on_to(const StoredFrame& stored) const {
     return video_ == stored.header.video && last_ < stored.header.time &&
            next_ >= stored.header.first_packet && next_ <= behind(stored) &&
@@ -125,7 +125,7 @@ class Codec {
         continue;
       }
       if (result == AVERROR_EOF) break;
-      if (result < 0) {  // this one was lost; the codec goes on with the next
+      if (result < 0) {  // this frame was lost; the codec continues with the next
         ++lost;
         continue;
       }
@@ -147,7 +147,8 @@ class Codec {
     const StoredPacket& packet =
         stored.packets[static_cast<std::size_t>(next_ - stored.header.first_packet)];
     ++next_;
-    // Not referenced: the codec copies it, with the zeros that it wants behind.
+    // Passes the packet without a reference: the codec copies it, and appends the zeros that it
+    // needs.
     packet_->data = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(packet.data.data()));
     packet_->size = static_cast<int>(packet.data.size());
     packet_->pts = packet.header.pts;
@@ -175,10 +176,10 @@ class Codec {
   OfFfmpeg<AVPacket> packet_{ffmpeg().av_packet_alloc()};
   std::vector<std::byte> setup_;
   std::pair<std::uint32_t, std::uint32_t> size_;
-  std::int64_t video_ = kNothing;  // in which it stands
+  std::int64_t video_ = kNothing;  // the current video
   std::int64_t next_ = 0;          // the packet that it has not had
   std::int64_t last_ = kNothing;   // the time of the frame that it gave last
-  bool drains_ = false;            // it was told that there are no more packets
+  bool drains_ = false;            // the codec knows that no more packets come
 };
 
 class VideoDecoder final : public Decoder {

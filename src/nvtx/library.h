@@ -1,5 +1,5 @@
-// The one seam to NVTX: nvtx.cpp where its headers were found, else no_nvtx.cpp. What
-// stands behind connect() is called only after that returned true.
+// The only interface to NVTX: nvtx.cpp if its headers were found, else no_nvtx.cpp. Functions after
+// connect() require that it has returned true.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace loaderscope::nvtx::library {
 
-bool built();    // with its headers
+bool built();    // true: built with NVTX's headers
 bool connect();  // true: a tool is attached
 void push(std::size_t label, const Payload& payload);
 void pop();
 void mark(std::size_t label, const Payload& payload);
-std::uint64_t start_range(std::size_t label);  // of the process, not of a thread
+std::uint64_t start_range(std::size_t label);  // range of the process, not of a thread
 void end_range(std::uint64_t range);
 
 std::uint64_t register_counter(const char* name);  // 0: the tool, or this NVTX, has no counters

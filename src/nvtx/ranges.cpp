@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<const char*, kActivities> kActivityNames = {
     "wait for batch", "submit copy", "wait copied", "wait computed", "handled", "window"};
-constexpr std::size_t kMaxThreadName = 15;  // that Linux keeps
+constexpr std::size_t kMaxThreadName = 15;  // limit of Linux
 
 }  // namespace
 

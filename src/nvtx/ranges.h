@@ -1,6 +1,6 @@
-// For tools that watch from outside (Nsight Systems and whatever else speaks NVTX): what each
-// thread does, with the batch, the sample and the bytes; queue depths; thread names. Without a tool
-// each use costs one predictable branch.
+// Ranges for external tools (Nsight Systems and other users of NVTX): the activity of each thread,
+// with the batch, the sample and the bytes; queue depths; thread names. Without a tool, each use
+// costs one predictable branch.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct TraceRow {
 };
 std::span<const TraceRow> trace_table();  // src/nvtx/registry.cpp
 
-// Looks for a tool, once per process. Before the threads that it is to see are started.
+// Looks for a tool, once per process. Call before the threads to observe are started.
 void connect();
 
 namespace detail {
@@ -28,7 +28,7 @@ inline std::atomic<bool> attached{false};
 }
 inline bool attached() { return detail::attached.load(std::memory_order_relaxed); }
 
-// What is shown beside the stages.
+// Activities besides the stages.
 enum class Activity : std::uint8_t {
   wait_for_batch,
   submit_copy,
@@ -52,11 +52,11 @@ class Label {
 };
 std::string name_of_label(std::size_t index);
 
-// The layout is told to the tool.
+// Values of a range. The tool receives their layout.
 struct Payload {
   std::int64_t batch = -1;   // dispatch index within the rank; of the trainer's ranges the step
   std::int64_t sample = -1;  // index in the data set; -1: no single sample
-  Bytes bytes = 0;           // to be handled; 0 where it is known only at the end
+  Bytes bytes = 0;           // bytes to handle; 0 if known only at the end
 };
 
 // Do nothing without a tool; from the calling thread.
@@ -64,7 +64,7 @@ void push(Label label, const Payload& payload);
 void pop();
 void mark(Label label, const Payload& payload);
 
-// While it lives, the calling thread is shown to do `label`.
+// Shows `label` as the activity of the calling thread until destruction.
 class Range {
  public:
   Range(Label label, const Payload& payload) : shown_(attached()) {

@@ -8,11 +8,11 @@ namespace loaderscope::nvtx::library {
 namespace {
 
 const Listener* told = nullptr;
-char domain;  // its address is the handle of the one that is listened to
+char domain;  // address is the handle of the observed domain
 
 nvtxDomainHandle_t handle() { return reinterpret_cast<nvtxDomainHandle_t>(&domain); }
 
-// Others are no domains of their own: of the one without a name nothing is told.
+// Returns a handle only for the observed domain. Others, and the one without a name, get null.
 nvtxDomainHandle_t NVTX_API make_domain(const char* name) {
   return name != nullptr && std::strcmp(name, told->domain) == 0 ? handle() : nullptr;
 }

@@ -1,16 +1,17 @@
-// The other side of NVTX: a tool within this process, which is told the ranges of others.
+// The other side of NVTX: a tool within this process, which receives the ranges of other libraries.
 #pragma once
 
 namespace loaderscope::nvtx::library {
 
 struct Listener {
-  const char* domain;              // whose ranges it is told, no others
-  void (*push)(const char* name);  // by the thread that begins one
+  const char* domain;              // the only observed domain
+  void (*push)(const char* name);  // called by the thread that begins a range
   void (*pop)();
 };
 
-// What a library asks its tool for at its first range, InitializeInjectionNvtx2: that function's
-// argument and result. 0: nothing is told. `listener` outlives the process; there is one.
+// Implementation of InitializeInjectionNvtx2, which a library calls at its first range: its
+// argument and its result. 0: no ranges are reported. `listener` outlives the process; there is
+// only one.
 int listen(void* export_tables, const Listener& listener);
 
 }  // namespace loaderscope::nvtx::library

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t kMaxLookedAt = 16;  // objects until one can be opened
 
-// By the first object that can be opened: the others are most likely on the same file system, and
-// readers look at each that is not.
+// Checks the first object that can be opened. The others are most likely on the same file system,
+// and readers check each that is not.
 std::string refusal_of_direct_reads(const Access& access) {
   ExtentOpener opener(access);
   for (std::int64_t i = 0; i < std::min(kMaxLookedAt, access.extents().objects()); ++i) {
@@ -68,7 +68,7 @@ std::string Access::refusal() const {
   return row.direct ? refusal_of_direct_reads(*this) : "";
 }
 
-// Whoever reads of a server does it with requests.
+// Objects of servers are always read with requests.
 void Access::settle() {
   const bool remote = is_remote();
   if (remote != access_row(way_).remote) {

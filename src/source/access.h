@@ -1,4 +1,5 @@
-// How the extents of a source are read in one run: the way in force, and what readers met.
+// Reading of a source's extents in one run: the access method in use, and the counts of its
+// readers.
 #pragma once
 
 #include <array>
@@ -21,26 +22,27 @@ namespace loaderscope::source {
 
 class Access {
  public:
-  // `extents` outlives it, and readers.
+  // `extents` outlives the object and its readers.
   Access(const Extents& extents, const AccessOptions& options);
 
-  // Takes pread where the kernel or the data's file system refuses the way of reading that was
-  // asked for, and notes why. Before the first reader is made.
+  // Falls back to pread, with a note, if the kernel or the file system of the data refuses the
+  // requested access method. Call before the first reader is made.
   void settle();
-  FileAccess way() const { return way_; }  // in force
+  FileAccess way() const { return way_; }  // access method in use
   std::unique_ptr<SampleReader> make_reader() const;
-  Bytes bytes_read_ahead() const;  // by one reader, at most
+  Bytes bytes_read_ahead() const;  // maximum of one reader
   std::vector<std::string> notes() const;
   std::vector<Metric> metrics() const;
 
-  // For readers.
+  // The following functions are for readers.
   const AccessOptions& options() const { return options_; }
   const ReadCounts& counts() const { return counts_; }
   const Extents& extents() const { return extents_; }
   int queue_depth() const { return queue_depth_; }
   Bytes largest_sample() const { return largest_sample_; }
   const KernelAccess& kernel() const { return kernel_; }
-  // What they could not do as was asked for. From any thread, and any process forked from this.
+  // Counts of requests that could not be met as asked. Call from any thread, and from any process
+  // forked from this one.
   void count_read_through_cache() const { ++met_->reads_through_cache; }
   void count_reader_without_ring(const std::string& reason) const;
   void count_opened(WorkCounts& work = thread_counts) const { counts_.count_opened(work); }
@@ -55,7 +57,7 @@ class Access {
     std::atomic<bool> knows_reason{false};
     std::array<char, 500> no_ring_reason{};
   };
-  std::string refusal() const;  // "" when there is none
+  std::string refusal() const;  // "": no refusal
 
   bool is_remote() const;
 
@@ -71,12 +73,12 @@ class Access {
   ArenaPtr<ReaderStats> met_;
 };
 
-// Which of the bytes of a sample's extent are the sample, valid as long as they are and until the
-// next call. Throws SampleError.
+// Returns the part of a sample's extent that is the sample. It is valid as long as the extent, and
+// until the next call. Throws SampleError.
 using PartOfExtent = std::function<std::span<const std::byte>(std::int64_t sample,
                                                               std::span<const std::byte> extent)>;
 
-// A source that says where its samples lie; an Access reads them.
+// A source that knows where its samples are. An Access reads them.
 class ExtentSource : public Source, public Extents {
  public:
   explicit ExtentSource(const AccessOptions& options) : access_(*this, options) {}
@@ -88,12 +90,12 @@ class ExtentSource : public Source, public Extents {
   std::vector<std::string> notes() const override;
   std::vector<Metric> metrics() const override { return access_.metrics(); }
   std::vector<Detail> details() const override { return details_of_requests(access_.counts()); }
-  // Once the extents are there, and before the first reader.
+  // Call once the extents are known, before the first reader.
   void settle_access() { access_.settle(); }
 
  protected:
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
-  // Of a format that stores more with a sample than the sample.
+  // Reader for a format that stores more with a sample than the sample.
   std::unique_ptr<SampleReader> make_reader_of_parts(PartOfExtent part) const;
   const Access& reading() const { return access_; }
 

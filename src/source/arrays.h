@@ -12,10 +12,10 @@ namespace loaderscope::source {
 
 struct ArrayLayout {
   std::string type;   // "<f4"
-  std::string shape;  // of one row: "(3, 224, 224)"
+  std::string shape;  // shape of one row: "(3, 224, 224)"
   Bytes rows = 0;     // along the first axis
   Bytes row_bytes = 0;
-  Bytes begin = 0;       // of the data, in the file
+  Bytes begin = 0;       // offset of the data in the file
   bool is_flat = false;  // one axis: a row is a number
 };
 
@@ -25,21 +25,21 @@ struct ArrayFile {
   std::uint64_t stamp = 0;  // see Objects
 };
 
-// What the words of --data say of the windows.
+// Windows from the parameters of --data.
 struct Windows {
   std::int64_t length = 1, stride = 1;  // rows
   std::string deliver;                  // "": numbers as they are stored
 };
 Windows windows_of(const FormatParameters& words, std::int64_t length_otherwise);
 
-// Throws RunError where the data has fewer bytes than `layout` says.
+// Throws RunError if the data has fewer bytes than `layout` requires.
 void check_length(const ArrayFile& array, Bytes file_bytes);
 
-// Of arrays that are alike, one after another; no window spans two of them.
+// Consecutive arrays of the same type and shape. No window spans two of them.
 class ArraySource : public ExtentSource {
  public:
-  // Throws RunError: arrays that are not alike, or none that holds a window. Throws UsageError:
-  // numbers that cannot be delivered so.
+  // Throws RunError if the arrays differ, or if no array holds a window. Throws UsageError if the
+  // numbers cannot be delivered as asked.
   ArraySource(const SourceOptions& options, const std::vector<ArrayFile>& files, Windows windows);
   using ExtentSource::add_note;
 
@@ -47,7 +47,7 @@ class ArraySource : public ExtentSource {
   Bytes sample_bytes() const override { return delivered(window_bytes()); }
   std::unique_ptr<SampleReader> make_reader() const override;
   std::string layout() const override;
-  std::string describe(std::int64_t sample) const override;  // "a.npy[32]": from this row on
+  std::string describe(std::int64_t sample) const override;  // "a.npy[32]": the first row is 32
 
   std::int64_t objects() const override { return std::ssize(arrays_); }
   Extent extent(std::int64_t sample) const override;

@@ -177,7 +177,7 @@ class ArrowSource final : public TableSource {
   bool is_packed_ = false;
 };
 
-// As select() and shuffle() of `datasets` leave it: the rows, one after another.
+// Indices of select() and shuffle() of `datasets`: the rows in order.
 std::vector<std::int64_t> rows_in(const std::string& path, Bytes largest) {
   const auto tables =
       open_tables<ArrowLayout>({path}, "reading indices", {}, [&](StoredObject& file) {

@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view kArrowMagic = "ARROW1";
 constexpr Bytes kMagicInFront = 8;  // padded
 constexpr std::size_t kArrowTail = sizeof(std::uint32_t) + kArrowMagic.size();
-constexpr Bytes kMaxHead = Bytes{256} << 20;   // of a message, or of the footer
-constexpr std::uint32_t kGoesOn = 0xffffffff;  // in front of a message's length
+constexpr Bytes kMaxHead = Bytes{256} << 20;   // limit of a message's head, and of the footer
+constexpr std::uint32_t kGoesOn = 0xffffffff;  // marker before a message's length
 
 std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t at) {
   std::uint32_t number = 0;
@@ -34,7 +34,8 @@ struct FoundMessage {
   Extent body() const { return {0, end_of_head, about.body}; }
 };
 
-// Nothing at the stream's end. Messages of old files have their length alone in front.
+// Returns nothing at the stream's end. Messages of old files begin with their length, without a
+// marker.
 std::optional<FoundMessage> message_at(StoredObject& file, Bytes begin) {
   constexpr Bytes kNumber = sizeof(std::uint32_t);
   if (file.size() - begin < kNumber) return std::nullopt;
@@ -141,7 +142,7 @@ class LayoutReading {
   std::vector<ArrowField> fields_;
   std::size_t leaf_ = 0;
   ArrowField leaf_field_;
-  std::optional<ArrowDictionary> dictionary_;  // of the column, where it has one
+  std::optional<ArrowDictionary> dictionary_;  // dictionary of the column, if it has one
   ArrowLayout layout_;
 };
 

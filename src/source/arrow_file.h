@@ -1,5 +1,5 @@
-// What lies in an Arrow file (IPC), a stream of messages with or without a footer: where each value
-// of one column is.
+// Contents of an Arrow file (IPC), a stream of messages with or without a footer: the place of each
+// value of one column.
 #pragma once
 
 #include <cstddef>
@@ -29,17 +29,18 @@ struct ArrowPlace {
   Bytes begin = 0, length = 0;
 };
 
-// Of a record batch the values of the column.
+// Values of the column in one record batch.
 struct ArrowValues {
   std::int64_t rows = 0;
   Bytes begin = 0, length = 0;       // in the file, as they are stored
-  std::optional<std::int8_t> codec;  // by which they are packed; nothing: they are not
-  Bytes unpacked = 0;                // of packed ones
-  std::vector<std::int64_t> ends;    // where each begins, and the last one ends; none of numbers
-  std::vector<ArrowPlace> places;    // in place of these where they lie in any order
-  std::vector<bool> is_there;        // empty: none is null
+  std::optional<std::int8_t> codec;  // codec of packed values; empty: not packed
+  Bytes unpacked = 0;                // bytes when unpacked
+  std::vector<std::int64_t> ends;    // begin of each value, and end of the last one; empty for
+                                     // numbers
+  std::vector<ArrowPlace> places;    // used in place of `ends` if the values are in any order
+  std::vector<bool> is_there;        // empty: no value is null
 
-  // Within the values, unpacked.
+  // Returns the place within the unpacked values.
   ArrowPlace place_of(std::int64_t row, std::size_t width) const {
     const auto at = static_cast<std::size_t>(row);
     if (!places.empty()) return places[at];
@@ -53,21 +54,22 @@ struct ArrowValues {
 
 struct ArrowLayout {
   ArrowColumn column;
-  std::vector<ArrowValues> batches;  // none without rows
+  std::vector<ArrowValues> batches;  // empty without rows
 };
 
-// Reads where the values lie. `largest`: what may be unpacked at once. Throws ValueError, as it
-// continues "PATH: ".
+// Reads the places of the values. `largest` limits the bytes unpacked at once. Throws ValueError,
+// which continues "PATH: ".
 ArrowLayout read_arrow_layout(StoredObject& file, ChooseColumn choose, std::string_view wanted,
                               Bytes largest);
 
-// Unpacks one buffer as it is stored. Throws ValueError, SampleError.
+// Unpacks one stored buffer. Throws ValueError, SampleError.
 class ArrowUnpacker {
  public:
   explicit ArrowUnpacker(std::int8_t codec);
   ~ArrowUnpacker();
   static Bytes unpacked_bytes(std::span<const std::byte> stored);
-  // Fills `to`, which has as many, or returns the bytes behind the head, which are not packed.
+  // Fills `to`, which has the unpacked size. Returns the bytes after the head instead if they are
+  // not packed.
   std::span<const std::byte> unpack(std::span<const std::byte> stored, std::span<std::byte> to);
 
  private:

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr Bytes kMaxState = Bytes{64} << 20;
 
-// Nothing where it is not there.
+// Returns nothing if the file is missing.
 std::optional<Json> json_beside(const std::string& folder, const char* name) {
   const std::string path = join_path(folder, name);
   if (store_of(path).look_at(path).kind != PathFacts::Kind::object) return std::nullopt;

@@ -1,4 +1,4 @@
-// Arrow's messages: what the columns are, and where in a record batch their buffers lie.
+// Arrow's messages: the columns, and the places of their buffers in a record batch.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace loaderscope::source {
 
-// Of the tree of columns a node.
+// One node of the tree of columns.
 struct ArrowField {
   std::string name;
-  std::uint8_t type = 0;  // in the file
-  std::int32_t bits = 0;  // of whole numbers
+  std::uint8_t type = 0;  // number of the type in the file
+  std::int32_t bits = 0;  // width of whole numbers
   bool is_signed = false;
-  // Where the column holds numbers of values that lie elsewhere.
+  // Dictionary of a column that stores indices of values.
   struct Dictionary {
     std::int64_t id = 0;
-    std::int32_t bits = 32;  // of the numbers
+    std::int32_t bits = 32;  // width of the indices
     bool is_signed = true;
   };
   std::optional<Dictionary> dictionary;
@@ -29,33 +29,33 @@ struct ArrowField {
 };
 
 struct ArrowBuffer {
-  std::int64_t begin = 0, length = 0;  // in what lies behind the message
+  std::int64_t begin = 0, length = 0;  // place in the body after the message
 };
 
 struct ArrowBatch {
   std::int64_t rows = 0;
   std::vector<std::int64_t> rows_of_nodes,
-      nulls_of_nodes;                       // of all fields, each before its children
-  std::vector<ArrowBuffer> buffers;         // likewise
-  std::vector<std::int64_t> extra_buffers;  // of columns of views
+      nulls_of_nodes;                       // counts of all fields, each before its children
+  std::vector<ArrowBuffer> buffers;         // buffers of all fields, in the same order
+  std::vector<std::int64_t> extra_buffers;  // data buffers of columns of views
   std::optional<std::int8_t> codec;
 };
 
 // The values of a dictionary.
 struct ArrowDictionaryBatch {
   std::int64_t id = 0;
-  bool is_more = false;  // behind those that are there; else in place of them
+  bool is_more = false;  // true: adds to the earlier values; false: replaces them
   ArrowBatch batch;
 };
 
 struct ArrowMessage {
-  Bytes body = 0;  // behind it
+  Bytes body = 0;  // bytes after the message
   std::optional<std::vector<ArrowField>> columns;
   std::optional<ArrowBatch> batch;
-  std::optional<ArrowDictionaryBatch> dictionary;  // none of these: what is of no use here
+  std::optional<ArrowDictionaryBatch> dictionary;  // all empty: a message without use here
 };
 
-// Where a message lies in a file.
+// Place of a message in a file.
 struct ArrowBlock {
   Bytes begin = 0, head = 0, body = 0;
 };
@@ -65,7 +65,7 @@ struct ArrowFooter {
   std::vector<ArrowBlock> dictionaries, batches;
 };
 
-// Throw ValueError, as it continues "PATH: ".
+// Throw ValueError, which continues "PATH: ".
 ArrowMessage parse_arrow_message(std::span<const std::byte> bytes);
 ArrowFooter parse_arrow_footer(std::span<const std::byte> bytes);
 

@@ -1,5 +1,5 @@
-// The tables of Arrow's Message.fbs, Schema.fbs and File.fbs, as far as they are of use here: what
-// stands in which slot. Every offset is verified before one is followed.
+// The tables of Arrow's Message.fbs, Schema.fbs and File.fbs, with the slots that are used here.
+// Every offset is verified before it is followed.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
@@ -18,7 +18,7 @@ template <class T>
 using TablesOf = flatbuffers::Vector<flatbuffers::Offset<T>>;
 
 struct ArrowTable : private flatbuffers::Table {
-  // Of the n-th field.
+  // Returns the slot of field `n`.
   static constexpr flatbuffers::voffset_t slot(int n) {
     return static_cast<flatbuffers::voffset_t>(4 + 2 * n);
   }
@@ -50,7 +50,7 @@ struct ArrowTable : private flatbuffers::Table {
   bool has_text(Verifier& verifier, int n) const {
     return VerifyOffset(verifier, slot(n)) && verifier.VerifyString(part<flatbuffers::String>(n));
   }
-  // Of elements of so many bytes.
+  // Verifies a list of elements of `element` bytes.
   bool has_list(Verifier& verifier, int n, std::size_t element) const {
     return VerifyOffset(verifier, slot(n)) &&
            (list(n) == nullptr || verifier.VerifyVectorOrString(list(n), element));
@@ -155,7 +155,7 @@ struct FooterTable : ArrowTable {
   }
 };
 
-// Null: there is none. Throws ValueError.
+// Returns the columns. A null schema has none. Throws ValueError.
 std::vector<ArrowField> columns_of_schema(const SchemaTable* schema);
 
 }  // namespace loaderscope::source::arrow_tables

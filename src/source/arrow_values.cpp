@@ -11,8 +11,8 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::int64_t kMaxPackedRows = std::int64_t{1} << 24;  // of a record batch
-constexpr Bytes kPackedHead = 8;  // of a packed buffer: how many bytes it holds
+constexpr std::int64_t kMaxPackedRows = std::int64_t{1} << 24;  // limit of a record batch
+constexpr Bytes kPackedHead = 8;  // head of a packed buffer: its unpacked size
 constexpr Bytes kView = 16;       // a length, and the value or where it lies
 
 [[noreturn]] void fail_as_fewer() {
@@ -158,7 +158,7 @@ void ArrowBatchReading::take_views(const LeafPlace& place, ArrowValues& values) 
   }
 }
 
-// In the batch's body; `at`: of the view.
+// Returns the place in the batch's body. `at` is the place of the view.
 ArrowPlace ArrowBatchReading::place_of_view(const LeafPlace& place, std::span<const std::byte> view,
                                             Bytes at) const {
   constexpr Bytes kLength = 4, kMaxInView = 12;

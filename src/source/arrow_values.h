@@ -1,5 +1,5 @@
-// Where in a file the values of a column lie: of a record batch, and of a dictionary that several
-// of these share.
+// Places of a column's values in a file: in a record batch, and in a dictionary that several
+// batches share.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@
 
 namespace loaderscope::source {
 
-// Throws ValueError, as it continues "PATH: ", like all below.
+// Throws ValueError, which continues "PATH: ", like all functions below.
 std::vector<std::byte> arrow_bytes_at(StoredObject& file, Bytes begin, Bytes length);
 
-// Reads of one record batch what says where its values lie. All of it outlives this.
+// Reads the places of the values of one record batch. All arguments outlive it.
 class ArrowBatchReading {
  public:
-  // `body`: where the batch lies. `largest`: what may be unpacked at once.
+  // `body` is the place of the batch. `largest` limits the bytes unpacked at once.
   ArrowBatchReading(StoredObject& file, const ArrowBatch& batch, const Extent& body, Bytes largest);
 
-  // `width`: of numbers; 0: of bytes or text.
+  // `width`: bytes of each number; 0: bytes or text.
   ArrowValues values(const LeafPlace& place, std::size_t width);
-  // What a column in a dictionary holds: of each row a number, -1 where it is null.
+  // Returns the dictionary index of each row, or -1 if it is null.
   std::vector<std::int64_t> numbers(const LeafPlace& place, const ArrowField::Dictionary& as);
 
  private:
@@ -46,17 +46,17 @@ class ArrowBatchReading {
 // The values of a dictionary, as far as the file was read.
 class ArrowDictionary {
  public:
-  // Of a column's field.
+  // `field` is the field of the column.
   ArrowDictionary(const ArrowField& field, Bytes largest);
   void add(StoredObject& file, const Extent& body, const ArrowDictionaryBatch& more);
-  // Those that a record batch names.
+  // Returns the values that a record batch refers to.
   ArrowValues values_of(ArrowBatchReading& reading, const LeafPlace& place) const;
 
  private:
   ArrowField::Dictionary as_;
   std::vector<ArrowField> held_;  // one field, of the values
   Bytes largest_;
-  // Its places are those of the file where they are not packed.
+  // Values with their places in the file, unless they are packed.
   ArrowValues values_;
 };
 

@@ -1,11 +1,12 @@
-// Where this user's files that can be made again are kept.
+// Folder for this user's files that can be made again.
 #pragma once
 
 #include <string>
 
 namespace loaderscope::source {
 
-// Of $XDG_CACHE_HOME, else of the home folder; "" when there is neither. It need not exist.
+// Returns a folder below $XDG_CACHE_HOME, or else below the home folder. "" without both. It need
+// not exist.
 std::string user_cache_folder();
 
 }  // namespace loaderscope::source

@@ -36,7 +36,7 @@ std::string measured(const CacheProof& state) {
   return text + ")";
 }
 
-// Why the state is not what was asked for.
+// Returns why the state differs from the requested one.
 std::string shortfall(const CacheProof& state, const FileSystemKind& kind, Bytes memory) {
   if (state.proved || state.mode == CacheState::as_is) return "";
   if (state.mode == CacheState::warm && state.bytes_total > memory) {

@@ -1,4 +1,4 @@
-// What people are told of the page cache.
+// Text about the page cache in answers.
 #pragma once
 
 #include <string>

@@ -40,7 +40,7 @@ Fd open_object(const Objects& objects, std::int64_t object) {
   objects.path_of(object, path);
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd < 0 && !exhaustion_hint(errno).empty()) source::fail_to_open(path, errno);
-  return fd;  // what cannot be opened has no pages in the cache
+  return fd;  // invalid if it cannot be opened: it has no cached pages then
 }
 
 Bytes size_of(int fd) {
@@ -98,7 +98,7 @@ class Preparation {
   }
 
  private:
-  // Of the paths that are not ordinary, the first.
+  // Returns the first file system of the paths that is not ordinary.
   source::FileSystemKind file_system() const {
     std::string path;
     objects_.path_of(0, path);

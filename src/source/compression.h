@@ -1,4 +1,4 @@
-// The family of compressions: how files that hold samples may be packed, told by their first bytes.
+// The family of compressions of shards, which are recognised by their first bytes.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@ namespace loaderscope {
 
 struct CompressionRow {
   Row row;
-  std::string_view magic;                                      // that such a file begins with
-  std::string_view program;                                    // that unpacks one
+  std::string_view magic;                                      // first bytes of such a file
+  std::string_view program;                                    // program that unpacks it
   std::unique_ptr<source::Unpacker> (*make)() = nullptr;       // null: as the row says
-  std::unique_ptr<source::Packer> (*make_packer)() = nullptr;  // null: nothing is so packed here
-  std::string_view ending = {};     // of names of such shards, behind their own
-  std::string_view mds_word = {};   // likewise, of mosaicml-streaming; "": it reads none
-  std::string_view page_word = {};  // what pages of Parquet are called that are so packed
+  std::unique_ptr<source::Packer> (*make_packer)() = nullptr;  // null: packing is not supported
+  std::string_view ending = {};     // suffix of such shards after their own
+  std::string_view mds_word = {};   // name in mosaicml-streaming; "": not supported there
+  std::string_view page_word = {};  // name of the codec in Parquet
 };
 
 std::span<const CompressionRow> compression_table();
@@ -29,11 +29,11 @@ namespace source {
 
 class ShardBytes;
 
-// Null: it is not compressed, as far as is known. Throws as `shard` does.
+// Returns null if no known compression matches. Throws the exceptions of `shard`.
 const CompressionRow* compression_of(ShardBytes& shard);
 
-// As they continue "PATH: ": that it has no index, and, of what has no unpacker, that it is no
-// stream.
+// Returns the rest of a message after "PATH: ": the file has no index. If the compression has no
+// unpacker, the message also says that it cannot be a stream.
 std::string why_not_indexed(const CompressionRow& row);
 std::string why_not_read(const CompressionRow& row);
 

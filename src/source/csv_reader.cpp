@@ -24,7 +24,7 @@ int CsvReader::get() {
   return c;
 }
 
-// Behind the quote that opens; leaves the one that closes behind.
+// Reads after the opening quote, up to and including the closing one.
 void CsvReader::read_quoted(std::string& field) {
   for (;;) {
     const int c = get();

@@ -1,5 +1,4 @@
-// Records of a CSV file as RFC 4180 has them: fields in quotes may hold commas, quotes and
-// newlines.
+// Records of a CSV file by RFC 4180: fields in quotes may contain commas, quotes and newlines.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +10,12 @@ namespace loaderscope::source {
 
 class CsvReader {
  public:
-  // The stream must outlive the reader. A byte order mark in front is passed over.
+  // The stream must outlive the reader. Skips a byte order mark.
   explicit CsvReader(std::istream& in);
-  // Reads the next record that is not an empty line; false at the end. `what` of the ValueError
-  // says what is wrong with it.
+  // Reads the next record, and skips empty lines. Returns false at the end. Throws ValueError with
+  // the fault of the record.
   bool next(std::vector<std::string>& fields);
-  std::int64_t line() const { return line_; }  // where the last record began
+  std::int64_t line() const { return line_; }  // first line of the last record
 
  private:
   void read_quoted(std::string& field);

@@ -94,7 +94,7 @@ class DeliveringReader final : public SampleReader {
   Bytes stored_bytes_ = 0;
 };
 
-// Of whole numbers.
+// Returns the largest value of a type of whole numbers.
 std::uint64_t largest_of(std::string_view type) {
   const int bits = 8 * (type[2] - '0') - (type[1] == 'i' ? 1 : 0);
   return std::numeric_limits<std::uint64_t>::max() >> (64 - bits);

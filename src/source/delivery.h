@@ -1,5 +1,4 @@
-// Stored numbers as a batch takes them: wider than they are stored, and samples that are too short
-// filled up.
+// Conversion of stored numbers for a batch: to wider types, and with padding for short samples.
 #pragma once
 
 #include <memory>
@@ -11,27 +10,27 @@
 namespace loaderscope::source {
 
 struct NumberType {
-  std::string_view word, type;  // of --data; as NumPy writes it
+  std::string_view word, type;  // name in --data; NumPy's name
   Bytes bytes;
 };
-// Of the word `name`. Throws UsageError.
+// Returns the type of the parameter `name`. Throws UsageError.
 const NumberType& number_type(std::string_view name, std::string_view given);
 
-// How what is stored as `from` is delivered.
+// Conversion of numbers from their stored type.
 class Delivery {
  public:
-  // `from` as NumPy writes it, `to` a word; "": as it is. Throws UsageError: no wider whole numbers
-  // of whole numbers.
+  // `from` is a NumPy type, `to` a type of --data; "": unchanged. Throws UsageError unless both are
+  // whole numbers and `to` is at least as wide.
   Delivery(std::string_view from, std::string_view to);
 
-  std::string_view type() const { return type_; }  // as NumPy writes it
+  std::string_view type() const { return type_; }  // NumPy's name
   Bytes number_bytes() const { return to_bytes_; }
   Bytes bytes_of(Bytes stored) const { return stored / from_bytes_ * to_bytes_; }
   bool as_stored() const { return widen_ == nullptr; }
-  // Throws UsageError where no number delivered can be `value`.
+  // Throws UsageError if no delivered number can be `value`.
   void check_number(std::string_view name, std::int64_t value) const;
   void write(std::span<const std::byte> stored, std::byte* place) const;
-  void fill(std::span<std::byte> place, std::int64_t value) const;  // with numbers delivered
+  void fill(std::span<std::byte> place, std::int64_t value) const;  // fills with delivered numbers
 
  private:
   std::string_view type_;
@@ -39,7 +38,7 @@ class Delivery {
   void (*widen_)(std::span<const std::byte>, std::byte*) = nullptr;
 };
 
-// Of samples that are `sample_bytes` when delivered; shorter ones are filled up with `filling`.
+// Reader of samples of `sample_bytes` when delivered. Shorter samples are padded with `filling`.
 // `delivery` outlives it.
 std::unique_ptr<SampleReader> make_delivering_reader(std::unique_ptr<SampleReader> stored,
                                                      const Delivery& delivery, Bytes sample_bytes,

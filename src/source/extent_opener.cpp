@@ -24,7 +24,7 @@ Kind kind_of(int error) {
   return error == ETIMEDOUT ? Kind::timed_out : Kind::unreadable;
 }
 
-// What the machine has too little of is no fault of the sample: skipping it would not help.
+// Exhausted resources of the machine are not a fault of the sample: skipping it would not help.
 [[noreturn]] void fail(const std::string& place, const std::string& what, int error) {
   const std::string why = what + ": " + std::generic_category().message(error);
   const std::string remedy = exhaustion_hint(error);

@@ -1,4 +1,4 @@
-// The objects of samples, open for one reader.
+// The objects of samples, opened for one reader.
 #pragma once
 
 #include <sys/types.h>
@@ -26,28 +26,29 @@ struct OpenObject {
   dev_t device = 0;
 };
 
-// Where the bytes of a sample lie in its object, which stays open as long as this is held.
+// Place of a sample's bytes in its object. The object stays open as long as this exists.
 struct OpenExtent {
   std::shared_ptr<const OpenObject> object;
   std::size_t offset = 0, size = 0;
 };
 
-// Opens objects so that reading leaves no trace (no access time where that is allowed). What holds
-// one sample is opened for that sample, as a loader of files does it; of objects that hold several
-// the last ones used stay open, unless their source says that each sample opens its own.
+// Opens objects so that reading leaves no trace: no access time if that is allowed. An object with
+// one sample is opened for that sample, as a loader of files does it. The last used objects with
+// several samples stay open, unless their source requires an open for each sample.
 class ExtentOpener {
  public:
   explicit ExtentOpener(const Access& access) : access_(access) {}
-  // A sample that is not empty, not too large and within its object. Throws SampleError.
+  // Opens a sample that is not empty, not too large and within its object. Throws SampleError.
   OpenExtent open(std::int64_t sample);
 
-  // The parts of `open`, for readers that have the kernel open objects meanwhile.
-  int flags() const;  // of open(2)
-  // Whether an open with `flags` that failed with `error` is worth another try with flags().
+  // The steps of `open`, for readers that let the kernel open objects asynchronously.
+  int flags() const;  // flags of open(2)
+  // Returns true if an open with `flags` that failed with `error` must be repeated with flags().
   bool may_try_again(int flags, int error);
   OpenExtent checked(const Extent& extent, std::shared_ptr<const OpenObject> object) const;
   std::shared_ptr<const OpenObject> open_object(std::int64_t object);
-  bool is_opened_anew(const Extent& extent) const;  // by `open`, for this one sample
+  // true: `open` opens the object for this sample alone
+  bool is_opened_anew(const Extent& extent) const;
 
  private:
   static constexpr std::size_t kMaxKept = 32;  // descriptors of one reader
@@ -56,13 +57,13 @@ class ExtentOpener {
   const Access& access_;
   std::string path_;
   LruCache<std::shared_ptr<const OpenObject>> kept_{kMaxKept};
-  bool no_atime_ = true;  // until it is refused: files of other users
+  bool no_atime_ = true;  // false after a refusal: files of other users
 };
 
-// Throws SampleError for what is no regular file.
+// Throws SampleError unless it is a regular file.
 std::shared_ptr<const OpenObject> checked_object(Fd fd);
 
-// Throw SampleError, or RunError where the machine had too little of something.
+// Throw SampleError, or RunError if a resource of the machine ran out.
 [[noreturn]] void fail_to_open(const std::string& path, int error);
 [[noreturn]] void fail_to_read(int error);
 SampleError shrank(std::size_t bytes, std::size_t expected);

@@ -1,4 +1,4 @@
-// On what kind of file system data lie, as far as it bears on caching.
+// File system of the data, as far as it affects caching.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace loaderscope::source {
 
 struct FileSystemKind {
   std::string_view name;   // "NFS", ...; "" for an ordinary local one
-  bool network = false;    // a server has a cache of its own, which cannot be seen from here
-  bool in_memory = false;  // its files are nowhere but in the page cache
+  bool network = false;    // a server has a cache of its own, which cannot be observed
+  bool in_memory = false;  // files exist only in the page cache
   bool remote = false;     // objects of a server, which no page cache holds
 };
 

@@ -1,4 +1,4 @@
-// By what two runs can tell that they read the same data.
+// Fingerprint that shows whether two runs read the same data.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,8 @@
 
 namespace loaderscope::source {
 
-// Of the number of samples and, of up to 1,024 that are spread over them, the names of files, the
-// places in them and lengths, and the sizes of the files. Below 2^40, so that any number of JSON
-// holds it.
+// Hash of the number of samples, and of the names, places, lengths and file sizes of up to 1,024
+// samples spread over the data. It is below 2^40, so that every JSON number can hold it.
 std::int64_t fingerprint_of(const Source& source);
 
 }  // namespace loaderscope::source

@@ -1,4 +1,4 @@
-// What one folder holds: images by their extension, and folders.
+// Contents of one folder: images by their extension, and folders.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,11 +13,11 @@
 
 namespace loaderscope::source {
 
-// Many names in one piece of memory.
+// Many names in one block of memory.
 class Names {
  public:
   void add(std::string_view name);
-  void sort();  // by bytes
+  void sort();  // sorts by bytes
   std::size_t size() const { return places_.size(); }
   std::string_view operator[](std::size_t i) const { return at(places_[i]); }
 
@@ -41,11 +41,11 @@ struct Subfolder {
 
 struct FolderListing {
   std::uint64_t device = 0;
-  FolderStamp stamp;  // as it was before the names were read
-  // Sorted. The names keep lists, thumbnails' databases and the like out; what a file is its first
-  // bytes say.
+  FolderStamp stamp;  // state before the names were read
+  // Sorted. Filtering by name excludes lists, thumbnail databases and similar files. The first
+  // bytes of a file decide its format.
   Names images;
-  Names others;  // files that are no images by their names
+  Names others;  // files without an image's name
   std::vector<Subfolder> folders;
 };
 
@@ -55,9 +55,9 @@ class CannotList : public RunError {
   const std::string cause;  // "Permission denied"
 };
 
-// Hidden names (".x") are left out. No file is opened, and only links are looked at: a link whose
-// name is an image's is taken for a file. Throws CannotList, or RunError where the machine had too
-// little of something.
+// Lists a folder. Leaves out hidden names (".x"). Opens no file, and follows only links: a link
+// with an image's name counts as a file. Throws CannotList, or RunError if a resource of the
+// machine ran out.
 FolderListing list_folder(const std::string& path);
 
 FolderStamp version_stamp(const struct stat& facts);

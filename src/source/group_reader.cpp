@@ -30,7 +30,7 @@ class GroupReader final : public SampleReader {
     return *value;
   }
 
-  // Of each group that comes up the first sample stands for all.
+  // Expects the first sample of each group in place of all its samples.
   void expect(std::span<const std::int64_t> samples) override {
     expected_.clear();
     const SampleGroup* last = held_;

@@ -16,7 +16,7 @@
 namespace loaderscope::source {
 namespace {
 
-// What this thread may fail to read.
+// Address range that this thread may fail to read.
 struct Guarded {
   std::uintptr_t begin = 0, end = 0;  // equal: nothing is guarded
   sigjmp_buf stopped;
@@ -24,8 +24,7 @@ struct Guarded {
 thread_local Guarded guarded;
 struct sigaction before_bus, before_segv;
 
-// Back into what was guarded, or to whoever was to handle the signal before: the access is
-// repeated.
+// Returns to the guarded code, or restores the earlier handlers. The access is then repeated.
 void on_failed_access(int signal, siginfo_t* facts, void*) {
   const auto place = reinterpret_cast<std::uintptr_t>(facts->si_addr);
   if (place >= guarded.begin / kPage * kPage && place < guarded.end)
@@ -62,7 +61,7 @@ bool ends_guarded(std::uintptr_t begin, std::uintptr_t end, const Action& action
   return true;
 }
 
-#ifdef __SANITIZE_THREAD__  // whose own memcpy does not let go of a signal: the kernel copies
+#ifdef __SANITIZE_THREAD__  // sanitizer's memcpy delays signals, so the kernel copies
 bool copied_whole(std::byte* to, const std::byte* from, std::size_t bytes) {
   const iovec target{to, bytes};
   const iovec origin{const_cast<std::byte*>(from), bytes};

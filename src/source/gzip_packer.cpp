@@ -11,7 +11,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr int kPackedWindow = MAX_WBITS + 16;  // the largest, behind gzip's header
+constexpr int kPackedWindow = MAX_WBITS + 16;  // largest window, after gzip's header
 constexpr int kMemory = 8;                     // zlib's default
 constexpr std::size_t kRoom = std::size_t{64} << 10;
 constexpr std::size_t kMaxDeflated = std::numeric_limits<uInt>::max();

@@ -12,8 +12,8 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr int kGzipWindow = MAX_WBITS + 16;  // the largest, behind gzip's header
-// Of the largest window; zlib does not say what it holds.
+constexpr int kGzipWindow = MAX_WBITS + 16;  // largest window, after gzip's header
+// Memory for the largest window. zlib does not report its use.
 constexpr Bytes kInflateMemory = Bytes{48} << 10;
 
 [[noreturn]] void fail_to_inflate(int result, const char* why) {
@@ -48,7 +48,7 @@ class GzipUnpacker final : public Unpacker {
   Bytes memory() const override { return kInflateMemory; }
 
  private:
-  // What tapes and block devices pad files with, as gzip(1) takes it.
+  // Counts zeros that tapes and block devices append to files. gzip(1) accepts them.
   static std::size_t zeros_before(std::span<const std::byte> bytes) {
     const auto end = std::find_if(bytes.begin(), bytes.end(),
                                   [](std::byte byte) { return byte != std::byte{0}; });

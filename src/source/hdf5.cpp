@@ -17,7 +17,7 @@ namespace {
 
 using Kind = SampleError::Kind;
 
-// What all readers open.
+// Plan that all readers share.
 struct Hdf5Plan {
   std::string dataset;
   Bytes chunk_cache = 0;
@@ -143,7 +143,7 @@ Bytes chunk_cache_of(const FormatParameters& words) {
   }
 }
 
-// Where more is read than a sample.
+// Notes that more bytes are read than the sample has.
 std::string note_of_chunks(const Hdf5Layout& layout, const Hdf5Plan& plan) {
   if (layout.chunk_rows == 0) return "";
   const bool fits = layout.chunk_bytes <= plan.chunk_cache;

@@ -24,7 +24,7 @@ std::string reason_of_hdf5() {
   return reason.empty() ? "HDF5 does not say why" : shown_text(reason);
 }
 
-// Of a lock on the file there is no need, and some network file systems refuse it.
+// Opens without a file lock. It is not needed, and some network file systems refuse it.
 Hdf5Id opened_file(const std::string& path) {
   ::H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // prints by itself otherwise; of this thread
   const Hdf5Id access(::H5Pcreate(H5P_FILE_ACCESS), ::H5Pclose);
@@ -36,7 +36,7 @@ Hdf5Id opened_file(const std::string& path) {
 }
 
 struct Found {
-  std::vector<std::string> names;  // of data sets
+  std::vector<std::string> names;  // names of data sets
   std::vector<std::string> with_rows;
   std::string why_not;  // one could not be opened
 };
@@ -57,7 +57,7 @@ herr_t note_dataset(hid_t file, const char* name, const H5L_info_t* link, void* 
   return 0;
 }
 
-// Where no name was given.
+// Returns the only data set if no name was given.
 std::string only_dataset(hid_t file) {
   Found found;
   ::H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, note_dataset, &found);

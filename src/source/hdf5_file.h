@@ -1,7 +1,7 @@
 // The library of HDF5, one call at a time.
 //
-// It has one lock for all that it does: threads of a process read one after another. That lock is
-// taken here, where the wait for it can be measured.
+// The library has one lock for all its work, so the threads of a process read one after another. A
+// lock of loaderscope is taken first, so that the wait can be measured.
 #pragma once
 
 #include <cstddef>
@@ -16,32 +16,32 @@
 
 namespace loaderscope::source {
 
-// Held for as long as any of what is below is used, made or destroyed.
+// Lock it before any of the objects below is made, used or destroyed.
 std::mutex& hdf5_mutex();
 
 struct Hdf5Layout {
-  ArrayLayout array;      // `begin` says nothing
-  std::string name;       // of the data set
-  Bytes chunk_rows = 0;   // 0: it is stored in one piece
+  ArrayLayout array;      // `begin` is unused
+  std::string name;       // name of the data set
+  Bytes chunk_rows = 0;   // 0: stored in one piece
   Bytes chunk_bytes = 0;  // unpacked
-  std::string packed_by;  // "deflate, shuffle"; "": nothing
+  std::string packed_by;  // "deflate, shuffle"; "": not packed
 };
 
-// A data set, open in this process: never one that this was forked from.
+// A data set that this process has opened. It must not be used after a fork.
 class Hdf5Dataset {
  public:
-  // `name`: of the data set; "": the only one that has rows of several numbers. `cache`: for
-  // chunks, 0: what the library takes. Throws ValueError, as it continues "PATH: ".
+  // `name` is the name of the data set; "": the only one with rows of several numbers. `cache` is
+  // the size for chunks; 0: the library's default. Throws ValueError, which continues "PATH: ".
   Hdf5Dataset(const std::string& path, std::string_view name, Bytes cache);
   ~Hdf5Dataset();
   Hdf5Dataset(const Hdf5Dataset&) = delete;
   Hdf5Dataset& operator=(const Hdf5Dataset&) = delete;
 
-  // Throws ValueError, likewise, where chunks are not as long as the file says. All of them are
-  // gone through: once for a file.
+  // Throws ValueError, which continues "PATH: ", if the length of a chunk differs from the file's
+  // metadata. It visits all chunks, so call it once per file.
   void check_chunks() const;
   const Hdf5Layout& layout() const { return layout_; }
-  // So many rows as there is room for. Throws ValueError, likewise.
+  // Reads as many rows as fit. Throws ValueError, which continues "PATH: ".
   void read(std::int64_t row, std::span<std::byte> to);
 
  private:

@@ -1,4 +1,4 @@
-// What a data set of HDF5 holds, and whether that can be read.
+// Contents of an HDF5 data set, and whether it can be read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Filter {
   std::string name;
 };
 
-// In their order when a chunk is written.
+// Returns the filters in the order of writing a chunk.
 std::vector<Filter> filters_of(hid_t creation) {
   std::vector<Filter> filters;
   for (int i = 0; i < ::H5Pget_nfilters(creation); ++i) {
@@ -122,7 +122,7 @@ struct StoredChunk {
   hsize_t bytes = 0;
 };
 
-// Nothing where there are not so many.
+// Returns nothing if fewer chunks are stored.
 std::optional<StoredChunk> stored_chunk(hid_t dataset, hid_t space, hsize_t index) {
   StoredChunk chunk;
   chunk.begin.resize(static_cast<std::size_t>(::H5Sget_simple_extent_ndims(space)));
@@ -155,7 +155,7 @@ void check_chunks(hid_t dataset, const Hdf5Layout& layout) {
   const Hdf5Id space(::H5Dget_space(dataset), ::H5Sclose),
       creation(::H5Dget_create_plist(dataset), ::H5Pclose);
   const auto first = stored_chunk(dataset, space, 0), second = stored_chunk(dataset, space, 1);
-  if (!first) return;  // none was ever written
+  if (!first) return;  // no chunk was written
   const auto more = more_than_unpacked(creation, *first);
   const bool is_short = more && static_cast<Bytes>(first->bytes) != layout.chunk_bytes + *more;
   if (is_short || (second && second->begin <= first->begin))

@@ -1,4 +1,4 @@
-// What the files about HDF5 share of its library: what it gave, and why it failed.
+// Handles and errors of the HDF5 library, for the files about HDF5.
 #pragma once
 
 #include <hdf5.h>
@@ -11,7 +11,7 @@
 
 namespace loaderscope::source {
 
-// What the library gave a number, which it takes back.
+// Owner of a handle of the library.
 class Hdf5Id {
  public:
   Hdf5Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
@@ -27,8 +27,7 @@ class Hdf5Id {
   herr_t (*close_)(hid_t);
 };
 
-// The innermost of what the library says about the call that failed last, behind `doing`. Throws
-// ValueError.
+// Throws ValueError with the library's innermost message about the last failed call, after `doing`.
 [[noreturn]] void fail_by_hdf5(std::string_view doing);
 
 inline Hdf5Id held_or_fail(hid_t id, herr_t (*close)(hid_t), std::string_view doing) {
@@ -36,11 +35,11 @@ inline Hdf5Id held_or_fail(hid_t id, herr_t (*close)(hid_t), std::string_view do
   return {id, close};
 }
 
-// Throws ValueError where the data set cannot be one of samples, or what is stored of it is damaged
-// so that the library would read outside of it.
+// Throws ValueError if the data set cannot hold samples, or if damaged metadata would let the
+// library read outside of it.
 Hdf5Layout layout_of(hid_t dataset, std::string name);
-// The same of chunks whose length is damaged: by the first two that are stored. The library goes
-// through all of them for it.
+// Throws ValueError if the lengths of the first two stored chunks are wrong. The library visits all
+// chunks for this check.
 void check_chunks(hid_t dataset, const Hdf5Layout& layout);
 
 }  // namespace loaderscope::source

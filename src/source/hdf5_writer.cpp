@@ -18,7 +18,7 @@ hid_t made(hid_t id, const char* what) {
   if (id < 0) throw ValueError(fmt::format("cannot be written by HDF5: {}", what));
   return id;
 }
-// Of a data set that does not say when it was made: the same samples give the same bytes.
+// Properties of a data set without a creation time, so that the same samples give the same bytes.
 hid_t creation_without_time() {
   const hid_t creation = made(::H5Pcreate(H5P_DATASET_CREATE), "no properties");
   ::H5Pset_obj_track_times(creation, false);

@@ -1,4 +1,4 @@
-// The list of a data set's files: in memory, and byte for byte the same in its cache file.
+// The list of a data set's files, with the same bytes in memory and in its cache file.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace loaderscope::source {
 
-// By what a folder is recognised as unchanged.
+// State that shows whether a folder is unchanged.
 struct FolderStamp {
   std::uint64_t inode = 0;  // 0: the folder is not watched
   std::int64_t mtime_ns = 0;
@@ -22,41 +22,40 @@ struct FolderStamp {
 
 // A folder, or a file that holds several samples.
 struct FolderEntry {
-  std::uint32_t root = 0;     // which of the paths that were opened
-  std::string_view relative;  // to the root; "" is the root itself
-  std::int32_t label = 0;     // of its samples
+  std::uint32_t root = 0;     // index of the opened path
+  std::string_view relative;  // path below the root; "": the root itself
+  std::int32_t label = 0;     // label of its samples
   FolderStamp stamp;
 };
 
-// Where a sample lies in its file, of files that hold several; in the index as it is.
+// Place of a sample in its file, for files with several samples.
 struct StoredExtent {
-  static constexpr std::uint32_t kMax = 0xffffffff;  // bytes: so many, or more
-  std::uint32_t begin = 0;                           // in units of who made the index
+  static constexpr std::uint32_t kMax = 0xffffffff;  // bytes; kMax stands for larger sizes, too
+  std::uint32_t begin = 0;                           // offset in a unit that the format chooses
   std::uint32_t bytes = 0;
 };
 
-// Immutable, safe to call from any thread. Names are front-coded in blocks: about ten bytes a
-// sample for names that count up, as most do.
+// Immutable. Call from any thread. Names are front-coded in blocks: about ten bytes a sample for
+// numbered names, which are the usual case.
 class Index {
  public:
   Index() = default;
-  // Bytes of an index, or nothing when they are damaged or something else. Whatever the bytes, no
-  // function below then reads outside of them.
+  // Parses an index. Returns nothing if the bytes are damaged or not an index. No function below
+  // reads outside of any accepted bytes.
   static std::optional<Index> parse(std::unique_ptr<std::byte[]> bytes, std::size_t size);
-  // Writes the checksum that `parse` demands. `bytes` holds at least a header, else nothing is
-  // done.
+  // Writes the checksum that `parse` requires. Does nothing if `bytes` is shorter than a header.
   static void seal(std::span<std::byte> bytes);
 
   std::int64_t samples() const { return samples_; }
   std::int64_t folders() const { return folders_; }
   FolderEntry folder(std::int64_t index) const;
-  // Puts the file's name into `name` and returns the number of its folder.
+  // Stores the file's name in `name` and returns the number of its folder.
   std::int64_t file(std::int64_t sample, std::string& name) const;
   std::int32_t label(std::int64_t sample) const;
   std::optional<StoredExtent> extent(std::int64_t sample) const;
-  // What the index is of: it is of use only for the same text.
+  // Identity of the indexed data. The index is valid only for the same text.
   std::string_view identity() const { return identity_; }
-  // Images that lie beside the class folders and belong to no class.
+  // Images next to the class folders, which belong to no class.
   std::int64_t left_out() const { return left_out_; }
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
 

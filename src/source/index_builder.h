@@ -1,4 +1,4 @@
-// Makes an index, file by file.
+// Builds an index, file by file.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace loaderscope::source {
 
 class IndexBuilder {
  public:
-  // Returns the folder's number. `relative` is copied.
+  // Adds a folder and returns its number. Copies `relative`.
   std::uint32_t add_folder(const FolderEntry& folder);
-  // The samples are numbered in the order in which they are added. Give all of them a label, or
-  // none: then theirs is their folder's.
+  // Samples are numbered in the order of their addition. Either all have a label, or none: then
+  // they have their folder's.
   void add(std::uint32_t folder, std::string_view name);
   void add(std::uint32_t folder, std::string_view name, std::int32_t label);
-  // Of the sample added last; give all of them one, or none.
+  // Sets the extent of the last sample. Either all have one, or none.
   void place_last(StoredExtent extent) { extents_.push_back(extent); }
-  // Every label l given with `add` becomes labels[l].
+  // Replaces every label l of `add` with labels[l].
   void relabel(const std::vector<std::int32_t>& labels);
 
   std::int64_t samples() const { return samples_; }
   std::int64_t left_out = 0;
 
-  // The builder is used up.
+  // The builder cannot be used afterwards.
   Index finish(std::string_view identity);
 
  private:
@@ -35,9 +35,9 @@ class IndexBuilder {
   std::vector<FolderRecord> folders_;
   std::string folder_text_;
   std::vector<std::uint64_t> block_offsets_;
-  std::vector<std::int32_t> labels_;  // as given; dropped where the folders can keep them
+  std::vector<std::int32_t> labels_;  // added labels; dropped if the folders' labels suffice
   std::vector<bool> folder_has_label_;
-  bool folders_agree_ = true;  // each folder's samples have but one label
+  bool folders_agree_ = true;  // each folder's samples have one label
   std::vector<StoredExtent> extents_;
   std::string names_;
   std::string last_name_;

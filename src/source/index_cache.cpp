@@ -23,7 +23,7 @@
 namespace loaderscope::source {
 namespace {
 
-// Of file systems' times; that of FAT and of old NFS servers is the coarsest.
+// Coarsest time resolution of file systems: FAT and old NFS servers.
 constexpr std::int64_t kCoarsestTime = 2'000'000'000;
 
 bool read_all(int fd, std::span<std::byte> bytes) {
@@ -101,7 +101,7 @@ std::optional<Index> IndexCache::load(std::string_view identity,
     return std::nullopt;
   }
   const auto size = static_cast<std::size_t>(facts.st_size);
-  // What is no index is told by its beginning, before memory is taken for all of it.
+  // Reads the magic first, before memory is allocated for the whole file.
   std::array<char, 8> magic{};
   if (size < sizeof(IndexHeader) || ::pread(fd, magic.data(), magic.size(), 0) != 8 ||
       magic != kIndexMagic) {

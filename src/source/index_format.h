@@ -1,8 +1,10 @@
-// The bytes of an index, in the order of the machine that wrote them:
+// The bytes of an index, in the byte order of the machine that wrote them:
 //   header | folder records | block offsets | labels | extents | identity | folder text | names
-// A block holds kBlock names: each is one byte (bytes shared with the name before, and a bit when
-// its folder differs from that of the name before), the folder as a varint if it differs, the
-// length of the rest as a varint, and the rest.
+// A block holds kBlock names. Each name has these parts:
+// - one byte: the number of bytes shared with the name before, and a bit if its folder differs,
+// - the folder as a varint if it differs,
+// - the length of the rest as a varint,
+// - the rest.
 #pragma once
 
 #include <array>
@@ -20,7 +22,7 @@ inline constexpr std::uint64_t kLabels = 1, kExtents = 2;
 
 struct IndexHeader {
   std::array<char, 8> magic = kIndexMagic;
-  std::uint64_t checksum = 0;  // of all bytes behind it
+  std::uint64_t checksum = 0;  // checksum of all following bytes
   std::uint64_t samples = 0;
   std::uint64_t folders = 0;
   std::uint64_t left_out = 0;

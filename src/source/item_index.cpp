@@ -13,7 +13,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr Bytes kMaxOfShard = std::numeric_limits<std::uint32_t>::max();  // its offsets' type
+// limit of the type of its offsets
+constexpr Bytes kMaxOfShard = std::numeric_limits<std::uint32_t>::max();
 
 [[noreturn]] void fail_at(std::string_view what) {
   throw ValueError(fmt::format("is no index.json as its library writes it: {}", what));

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxAlignment = 64 << 10;
 
 std::string in_words(int error) { return std::generic_category().message(error); }
 
-// What the kernel says of the file: Linux 6.1 and newer, on some file systems.
+// Reads statx, which Linux 6.1 and newer support on some file systems.
 std::optional<DirectReads> told_by_statx([[maybe_unused]] int fd) {
 #ifdef STATX_DIOALIGN
   struct statx facts {};

@@ -1,4 +1,4 @@
-// What the kernel and its file systems offer for reading files; tests hand in another.
+// Features of the kernel and its file systems for reading files. Tests replace it.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace loaderscope::source {
 
 // O_DIRECT on one file.
 struct DirectReads {
-  std::size_t alignment = 0;  // of offsets and lengths; 0: refused
-  std::string refusal;        // why
+  std::size_t alignment = 0;  // alignment of offsets and lengths; 0: refused
+  std::string refusal;        // reason
 };
 
 // Refusals are sentences without their full stop.
@@ -21,15 +21,15 @@ class KernelAccess {
  public:
   virtual ~KernelAccess() = default;
   virtual std::optional<std::string> ring_refusal() const;
-  // Throws RunError where the kernel refuses.
+  // Throws RunError if the kernel refuses.
   virtual std::unique_ptr<Ring> make_ring(unsigned entries) const;
-  // Whether files like this one can be read past the page cache.
+  // Returns whether files like this one can be read without the page cache.
   virtual DirectReads direct_reads(int fd) const;
 };
 
 const KernelAccess& this_kernel();
 
-// Turns flags of an open file on and off; false where its file system refuses.
+// Sets and clears flags of an open file. Returns false if its file system refuses.
 bool change_flags(int fd, int on, int off);
 
 }  // namespace loaderscope::source

@@ -1,4 +1,4 @@
-// Labels as a manifest spells them, made numbers once all are known.
+// Labels as a manifest spells them. They become numbers once all are known.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ using TextNumbers = std::unordered_map<std::string, std::uint32_t, TextHash, std
 
 class LabelNames {
  public:
-  // The number under which `spelling` is known until the end.
+  // Returns the temporary number of `spelling`.
   std::int32_t add(std::string_view spelling);
-  // What each of these numbers means: the whole numbers from 0 to 2^31 - 1 that are spelt, or the
-  // place of each name among all of them where any is not such a number.
+  // Returns the label of each temporary number. If all spellings are whole numbers from 0 to 2^31 -
+  // 1, labels are these numbers. Otherwise, labels are ranks of the names.
   std::vector<std::int32_t> labels() const;
 
  private:

@@ -1,5 +1,5 @@
-// Chunks of LitData as a source: items, or, as it writes rows of plain values since 0.2.74, an
-// Arrow file behind the head of a chunk.
+// Chunks of LitData as a source: items. For rows of plain values, LitData since 0.2.74 writes an
+// Arrow file after the head of a chunk.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -22,10 +22,10 @@ struct TablePlace {
   Bytes begin = 0, length = 0;
 };
 
-// Behind the table of a chunk stand its length, of 32 bits, and these.
+// Magic at the end of a chunk, after the table and its 32-bit length.
 constexpr std::string_view kRowsMagic{"LDARW01\0", 8};
 
-// Nothing of a chunk of items. Throws ValueError.
+// Returns nothing for a chunk of items. Throws ValueError.
 std::optional<TablePlace> table_in_chunk(StoredObject& chunk) {
   std::array<std::byte, sizeof(std::uint32_t) + kRowsMagic.size()> tail{};
   const Bytes behind = chunk.size() - std::ssize(tail);
@@ -38,7 +38,7 @@ std::optional<TablePlace> table_in_chunk(StoredObject& chunk) {
   return TablePlace{behind - length, length};
 }
 
-// What lies there in an object, as one of its own.
+// A part of an object, as an object of its own.
 class PartOfObject final : public StoredObject {
  public:
   PartOfObject(StoredObject& whole, TablePlace place) : whole_(whole), place_(place) {}
@@ -71,7 +71,7 @@ bool has_rows(const OpenShard& chunk) {
   try {
     return table_in_chunk(*store_of(chunk.path).open(chunk.path)).has_value();
   } catch (const ValueError&) {
-    return false;  // what it is wrong with it is said by whoever reads it
+    return false;  // reading it will report the fault
   }
 }
 

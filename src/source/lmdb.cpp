@@ -27,7 +27,7 @@ using Kind = SampleError::Kind;
 // Raised whenever the same keys would be listed in another way.
 constexpr std::string_view kKeyRules = "1";
 
-// Of a folder the file that LMDB keeps there, or those that were written side by side.
+// Returns the file that LMDB keeps in a folder, or the files that were written next to each other.
 std::vector<std::string> data_files(const std::string& path) {
   std::error_code ignored;
   const std::string inner = join_path(path, "data.mdb");
@@ -44,10 +44,10 @@ std::vector<std::string> data_files(const std::string& path) {
 
 struct LmdbPlan {
   std::vector<std::string> files;
-  std::string pattern;  // of keys; "": all but those that begin with "__"
-  std::string value;    // as the word says; "": the first value does
+  std::string pattern;  // pattern of keys; "": all except those that begin with "__"
+  std::string value;    // parameter `value`; "": the first value decides
   bool holds_datums = false;
-  bool classes = false;  // of datums their labels
+  bool classes = false;  // delivers the labels of datums
 };
 
 Index index_keys(const LmdbPlan& plan, std::string_view identity, const SourceContext& context) {
@@ -176,7 +176,7 @@ class LmdbSource final : public Source, public Objects {
   std::vector<std::string> notes_;
 };
 
-// By the first value, where no word says it.
+// Decides the kind of values by the first one if no parameter does.
 void settle_values(LmdbPlan& plan, const Index& index, const SourceOptions& options) {
   plan.holds_datums = plan.value == "datum";
   plan.classes = options.classes;

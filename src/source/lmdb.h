@@ -1,4 +1,4 @@
-// LMDB files: the values of their keys are the samples, images or Caffe's Datum of one.
+// LMDB files. The samples are the values of their keys: images, or Caffe's Datum with an image.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,26 @@ namespace loaderscope::source {
 
 inline constexpr std::string_view kLmdbSuffixes[] = {".lmdb", ".mdb"};
 
-// Whether a key is of the form of a pattern with one number: "image-%09d", "%d". Throws ValueError
-// for a pattern that has none.
+// Returns true if a key fits a pattern with one number: "image-%09d", "%d". Throws ValueError for a
+// pattern without a number.
 bool fits_key(std::string_view pattern, std::string_view key);
 
-// Whether a value can be nothing else than a Datum.
+// Returns true if the value can only be a Datum.
 bool is_datum(std::span<const std::byte> value);
 
-// The image of a Datum: its data as they are, where they are coded, else pixels in a raw image,
-// which `image` then holds. Throws SampleError.
+// Returns the image of a Datum. Coded data is returned unchanged. Pixels are stored as a raw image
+// in `image`. Throws SampleError.
 std::span<const std::byte> image_of_datum(std::span<const std::byte> datum,
                                           std::vector<std::byte>& image);
 
-// Its class. Throws SampleError.
+// Returns the class of a Datum. Throws SampleError.
 std::string class_of_datum(std::span<const std::byte> datum);
 
 }  // namespace loaderscope::source
 
 namespace loaderscope {
 
-// Throws RunError, or UsageError for words that do not fit.
+// Throws RunError, or UsageError for parameters that do not fit.
 std::unique_ptr<Source> open_lmdb(const SourceOptions& options, const SourceContext& context);
 
 }  // namespace loaderscope

@@ -41,12 +41,12 @@ int checked_call(const std::function<int()>& call) {
   return result;
 }
 
-// It would end the process otherwise.
+// A failed assertion would end the process otherwise.
 void on_failed_assertion(MDB_env*, const char*) { give_up_guarded(); }
 
 }  // namespace
 
-// What `mdb_env_open` allocates is lost where it is stopped.
+// Memory that `mdb_env_open` allocates leaks if the call is stopped.
 LmdbFile::LmdbFile(const std::string& path) : path_(path) {
   MDB_env* environment = nullptr;
   check_lmdb(::mdb_env_create(&environment));
@@ -110,7 +110,7 @@ std::uintmax_t LmdbFile::size_now() const {
   return error ? 0 : size;
 }
 
-// A page behind the end of a mapped file would end this process.
+// Checks the size, because a page after the end of a mapped file would end this process.
 void LmdbFile::check_size() {
   MDB_envinfo info{};
   MDB_stat stat{};

@@ -1,4 +1,4 @@
-// A file of LMDB, open in this process.
+// An LMDB file that this process has opened.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,14 @@
 #include <string>
 #include <string_view>
 
-struct MDB_env;  // of the library
+struct MDB_env;  // declared by the library
 struct MDB_txn;
 
 namespace loaderscope::source {
 
-// Never one that this process was forked with. It takes no lock, and leaves no file beside the
-// data; nobody may write there meanwhile. Throws ValueError, as it continues "PATH: ".
+// A reader that must not be used after a fork. It takes no lock, and writes no file next to the
+// data. No process may write to the file in the meantime. Throws ValueError, which continues "PATH:
+// ".
 class LmdbFile {
  public:
   explicit LmdbFile(const std::string& path);
@@ -23,19 +24,20 @@ class LmdbFile {
   LmdbFile(const LmdbFile&) = delete;
   LmdbFile& operator=(const LmdbFile&) = delete;
 
-  // Valid as long as this is, to be read under guard; nothing for a key that is not there.
+  // Valid as long as this object. Read it under guard. Nothing for a missing key.
   std::optional<std::string_view> value_of(std::string_view key) const;
-  // False where the file shrank meanwhile.
+  // Returns false if the file shrank in the meantime.
   bool copy(std::string_view value, std::span<std::byte> to) const;
-  void for_each_key(const std::function<void(std::string_view)>& see) const;  // in their order
+  // visits the keys in order
+  void for_each_key(const std::function<void(std::string_view)>& see) const;
 
  private:
   void check_size();
-  std::uintmax_t size_now() const;  // of the file; 0: not known
+  std::uintmax_t size_now() const;  // size of the file; 0: unknown
   void close();
 
   std::string path_;
-  std::uintmax_t size_ = 0;  // when it was opened
+  std::uintmax_t size_ = 0;  // size when it was opened
   MDB_env* environment_ = nullptr;
   MDB_txn* reading_ = nullptr;
   unsigned values_ = 0;

@@ -1,4 +1,4 @@
-// What keys and values of LMDB files are.
+// Keys and values of LMDB files.
 #include <fmt/format.h>
 
 #include <algorithm>

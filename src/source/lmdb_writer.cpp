@@ -11,7 +11,7 @@ namespace loaderscope::source {
 namespace {
 
 constexpr Bytes kFirstMap = Bytes{64} << 20;
-constexpr Bytes kSpare = Bytes{1} << 20;  // for what the library writes besides values
+constexpr Bytes kSpare = Bytes{1} << 20;  // room for the library's own data
 constexpr Bytes kMapPage = 4096;
 
 void check_written(int result) {

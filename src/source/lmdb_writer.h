@@ -1,4 +1,4 @@
-// A file of LMDB that is written, by its library.
+// An LMDB file that is written with the library of LMDB.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,22 @@
 
 #include "loaderscope/units.h"
 
-struct MDB_env;  // of the library
+struct MDB_env;  // declared by the library
 struct MDB_txn;
 
 namespace loaderscope::source {
 
-// Throws ValueError, as it continues "PATH: ".
+// Throws ValueError, which continues "PATH: ".
 class LmdbWriter {
  public:
-  explicit LmdbWriter(const std::string& path);  // where there is nothing
+  explicit LmdbWriter(const std::string& path);  // requires that no file exists there
   ~LmdbWriter() { close(); }
   LmdbWriter(const LmdbWriter&) = delete;
   LmdbWriter& operator=(const LmdbWriter&) = delete;
 
-  // Keys come in their order.
+  // Requires keys in ascending order.
   void add(std::string_view key, std::span<const std::byte> value);
-  void finish();  // all is written, and the file closed
+  void finish();  // writes everything and closes the file
 
  private:
   void begin();
@@ -34,7 +34,7 @@ class LmdbWriter {
   MDB_env* environment_ = nullptr;
   MDB_txn* writing_ = nullptr;
   unsigned values_ = 0;
-  Bytes map_ = 0, used_ = 0;  // as large as the file may become; what was put at most
+  Bytes map_ = 0, used_ = 0;  // maximum size of the file; upper bound of the added bytes
 };
 
 }  // namespace loaderscope::source

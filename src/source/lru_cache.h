@@ -1,4 +1,4 @@
-// What stays open of many objects: those that were used last.
+// Cache of the last used open objects.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 
 namespace loaderscope::source {
 
-// Values by number, at most so many; a reader's own, not shared between threads.
+// Values by number, `most` at the most. Each reader has its own; it is not shared between threads.
 template <class Value>
 class LruCache {
  public:
   explicit LruCache(std::size_t most) : most_(most) {}
 
-  // `open()` makes the value where it is not kept; only then the one that was not used for longest
-  // goes. Valid until the next call. Throws what `open` throws, and keeps all then.
+  // Returns the value, or makes it with `open()`. Only then the longest unused value is removed.
+  // Valid until the next call. If `open` throws, all values are kept.
   template <class Open>
   Value& get(std::int64_t number, const Open& open) {
     const auto found = std::find_if(kept_.begin(), kept_.end(),
@@ -31,11 +31,11 @@ class LruCache {
     return kept_.front().second;
   }
   bool empty() const { return kept_.empty(); }
-  void clear() { kept_.clear(); }  // also within `open`
+  void clear() { kept_.clear(); }  // also allowed within `open`
 
  private:
   std::size_t most_;
-  std::vector<std::pair<std::int64_t, Value>> kept_;  // the one used last comes first
+  std::vector<std::pair<std::int64_t, Value>> kept_;  // last used first
 };
 
 }  // namespace loaderscope::source

@@ -11,9 +11,9 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;  // that liblz4 is given at once
+constexpr std::size_t kPiece = std::size_t{1} << 20;  // input of liblz4 per call
 
-// As lz4(1) has them.
+// Preferences of lz4(1).
 LZ4F_preferences_t preferences() {
   LZ4F_preferences_t all{};
   all.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;

@@ -11,7 +11,8 @@
 namespace loaderscope::source {
 namespace {
 
-// Of the largest blocks, twice, and what they refer back to; liblz4 does not say what it holds.
+// Memory for the largest blocks, twice, and the data that they refer to. liblz4 does not report its
+// use.
 constexpr Bytes kLz4Memory = Bytes{9} << 20;
 
 [[noreturn]] void fail_to_unpack_lz4(std::size_t result) {
@@ -43,7 +44,7 @@ class Lz4Unpacker final : public Unpacker {
 
  private:
   LZ4F_dctx* context_ = nullptr;
-  std::size_t left_ = 1;  // of the frame, about; 0: it has ended
+  std::size_t left_ = 1;  // hint of the bytes left in the frame; 0: it has ended
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxPath = 4096;  // Linux opens no longer one
 constexpr std::size_t kMaxLine = 1 << 20;
-constexpr std::int64_t kRowsBetweenLooks = 16 * 1024;  // at the stop signal
+constexpr std::int64_t kRowsBetweenLooks = 16 * 1024;  // rows between checks of the stop signal
 
 class Rows {
  public:
@@ -47,7 +47,7 @@ class Rows {
     if (path.find('\0') != std::string_view::npos) throw ValueError("the path holds a zero byte");
   }
 
-  // `prefix` ends with its '/', so that no two spellings of a folder need to be told apart.
+  // `prefix` ends with its '/', so that each folder has one spelling.
   std::uint32_t folder_number(std::string_view prefix) {
     if (!folders_.empty() && prefix == last_prefix_) return last_folder_;
     auto found = folders_.find(prefix);
@@ -130,7 +130,7 @@ void read_json_lines(std::istream& in, Rows& rows, std::int64_t& line) {
   }
 }
 
-// What cannot be read makes the stream bad.
+// Sets the stream to bad if reading fails.
 class ObjectText final : public std::streambuf {
  public:
   explicit ObjectText(StoredObject& object) : object_(object), chunk_(kAtOnce) {}

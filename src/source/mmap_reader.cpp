@@ -22,7 +22,7 @@ namespace {
 
 class Mapping {
  public:
-  // Of `size` bytes from `offset` on, which need not begin with a page.
+  // Maps `size` bytes from `offset`, which need not be at a page.
   Mapping(const OpenObject& object, std::size_t offset, std::size_t size, int flags)
       : lead_(offset % kPage), size_(lead_ + size) {
     data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | flags, object.fd,
@@ -102,8 +102,8 @@ class MmapReader final : public SampleReader {
     if (to.back() == std::byte{0} && !page_goes_on(from + to.size())) check_size(extent);
   }
 
-  // Of a page that was cut within, all behind the cut reads as zeros: whatever else stands before
-  // its end says that nothing is missing before that.
+  // Returns true if the page has data after `behind`. After a truncation within a page, the rest
+  // reads as zeros, so other bytes show that nothing is missing before them.
   static bool page_goes_on(const std::byte* behind) {
     std::array<std::byte, 64> next;
     const std::size_t left = (kPage - reinterpret_cast<std::uintptr_t>(behind) % kPage) % kPage;
@@ -120,7 +120,8 @@ class MmapReader final : public SampleReader {
       throw shrank(static_cast<std::size_t>(std::max<off_t>(left, 0)), extent.size);
   }
 
-  // A page that cannot be had lies behind the new end of the file, or the storage failed.
+  // Throws for a page that cannot be read: it is after the new end of the file, or the storage
+  // failed.
   [[noreturn]] static void fail_short(const OpenExtent& extent, std::size_t copied) {
     std::byte next;
     const ssize_t got =

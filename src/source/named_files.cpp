@@ -12,7 +12,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::size_t kMaxFiles = std::size_t{1} << 20;  // that one pattern stands for
+constexpr std::size_t kMaxFiles = std::size_t{1} << 20;  // files of one pattern
 
 // "000..127", with the leading zeros of its first number; nothing for another text.
 std::optional<std::vector<std::string>> numbers_of(std::string_view range) {
@@ -43,7 +43,7 @@ std::vector<std::string> words_of(std::string_view list) {
   }
 }
 
-// By the first pair of braces that stands for something.
+// Expands the first pair of braces that has a meaning.
 std::vector<std::string> expanded(const std::string& pattern) {
   const auto open = pattern.find('{');
   const auto close = pattern.find('}', open);
@@ -100,7 +100,7 @@ void add(const std::string& path, Suffixes suffixes, std::vector<std::string>& t
 std::vector<std::string> named_files(const std::vector<std::string>& paths, Suffixes suffixes) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
-    // Whatever its name looks like.
+    // A file with such a name is taken literally.
     const bool is_there = path.find('{') == path.npos ||
                           store_of(path).look_at(path).kind != PathFacts::Kind::nothing;
     for (const std::string& one : is_there ? std::vector{path} : expanded(path))

@@ -1,4 +1,4 @@
-// What the texts of --data say to formats whose files hold several samples.
+// Parameters of --data for formats whose files hold several samples.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace loaderscope::source {
 
-// The files that `paths` name, in this order: a file itself, of a folder those that end with
-// one of `suffixes`, and all that a pattern stands for ("/a/{000..127}.tar", "/a/{train,val}.tar").
-// Throws RunError for what is not there, or is neither.
+// Returns the files of `paths`, in this order: a file itself, the files of a folder with one of
+// `suffixes`, and all files of a pattern ("/a/{000..127}.tar", "/a/{train,val}.tar"). Throws
+// RunError if a path is missing or of another type.
 std::vector<std::string> named_files(const std::vector<std::string>& paths,
                                      std::span<const std::string_view> suffixes);
 
-// "" where it was not given.
+// Returns "" if the parameter is missing.
 std::string text_parameter(const FormatParameters& words, std::string_view name);
 
-// The whole number of a word, at least `least`; `otherwise` where it was not given. Throws
+// Returns a whole number of at least `least`, or `otherwise` if the parameter is missing. Throws
 // UsageError.
 std::int64_t count_parameter(const FormatParameters& words, std::string_view name,
                              std::int64_t otherwise, std::int64_t least = 1);

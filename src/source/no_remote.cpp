@@ -1,4 +1,4 @@
-// Of a build without libcurl.
+// Replacement for a build without libcurl.
 #include "built_with.h"
 #include "loaderscope/errors.h"
 #include "source/readers.h"

@@ -1,4 +1,4 @@
-// NumPy arrays as samples: a row of the first axis each, or a window of several rows.
+// NumPy arrays as samples: each is a row of the first axis, or a window of several rows.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace loaderscope::source {
 
 inline constexpr std::string_view kNpySuffixes[] = {".npy"};
 
-// What the header of a .npy file says. Throws ValueError, as it continues "PATH: ": for what is no
-// array of numbers laid out row by row.
+// Parses the header of a .npy file. Throws ValueError, which continues "PATH: ", unless it is an
+// array of numbers stored row by row.
 ArrayLayout parse_npy_header(std::span<const std::byte> file_begin);
 inline constexpr std::size_t kMaxNpyHeader = 64 << 10;
 
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxNpyHeader = 64 << 10;
 
 namespace loaderscope {
 
-// Throws RunError, or UsageError for words that do not fit the arrays.
+// Throws RunError, or UsageError for parameters that do not fit the arrays.
 std::unique_ptr<Source> open_npy(const SourceOptions& options, const SourceContext& context);
 
 }  // namespace loaderscope

@@ -21,7 +21,7 @@ std::uint32_t little_endian(std::string_view bytes) {
   return value;
 }
 
-// Of text that another program wrote: every step says what it wants.
+// Parser of text that another program wrote. Every step names what it expects.
 class Reader {
  public:
   explicit Reader(std::string_view text) : left_(text) {}

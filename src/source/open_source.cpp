@@ -1,4 +1,4 @@
-// What --data says, and the data set that it names.
+// Parsing of --data, and opening of the data set that it names.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -23,7 +23,7 @@ const SourceRow* named_before_colon(std::string_view text) {
   return nullptr;
 }
 
-// Of any row's data at a store that speaks S3.
+// Returns true for data of any row at an S3 store with an endpoint.
 bool has_endpoint(std::string_view text) {
   const auto words = text.rfind('?');
   return text.starts_with("s3://") && words != text.npos &&

@@ -1,4 +1,4 @@
-// How a data set of image files is opened.
+// Options to open a data set.
 #pragma once
 
 #include <atomic>
@@ -22,42 +22,42 @@ class RangeCache;
 
 struct AccessOptions {
   FileAccess access = FileAccess::pread;
-  int queue_depth = 8;  // samples, or pieces of objects, that a reader has under way
-  // A server that sends nothing for so long does not answer.
+  int queue_depth = 8;  // samples, or ranges of objects, that a reader has in flight
+  // A server that sends nothing for this time counts as unresponsive.
   Nanos request_timeout = 20'000'000'000;
-  std::shared_ptr<source::RangeCache> kept;       // what servers sent; null: nothing is kept
+  std::shared_ptr<source::RangeCache> kept;       // cache of server responses; null: off
   const std::atomic<int>* stop_signal = nullptr;  // ends requests
   const source::KernelAccess* kernel = nullptr;   // null: the real one
-  // What is larger is no sample: it is refused before memory is taken.
+  // Limit of a sample's size. A larger one is refused before memory is allocated.
   Bytes largest_sample = Bytes{1} << 30;
 };
 
-// Words of a format's own behind a path: PATH?NAME=VALUE&...
+// Parameters of a format after a path: PATH?NAME=VALUE&...
 using FormatParameters = std::map<std::string, std::string, std::less<>>;
 
 struct SourceOptions : AccessOptions {
   std::vector<std::string> paths;  // folders or files, one after another
-  FormatParameters words;          // of those that the row has
-  // A manifest (.csv, .jsonl) of the samples below the one path, or below its own folder without
-  // paths.
+  FormatParameters words;          // only parameters of the format's row
+  // A manifest (.csv, .jsonl) of samples below the one path, or below its own folder without paths.
   std::string index_file;
-  // For indexes; "": $XDG_CACHE_HOME/loaderscope or ~/.cache/loaderscope. Never the data's folder.
+  // Folder for indexes; "": $XDG_CACHE_HOME/loaderscope or ~/.cache/loaderscope. Never the data's
+  // folder.
   std::string cache_folder;
   bool use_index_cache = true;
-  // What a sample gives is its class, as text, in place of its image: of a row that knows_classes.
-  // RunError: there are none.
+  // Delivers the class of each sample as text instead of its image. Requires a row with
+  // `knows_classes`. Throws RunError if the data has no classes.
   bool classes = false;
 };
 
-// What takes long while a data set is opened, and how far it is.
+// Progress of a long step of opening a data set.
 struct SourceProgress {
   std::string_view doing;  // "listing files", ...
   std::int64_t done = 0;   // files
-  std::int64_t total = 0;  // 0: not known yet
+  std::int64_t total = 0;  // 0: unknown
 };
 
-// What long work may use of the world around it. `on_progress` comes a few times a second, from the
-// thread that called. Work that is stopped throws RunError; whoever set the signal knows why.
+// Environment of long work. `on_progress` is called a few times a second from the calling thread.
+// Stopped work throws RunError; the owner of the signal knows the reason.
 struct SourceContext {
   std::function<void(const SourceProgress&)> on_progress;
   const std::atomic<int>* stop_signal = nullptr;

@@ -1,4 +1,4 @@
-// What packs bytes, a piece at a time.
+// Compressor that works piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,18 @@
 
 namespace loaderscope::source {
 
-// One file's. Throws RunError, as it continues "PATH: ".
+// Packs one file. Throws RunError, which continues "PATH: ".
 class Packer {
  public:
   virtual ~Packer() = default;
-  // How much will come in all, where that is known, before any of it: some readers want that it is
-  // written down.
+  // Declares the total size, if known, before any data. Some readers need it in the header.
   virtual void expect(std::uint64_t bytes) { static_cast<void>(bytes); }
-  // Both append to `to`; what was packed may come later, and comes at the end.
+  // Both append to `to`. Packed bytes may be delayed until finish().
   virtual void pack(std::span<const std::byte> from, std::vector<std::byte>& to) = 0;
   virtual void finish(std::vector<std::byte>& to) = 0;
 };
 
-// At the levels that the programs of these names have by default.
+// Packers with the default levels of the programs of these names.
 std::unique_ptr<Packer> make_gzip_packer();
 std::unique_ptr<Packer> make_lz4_packer();
 std::unique_ptr<Packer> make_zstd_packer();

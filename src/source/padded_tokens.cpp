@@ -13,7 +13,7 @@
 namespace loaderscope::source {
 namespace {
 
-// Where the tokens of each sample lie; those of a file one after another.
+// Places of the tokens of each sample, which are consecutive within a file.
 class Pieces {
  public:
   void begin_file() { first_of_file_.push_back(size()); }

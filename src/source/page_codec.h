@@ -1,4 +1,4 @@
-// How pages of Parquet files and buffers of Arrow files may be packed.
+// Codecs of pages of Parquet files and of buffers of Arrow files.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,20 @@
 
 namespace loaderscope::source {
 
-// Of one reader.
+// Unpacker of one reader.
 class PageUnpacker {
  public:
   virtual ~PageUnpacker() = default;
-  // Fills `to`, which has the size that the page should have. Throws SampleError.
+  // Fills `to`, which has the declared size of the page. Throws SampleError.
   virtual void unpack(std::span<const std::byte> page, std::span<std::byte> to) = 0;
 };
 
 struct PageCodec {
-  std::int64_t number;  // in the file
+  std::int64_t number;  // number in the file
   std::string_view name;
-  std::unique_ptr<PageUnpacker> (*make)();   // null: as it is stored, or not read here
-  const OptionalLibrary* library = nullptr;  // that `make` needs; null: no library reads it here
+  std::unique_ptr<PageUnpacker> (*make)();  // null: stored as is, or not supported here
+  // library that `make` needs; null: no library supports it
+  const OptionalLibrary* library = nullptr;
 };
 
 std::unique_ptr<PageUnpacker> make_lz4_page_unpacker();
@@ -34,10 +35,11 @@ std::unique_ptr<PageUnpacker> make_snappy_page_unpacker();
 [[noreturn]] void fail_as_damaged(std::string_view codec);
 
 inline constexpr std::int64_t kStoredAsIs = 0;
-// Throws ValueError, as it continues "PATH: ", for what is not read here.
+// Throws ValueError, which continues "PATH: ", for codecs that are not supported here.
 const PageCodec& page_codec(std::int64_t number);
-const PageCodec& page_codec_called(std::string_view name);  // of one that is in the table
-// Likewise of Arrow's, which has other numbers and nothing that is stored as it is.
+const PageCodec& page_codec_called(std::string_view name);  // requires a name in the table
+// Returns a codec of Arrow, which has other numbers and no number for stored as is. Throws
+// ValueError like page_codec().
 const PageCodec& arrow_codec(std::int64_t number);
 
 }  // namespace loaderscope::source

@@ -86,7 +86,7 @@ class ParquetSource final : public TableSource {
     add_group(group, {is.length, is_packed ? std::min(is.unpacked, 2 * largest_sample) : 0});
   }
 
-  // That make a group of some 16 MiB.
+  // Returns the rows of a group of some 16 MiB.
   static std::int64_t rows_for(const ParquetGroup& group) {
     constexpr Bytes kFit = Bytes{16} << 20;
     return std::max<std::int64_t>(1, kFit / std::max<Bytes>(1, group.length / group.rows));

@@ -20,7 +20,7 @@ class DeltaReader {
     std::uint64_t value = next_signed();
     if (total != count)
       throw ValueError(fmt::format("its page has {} numbers where {} should be", total, count));
-    // As the format has it; the bound keeps what is skipped small.
+    // The format requires these limits. The upper ones keep the skipped bytes small.
     if (parts == 0 || parts > 512 || block == 0 || block > (1 << 20) || block % parts != 0 ||
         block / parts % 8 != 0)
       throw ValueError("its page has blocks of numbers that cannot be");
@@ -48,7 +48,7 @@ class DeltaReader {
     return number >> 1 ^ (~(number & 1) + 1);
   }
 
-  // The parts behind the last number have no bytes. Sums go around as those of the writer did.
+  // Parts after the last number have no bytes. Sums wrap around, as in the writer.
   void read_block(std::uint64_t numbers_of_part, std::uint64_t parts, std::size_t count,
                   std::uint64_t& value, std::vector<std::int64_t>& to) {
     const std::uint64_t least = next_signed();

@@ -1,4 +1,4 @@
-// Numbers that are stored as what each is more than the one before, as Parquet packs them.
+// Numbers stored as differences to the number before, in Parquet's packing.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@ namespace loaderscope::source {
 
 struct DeltaNumbers {
   std::vector<std::int64_t> numbers;
-  std::size_t bytes = 0;  // that they take
+  std::size_t bytes = 0;  // stored bytes
 };
-// As many as there should be. Throws ValueError.
+// Reads `count` numbers. Throws ValueError.
 DeltaNumbers delta_numbers(std::span<const std::byte> from, std::size_t count);
 
 }  // namespace loaderscope::source

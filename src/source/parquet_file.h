@@ -1,4 +1,4 @@
-// What the footer of a Parquet file says: which columns and row groups it has.
+// Footer of a Parquet file: its columns and row groups.
 //
 // A file ends with the footer, its length and "PAR1".
 #pragma once
@@ -17,30 +17,30 @@
 namespace loaderscope::source {
 
 struct ParquetColumn : TableColumn {
-  std::int64_t number = 0;    // of its type, in the file
-  std::uint32_t levels = 0;   // how many of it and what stands above it may be null
+  std::int64_t number = 0;    // number of its type in the file
+  std::uint32_t levels = 0;   // number of nullable levels: the column and its ancestors
   std::size_t width() const;  // bytes of each number; 0: bytes or text
 };
 
-// Of a row group the column that is read.
+// The read column in one row group.
 struct ParquetGroup {
   std::int64_t rows = 0;
-  Bytes begin = 0, length = 0;  // of its pages, in the file
-  Bytes unpacked = 0;           // that they hold, as the file says
+  Bytes begin = 0, length = 0;  // place of its pages in the file
+  Bytes unpacked = 0;           // unpacked size of the pages, as declared
   std::int64_t codec = 0;
   bool operator==(const ParquetGroup&) const = default;
 };
 
-// Throw ValueError, as it continues "PATH: ".
+// Throw ValueError, which continues "PATH: ".
 std::vector<ParquetColumn> parse_columns(std::span<const std::byte> footer);
-// Of one of these columns. `data_bytes`: what lies in front of the footer.
+// Returns the row groups of one column. `data_bytes` is the size of the file before the footer.
 std::vector<ParquetGroup> parse_groups(std::span<const std::byte> footer,
                                        const std::vector<ParquetColumn>& columns,
                                        std::size_t column, Bytes data_bytes);
 
 struct ParquetLayout {
   ParquetColumn column;
-  std::vector<ParquetGroup> groups;  // none without rows
+  std::vector<ParquetGroup> groups;  // empty without rows
 };
 ParquetLayout read_layout(StoredObject& file, ChooseColumn choose, std::string_view wanted);
 

@@ -14,9 +14,9 @@ using Field = ThriftReader::Field;
 
 constexpr std::string_view kParquetMagic = "PAR1", kEncryptedMagic = "PARE";
 constexpr std::size_t kTail = 8;                // the footer's length, and kParquetMagic
-constexpr Bytes kReadAtOnce = Bytes{64} << 10;  // of the end of a file
+constexpr Bytes kReadAtOnce = Bytes{64} << 10;  // bytes at the end of a file
 constexpr Bytes kMaxFooter = Bytes{1} << 30;
-constexpr std::int64_t kMaxRows = std::int64_t{1} << 24;  // of a row group
+constexpr std::int64_t kMaxRows = std::int64_t{1} << 24;  // limit of a row group
 
 struct ColumnFacts {
   bool is_there = false, is_elsewhere = false, is_encrypted = false;
@@ -116,7 +116,7 @@ ParquetGroup read_group(ThriftReader& reader, std::size_t column, std::int64_t t
   return checked_group(facts, type, rows, data_bytes);
 }
 
-// Of a file that ends so: how long its footer is.
+// Returns the length of the footer of a file with this end.
 Bytes footer_bytes(std::span<const std::byte> end, Bytes file_bytes) {
   const auto* text = reinterpret_cast<const char*>(end.data());
   const std::string_view magic =

@@ -101,7 +101,7 @@ ParquetPage parse_page(std::span<const std::byte> bytes) {
     }
   });
   page.head = static_cast<Bytes>(reader.bytes_read());
-  constexpr std::int64_t kMax = 0x7fffffff;  // as the format has them
+  constexpr std::int64_t kMax = 0x7fffffff;  // limit of the format
   const auto fits = [](std::int64_t number) { return number >= 0 && number <= kMax; };
   if (!fits(page.unpacked) || !fits(page.stored) || !fits(page.values) ||
       !fits(page.level_bytes.value_or(0)))
@@ -209,7 +209,8 @@ Present ColumnChunk::take_levels(const ParquetPage& page, std::span<const std::b
   return present_of(first_of(from, size), levels_, rows);
 }
 
-// Of version 2 the levels stand in front of what is packed, else they are packed with it.
+// Opens a page. In version 2, the levels come before the packed bytes. In version 1, they are
+// packed with the values.
 void ColumnChunk::open_page(const FoundPage& page, SubstageListener& stages) {
   const ParquetPage& about = page.about;
   std::span<const std::byte> from = body_of(page);

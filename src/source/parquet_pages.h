@@ -1,7 +1,7 @@
-// What lies in a column of a row group of a Parquet file.
+// Contents of a column chunk of a Parquet file.
 //
-// A run of pages: perhaps one of all values that there are (the dictionary), then those whose rows
-// have their values one after another, or their numbers in the dictionary.
+// A chunk is a run of pages. The first page may be the dictionary, with all distinct values. The
+// other pages contain the values of their rows, or their indices in the dictionary.
 #pragma once
 
 #include <cstddef>
@@ -23,56 +23,58 @@ enum class PageKind : std::uint8_t { values, dictionary, other };
 
 struct ParquetPage {
   PageKind kind = PageKind::other;
-  std::int64_t values = 0;  // rows, also those that are null
+  std::int64_t values = 0;  // rows, including null ones
   std::int64_t encoding = 0, level_encoding = 0;
   Bytes head = 0, stored = 0, unpacked = 0;
-  std::optional<Bytes> level_bytes;  // in front and never packed: of version 2
+  std::optional<Bytes> level_bytes;  // set in version 2: levels at the begin of the page, which are
+                                     // never packed
   bool is_packed = true;
 };
-// Of the page that begins there. Throws ValueError.
+// Parses the header of a page. Throws ValueError.
 ParquetPage parse_page(std::span<const std::byte> bytes);
 
-// Where a value lies in a page.
+// Place of a value in a page.
 struct ValuePlace {
   static constexpr std::uint32_t kNull = 0xffffffff;
   std::uint32_t begin = kNull, size = 0;
 };
-using Present = std::vector<bool>;  // which rows are not null
+using Present = std::vector<bool>;  // false: the row is null
 
 // Throw ValueError.
 Present present_of(std::span<const std::byte> levels, std::uint32_t full_level, std::size_t rows);
-// `width`: bytes of each value; 0: they have their lengths in front.
+// `width`: bytes of each value; 0: each value follows its length.
 std::vector<ValuePlace> stored_places(std::span<const std::byte> values, const Present& present,
                                       std::size_t width);
 std::vector<ValuePlace> numbered_places(std::span<const std::byte> numbers, const Present& present,
                                         std::span<const ValuePlace> dictionary);
 
-// Of numbers that are stored as differences; what they are then stands in `built`.
+// Places of numbers that are stored as differences. The numbers themselves are written to `built`.
 std::vector<ValuePlace> number_places(std::span<const std::byte> values, const Present& present,
                                       std::size_t width, std::vector<std::byte>& built);
-// Of bytes behind their lengths.
+// Places of bytes that follow their lengths.
 std::vector<ValuePlace> length_places(std::span<const std::byte> values, const Present& present);
-// Of bytes that go on as the value before begins; they then stand in `built`, `most` at most.
+// Places of values that share a prefix with the value before. The values are written to `built`,
+// which has at most `most` bytes.
 std::vector<ValuePlace> prefix_places(std::span<const std::byte> values, const Present& present,
                                       Bytes most, std::vector<std::byte>& built);
 
-// The values of one run of pages. Throws SampleError.
+// The values of one column chunk. Throws SampleError.
 class ColumnChunk {
  public:
   ColumnChunk(Bytes largest_page, const ReadCounts& counts)
       : largest_page_(largest_page), counts_(counts) {}
 
-  // Of these bytes, which stay where they are until the next call.
+  // Opens a chunk. `bytes` must stay valid until the next call.
   void open(std::span<const std::byte> bytes, const ParquetGroup& group,
             const ParquetColumn& column);
-  // Of a row of the group, nothing where it is null. Valid until the next call.
+  // Returns the value of a row of the group, or nothing if it is null. Valid until the next call.
   std::optional<std::span<const std::byte>> value(std::int64_t row, SubstageListener& stages);
 
  private:
   struct FoundPage {
     ParquetPage about;
     std::int64_t first_row = 0;
-    std::size_t body = 0;  // where it begins
+    std::size_t body = 0;  // begin of the page's body
   };
   const FoundPage& page_of(std::int64_t row);
   void find_next();
@@ -92,20 +94,20 @@ class ColumnChunk {
   std::span<const std::byte> bytes_;
   ParquetGroup group_;
   std::uint32_t levels_ = 0;
-  std::size_t width_ = 0;  // of each value; 0: they have their lengths in front
+  std::size_t width_ = 0;  // bytes of each value; 0: each value follows its length
   std::unique_ptr<PageUnpacker> unpacker_;
-  std::int64_t codec_ = kStoredAsIs;  // of `unpacker_`
+  std::int64_t codec_ = kStoredAsIs;  // codec of `unpacker_`
 
-  std::vector<FoundPage> pages_;  // of values, as far as they have been looked for
-  std::size_t next_page_ = 0;     // where the next one begins
+  std::vector<FoundPage> pages_;  // pages of values found so far
+  std::size_t next_page_ = 0;     // begin of the next page
   std::int64_t rows_found_ = 0;
   std::optional<FoundPage> dictionary_page_;
 
   SampleBuffer page_buffer_, dictionary_buffer_;
-  std::vector<std::byte> built_;                  // values that are not stored as they are
-  std::span<const std::byte> dictionary_, from_;  // what `places_` are places in
+  std::vector<std::byte> built_;                  // values that are not stored directly
+  std::span<const std::byte> dictionary_, from_;  // base of `dictionary_places_` and of `places_`
   std::vector<ValuePlace> dictionary_places_, places_;
-  std::int64_t open_from_ = -1;  // the first row of the page that is open; -1: none is
+  std::int64_t open_from_ = -1;  // first row of the open page; -1: none
 };
 
 }  // namespace loaderscope::source

@@ -1,4 +1,4 @@
-// Which columns a Parquet file has: a tree, of which the leaves hold values.
+// Columns of a Parquet file: a tree whose leaves hold values.
 #include <array>
 #include <utility>
 
@@ -22,11 +22,11 @@ std::string_view type_name(std::int64_t type) {
                                                 : "an unknown type";
 }
 
-// As they lie in the file: each before its children.
+// Elements in file order: each before its children.
 struct SchemaElement {
   std::string_view name;
   std::int64_t type = -1, repetition = 0, children = 0;
-  bool is_annotated = false;  // as text, numbers and the like
+  bool is_annotated = false;  // marked as text, numbers and the like
 };
 constexpr std::int64_t kOptional = 1, kRepeated = 2;
 

@@ -1,4 +1,4 @@
-// Where values lie in unpacked pages.
+// Places of values in unpacked pages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class RunReader {
     at_ += size;
   }
 
-  // Those behind the last one that is asked for may be missing.
+  // Bytes after the last requested number may be missing.
   std::uint32_t next_packed() {
     std::uint32_t number = 0;
     for (std::uint32_t got = 0; got < bits_;) {
@@ -74,9 +74,9 @@ class RunReader {
   std::span<const std::byte> bytes_;
   std::uint32_t bits_;
   std::size_t at_ = 0;
-  std::uint64_t same_ = 0, packed_ = 0;  // how many are left of the run
-  std::uint32_t value_ = 0;              // of those that are the same
-  std::uint32_t bit_ = 0;                // of the byte at `at_`
+  std::uint64_t same_ = 0, packed_ = 0;  // remaining values of the run
+  std::uint32_t value_ = 0;              // value of a run of equal values
+  std::uint32_t bit_ = 0;                // bit in the byte at `at_`
 };
 
 }  // namespace
@@ -163,7 +163,7 @@ std::vector<ValuePlace> prefix_places(std::span<const std::byte> values, const P
   const auto rest = values.subspan(prefixes.bytes);
   std::vector<ValuePlace> places = length_places(rest, present);
   built.clear();
-  std::size_t before = 0, next = 0;  // where the value before begins
+  std::size_t before = 0, next = 0;  // begin of the previous value
   for (ValuePlace& place : places) {
     if (place.begin == ValuePlace::kNull) continue;
     const std::int64_t prefix = prefixes.numbers[next++];

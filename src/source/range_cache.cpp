@@ -34,7 +34,7 @@ struct EntryHeader {
 };
 constexpr std::uint64_t kMaxVersion = 1024;  // bytes
 
-// By the clock that files are stamped with.
+// Returns the time of the clock that stamps files.
 std::int64_t file_clock_now() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -45,7 +45,7 @@ std::string text_of(const RangeKey& key) {
   return fmt::format("{} {:x} {} {}", key.path, key.stamp, key.begin, key.length);
 }
 
-// It becomes a line of a request.
+// Returns true if the text is safe in a header line of a request.
 bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
@@ -87,7 +87,7 @@ RangeCache::RangeCache(std::string folder, Bytes most_bytes)
   const std::string path = join_path(folder_, "used");
   const Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (fd < 0) fail(folder_, errno);
-  // What has no block on a full disk would end the process at the first store.
+  // Allocates the block now: on a full disk, the first store would end the process.
   if (const int refused = ::posix_fallocate(fd, 0, sizeof(Count)); refused != 0)
     fail(folder_, refused);
   void* mapped = ::mmap(nullptr, sizeof(Count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

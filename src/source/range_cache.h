@@ -1,4 +1,4 @@
-// What servers sent, kept in a folder: shared by the ranks and workers of a job, and by jobs.
+// Cache of server responses in a folder, shared by the ranks and workers of a job, and by jobs.
 #pragma once
 
 #include <time.h>
@@ -19,8 +19,8 @@
 
 namespace loaderscope::source {
 
-// Which bytes: of an object as it was known when the data set was opened (`stamp` 0: it was not
-// looked at then, and what is kept of it is proved once per run).
+// Key of a byte range of an object. `stamp` is the object's version when the data set was opened.
+// 0: the version was not read, and cached bytes are proved once per run.
 struct RangeKey {
   std::string_view path;
   std::uint64_t stamp = 0;
@@ -31,29 +31,30 @@ inline std::int64_t range_clock(const timespec& time) {  // ns
   return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
 
-// A file for each range: written under another name, then renamed, with a checksum, so that what a
-// killed job left is taken for nothing. The longest unused go first. From any thread, and any
-// process that is forked from this one.
+// Stores each range in a file. A file is written under another name with a checksum, and then
+// renamed, so incomplete files of a killed job are ignored. The longest unused files are removed
+// first. Call from any thread, and from any process forked from this one.
 class RangeCache {
  public:
-  // Throws RunError where the folder cannot be used.
+  // Throws RunError if the folder cannot be used.
   RangeCache(std::string folder, Bytes most_bytes);
   ~RangeCache();
   RangeCache(const RangeCache&) = delete;
   RangeCache& operator=(const RangeCache&) = delete;
 
   struct Kept {
-    // Known by its stamp, or fetched or proved since the run began. Else it is to be proved by
-    // asking its server whether the object is another one than `version`.
+    // True if the stamp matches, or if the range was fetched or proved since the run began.
+    // Otherwise the caller must ask the server whether the object still has `version`.
     bool is_proved = true;
-    std::string version;  // as `keep` was told; "": not known
+    std::string version;  // version passed to `keep`; "": unknown
   };
-  // `take` gives the room for so many bytes. Nothing: it is not there, or not as it was written.
+  // Reads a range. `take` allocates the given number of bytes. Returns nothing if the range is
+  // missing or damaged.
   using Take = std::function<std::span<std::byte>(std::size_t)>;
   std::optional<Kept> find(const RangeKey& key, const Take& take);
-  // What was found and was to be proved: it is the same.
+  // Marks a found range as proved: the server's object is unchanged.
   void prove(const RangeKey& key, Bytes bytes);
-  // Best effort: a full disk, or one that cannot be written to, is a note.
+  // Stores a range and ignores failures. A full or read-only disk becomes a note.
   void keep(const RangeKey& key, std::span<const std::byte> bytes, std::string_view version = "");
 
   void add_metrics(std::vector<Metric>& to) const;
@@ -75,7 +76,8 @@ class RangeCache {
   std::string file_of(std::string_view key_text) const;
   std::vector<Entry> files() const;
   bool make_room(Bytes bytes);
-  // Returns what lies in the folder then; as much as may, where another is at it.
+  // Removes files down to `most` bytes. Returns the bytes in the folder, or `most` if another
+  // process is tidying.
   Bytes tidy(Bytes most);
   void give_up(int error);
   void count_hit(std::uint64_t hash, Bytes bytes);
@@ -85,7 +87,7 @@ class RangeCache {
   std::int64_t begun_at_;  // ns of the clock of files
   SharedMemory shared_;
   ArenaPtr<State> state_;
-  Count* used_;  // bytes in the folder, by all jobs; a mapped file
+  Count* used_;  // bytes in the folder by all jobs; a mapped file
 };
 
 }  // namespace loaderscope::source

@@ -1,4 +1,4 @@
-// What is said of the folder that keeps what servers sent.
+// Report on the folder of the range cache.
 #include <fmt/format.h>
 
 #include <system_error>

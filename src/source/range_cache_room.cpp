@@ -1,4 +1,4 @@
-// Of the folder that keeps what servers sent: what lies in it, and what has to go.
+// Contents of the range cache's folder, and the removal of files.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kLeft = 0.9;  // of the room, after the longest unused are gone
+constexpr double kLeft = 0.9;  // share of the limit that remains after a removal
 
-// A file that is being written is locked by who writes it, and by nobody when that one is dead.
+// Removes a file whose writer has died. A live writer holds a lock on the file.
 void remove_if_orphan(const std::string& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
@@ -43,14 +43,14 @@ std::vector<RangeCache::Entry> RangeCache::files() const {
   return entries;
 }
 
-// Whoever finds another at it goes on without keeping.
+// A process that finds another one tidying does not keep the range.
 bool RangeCache::make_room(Bytes bytes) {
   if (bytes > most_) return false;
   if (*used_ + bytes <= most_) return true;
   return tidy(static_cast<Bytes>(kLeft * static_cast<double>(most_)) - bytes) + bytes <= most_;
 }
 
-// Opened anew, so that threads and forked processes lock each other out, too.
+// Opens the lock file again, so that it also excludes threads and forked processes.
 Bytes RangeCache::tidy(Bytes most) {
   const std::string path = join_path(folder_, "lock");
   const Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));

@@ -1,5 +1,5 @@
-// What the readers of a source asked the kernel for, and what came: counted by any thread, and by
-// any process that is forked from the one that made it.
+// Counts of the system calls and requests of a source's readers, and of their results. Call from
+// any thread, and from any process forked from the creator.
 #pragma once
 
 #include <array>
@@ -20,12 +20,12 @@ class ReadCounts {
  public:
   ReadCounts() : counts_(place<Counts>(shared_)) {}
 
-  // For the sample that the thread makes, or as `work` says.
+  // Counts an open for the current sample of the thread, or for `work`.
   void count_opened(WorkCounts& work = thread_counts) const {
     add(counts_->opened, 1);
     ++work.opened;
   }
-  // One call of the kernel's, or one mapping, and what it brought.
+  // Counts one system call or mapping, and its bytes.
   void count_request(Bytes bytes, WorkCounts& work = thread_counts) const {
     count_requests(1, bytes, work);
   }
@@ -34,15 +34,15 @@ class ReadCounts {
     add(counts_->bytes_brought, bytes);
     work.requests += calls;
   }
-  // Of a library that lets in one reader at a time: what others waited for that.
+  // Counts waits for the lock of a library that serves one reader at a time.
   void count_waited_for_lock(Nanos waited) const { add(counts_->waited_for_lock, waited); }
   void count_in_library(Nanos spent) const { add(counts_->in_library, spent); }
-  double share_of_lock() const;  // of the time in it, and before it
+  double share_of_lock() const;  // share of the time in the library and before it
   void count_sample(Bytes bytes) const {
     add(counts_->samples, 1);
     add(counts_->bytes_of_samples, bytes);
   }
-  // Of bytes that were counted as a sample and hold one, or several.
+  // Corrects bytes that were counted as a sample and are none, or hold several.
   void count_no_sample(Bytes bytes) const {
     add(counts_->samples, -1);
     add(counts_->bytes_of_samples, -bytes);
@@ -51,13 +51,13 @@ class ReadCounts {
     add(counts_->packed, packed);
     add(counts_->unpacked, unpacked);
   }
-  // Of servers: a request goes out, and is no longer under way; between the two was_alone() is
-  // asked with what the first returned.
+  // Counts the begin and end of a request to a server. Between them, call was_alone() with the
+  // result of count_asked().
   std::int64_t count_asked() const;
   void count_ended() const { add(counts_->under_way, -1); }
-  // No other request of the job was under way since it went out.
+  // Returns true if no other request of the job was in flight since the request began.
   bool was_alone(std::int64_t asked) const;
-  // One has brought what it should, after so many seconds to its first byte and in all.
+  // Counts a complete response, with the seconds to its first byte and in total.
   void count_answered(Bytes bytes, double first_byte, double all) const {
     add(counts_->answered, 1);
     add(counts_->bytes_answered, bytes);
@@ -70,23 +70,24 @@ class ReadCounts {
     }
   }
   void count_alone(double first_byte) const;
-  // Requests of a reader took so long, each behind its latency, among so many of all readers, and
-  // these bytes of theirs came.
+  // Counts the transfer `time` of a reader's requests after their latency, and the bytes received,
+  // while `of_all` requests of all readers were in flight.
   void count_among(std::int64_t of_all, Nanos time, Bytes came) const;
-  std::int64_t under_way() const;  // of all readers
-  // The shortest time to a first byte of all requests so far.
+  std::int64_t under_way() const;  // requests of all readers in flight
+  // Returns the shortest time to a first byte so far.
   Nanos least_first_byte() const { return counts_->least_first_us.load() * 1000; }
-  // By how much slower the bytes of a request come with more of them under way, as the power of
-  // their number: 0: not at all, each has a rate of its own; 1: they share what there is. Nothing
-  // where as many were under way nearly all the time.
+  // Returns the slowdown of a request by others in flight, as the exponent of their number. 0: each
+  // request has its own rate. 1: all share one rate. Nothing if the number in flight was nearly
+  // constant.
   std::optional<double> slowed_by_others() const;
-  // What a reader waited for a request: until its first byte came, and behind that.
+  // Counts a reader's wait for a request: until its first byte, and after it.
   void count_waited(Nanos first_byte, Nanos rest) const {
     add(counts_->waited_first_us, first_byte / 1000);
     add(counts_->waited_rest_us, rest / 1000);
   }
-  double share_of_first_bytes() const;  // of what was waited for requests
-  void count_busy(Nanos time) const { add(counts_->busy_us, time / 1000); }  // with any under way
+  double share_of_first_bytes() const;  // share of all waits for requests
+  // time with a request in flight
+  void count_busy(Nanos time) const { add(counts_->busy_us, time / 1000); }
   void count_retried(Nanos pause) const {
     add(counts_->retried, 1);
     add(counts_->paused_us, pause / 1000);
@@ -96,21 +97,22 @@ class ReadCounts {
   void count_http2() const { add(counts_->http2, 1); }
   void count_failed() const { add(counts_->failed, 1); }
   void count_connections(std::int64_t more) const { add(counts_->connections, more); }
-  // Of a stream, which learns it on the way: samples without a member to decode.
+  // Counts samples of a stream without a member to decode. A stream discovers them on the way.
   void count_left_out(std::int64_t samples) const { add(counts_->left_out, samples); }
   std::int64_t left_out() const { return counts_->left_out.load(std::memory_order_relaxed); }
   std::vector<Metric> metrics() const;
   std::int64_t asked() const { return counts_->asked.load(std::memory_order_relaxed); }
   std::int64_t alone() const { return counts_->alone.load(std::memory_order_relaxed); }
-  // Of the requests behind the first `from` that were alone, of which the last ones are known: the
-  // shortest time to a first byte; seconds. 0: there is none.
+  // Returns the shortest time to a first byte in seconds of the requests that were alone, after the
+  // first `from` of them. Only the last ones are known. 0: none.
   double shortest_alone(std::int64_t from = 0) const;
 
  private:
   using Count = std::atomic<std::int64_t>;
   static constexpr int kUnderWayBits = 24;
   static constexpr std::int64_t kKnownAlone = 16;
-  static constexpr std::size_t kCrowds = 24;  // numbers under way: 1, 1.4, 2, 2.8, ...
+  // buckets of the number in flight: 1, 1.4, 2, 2.8, ...
+  static constexpr std::size_t kCrowds = 24;
   struct Counts {
     Count opened{0}, requests{0}, bytes_brought{0}, samples{0}, bytes_of_samples{0}, packed{0},
         unpacked{0}, left_out{0}, waited_for_lock{0}, in_library{0}, asked{0}, answered{0},
@@ -118,8 +120,9 @@ class ReadCounts {
         throttled{0}, timed_out{0}, failed{0}, connections{0}, waited_first_us{0},
         waited_rest_us{0}, alone{0}, alone_us{0}, http2{0}, least_first_us{0};
     std::array<Count, kKnownAlone> last_alone_us{};
-    std::array<Count, kCrowds> crowd_us{}, crowd_bytes{};  // of each request, and what it got
-    Count under_way{0};  // requests; those that went out so far stand above kUnderWayBits
+    // request time in each bucket, and bytes received
+    std::array<Count, kCrowds> crowd_us{}, crowd_bytes{};
+    Count under_way{0};  // requests in flight; the bits from kUnderWayBits count all requests
   };
   void add_requests(std::vector<Metric>& to) const;
   static void add(Count& count, std::int64_t more) {
@@ -130,7 +133,7 @@ class ReadCounts {
   ArenaPtr<Counts> counts_;
 };
 
-// Of reading, the part that is waiting for servers to answer; none where none was asked.
+// Details of the part of reading that waits for servers. Empty without requests.
 std::vector<Detail> details_of_requests(const ReadCounts& counts);
 
 }  // namespace loaderscope::source

@@ -1,4 +1,4 @@
-// The ways to an extent's bytes.
+// Readers of an extent's bytes, one for each access method.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace loaderscope::source {
 
-inline constexpr Bytes kMaxReadAhead = Bytes{16} << 20;  // by one reader
-inline constexpr std::size_t kPage = 4096;  // the alignment of the buffers that reads go to
+inline constexpr Bytes kMaxReadAhead = Bytes{16} << 20;  // limit of one reader
+inline constexpr std::size_t kPage = 4096;               // alignment of read buffers
 
 std::unique_ptr<SampleReader> make_pread_reader(const Access& access);
 std::unique_ptr<SampleReader> make_mmap_reader(const Access& access);
@@ -20,7 +20,8 @@ std::unique_ptr<SampleReader> make_ring_reader(const Access& access);
 std::unique_ptr<SampleReader> make_direct_ring_reader(const Access& access);
 std::unique_ptr<SampleReader> make_http_reader(const Access& access);
 
-// One growing buffer, aligned to pages, never copied and never given back while its reader lives.
+// A growing buffer, aligned to pages. Contents are not preserved by take(). Its memory is kept
+// until its reader is destroyed.
 class SampleBuffer {
  public:
   std::span<std::byte> take(std::size_t bytes);

@@ -62,7 +62,7 @@ constexpr std::string_view kLmdbWords[] = {"key", "value"};
 constexpr std::string_view kVideoWords[] = {"every"};
 constexpr std::string_view kTokenWords[] = {"length", "stride", "type", "deliver", "pad"};
 
-// Of a function that opens sources of one kind.
+// Adapter of a function that opens sources of one kind.
 template <auto open>
 std::unique_ptr<Source> opened(const SourceOptions& options, const SourceContext& context) {
   return open(options, context);

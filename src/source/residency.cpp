@@ -46,7 +46,7 @@ std::optional<Residency> ask_mincore(int fd, Bytes offset, Bytes size) {
   const auto length = static_cast<std::size_t>(size + offset - begin);
   const auto page = static_cast<std::size_t>(page_size());
   std::vector<unsigned char> pages((length + page - 1) / page);
-  // Nothing is read through the mapping, so that a file that shrinks does no harm.
+  // Maps the file without reading through the mapping, so a file that shrinks does no harm.
   void* mapped = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd, begin);
   if (mapped == MAP_FAILED) return std::nullopt;
   const bool told = ::mincore(mapped, length, pages.data()) == 0;
@@ -90,7 +90,7 @@ std::optional<Residency> residency_of(int fd, ResidencyMethod method, Bytes offs
   if (size <= 0) return Residency{0, 0, false};
   if (method == ResidencyMethod::cachestat) {
     const auto told = ask_cachestat(fd, offset, size);
-    if (told) return told;  // else refused: huge page file systems, or files of others
+    if (told) return told;  // null: refused, for huge page file systems or files of others
   }
   if (method == ResidencyMethod::none || !mincore_tells(fd, facts)) return std::nullopt;
   return ask_mincore(fd, offset, size);

@@ -1,4 +1,4 @@
-// How much of a file lies in the page cache.
+// Residency of a file in the page cache.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,20 @@ namespace loaderscope::source {
 struct Residency {
   Bytes size = 0;
   Bytes resident = 0;
-  bool may_be_dirty = true;  // some pages wait to be written
+  bool may_be_dirty = true;  // some pages may not be written back
 };
 
-// The ways to ask the kernel, the best first.
+// Methods to ask the kernel, the best first.
 enum class ResidencyMethod { cachestat, mincore, none };
 std::string_view name_of(ResidencyMethod method);
 
-// What this kernel has. mincore tells nothing of files that this user may not write: it calls all
-// of their pages resident.
+// Returns the best method of this kernel. For files that this user may not write, mincore reports
+// all pages as resident.
 ResidencyMethod best_residency_method();
 
-// Of an open regular file; nothing when the kernel does not tell.
+// Returns the residency of an open regular file, or nothing if the kernel does not report it.
 std::optional<Residency> residency_of(int fd, ResidencyMethod method);
-// Of a part of it.
+// Returns the residency of a part of it.
 std::optional<Residency> residency_of(int fd, ResidencyMethod method, Bytes offset, Bytes length);
 
 }  // namespace loaderscope::source

@@ -7,7 +7,7 @@ namespace loaderscope::source {
 namespace {
 
 constexpr int kMaxSpins = 10'000;  // then somebody died holding the lock, or all are busy
-constexpr double kAllBut = 0.01;   // of the repeats
+constexpr double kAllBut = 0.01;   // share of the repeats
 
 }  // namespace
 

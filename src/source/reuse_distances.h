@@ -1,6 +1,6 @@
-// How large a cache would have to be: how many bytes of others are asked for between two uses of
-// one piece. By the pieces whose hashes are small, of which there are never more than a few
-// thousand, whatever the size of the data.
+// Estimate of the required cache size, from the bytes of other ranges between two uses of one
+// range. It samples ranges with small hashes. At most a few thousand are tracked for any size of
+// the data.
 #pragma once
 
 #include <array>
@@ -11,17 +11,17 @@
 
 namespace loaderscope::source {
 
-// Lies in memory that processes share. From any thread of any of them: who would have to wait does
-// not count.
+// Lives in memory that processes share. Call from any of their threads. A use is not counted if the
+// lock is taken.
 class ReuseDistances {
  public:
-  // A piece is used; `brought`: it had to be fetched.
+  // Counts a use. `brought`: the range had to be fetched.
   void use(std::uint64_t hash, Bytes size, bool brought);
 
-  double repeats() const { return repeats_.load(); }  // uses of pieces used before
+  double repeats() const { return repeats_.load(); }  // uses of ranges that were used before
   double bytes_brought_again() const { return brought_again_.load(); }
-  double bytes_known() const;  // of all different pieces so far
-  // So large a cache would have had all but one in a hundred of the repeats; 0: there were none.
+  double bytes_known() const;  // bytes of all distinct ranges so far
+  // Size of a cache that would have had 99 % of the repeats; 0: no repeats.
   double least_size() const;
 
  private:
@@ -40,11 +40,11 @@ class ReuseDistances {
   void halve();
 
   std::atomic<bool> locked_{false};
-  std::uint64_t below_ = ~std::uint64_t{0};  // hashes that are looked at
+  std::uint64_t below_ = ~std::uint64_t{0};  // limit of tracked hashes
   std::uint64_t uses_ = 0;
   std::size_t size_ = 0;
   std::array<Piece, kMax> pieces_{};
-  std::array<double, 64 * kPerDoubling> histogram_{};  // of distances, in uses
+  std::array<double, 64 * kPerDoubling> histogram_{};  // histogram of distances, in uses
   std::atomic<double> repeats_{0}, brought_again_{0};
 };
 

@@ -1,4 +1,4 @@
-// A queue of system calls that the kernel works off meanwhile.
+// A queue of system calls that the kernel executes asynchronously.
 #pragma once
 
 #include <cstddef>
@@ -10,26 +10,26 @@
 
 namespace loaderscope::source {
 
-// Of one thread. What a call points to must stay where it is until the call is answered. Throws
-// RunError when the kernel takes no calls any more and none is under way.
+// Ring of one thread. The arguments of a call must stay valid until its answer. Throws RunError if
+// the kernel accepts no more calls and none is in flight.
 class Ring {
  public:
   struct Answer {
-    std::uint64_t token;  // of the call
-    int result;           // what the system call returned, or -errno
+    std::uint64_t token;  // token of the call
+    int result;           // result of the system call, or -errno
   };
   virtual ~Ring() = default;
-  // No more calls than the ring has entries may be queued or under way.
+  // Requires that queued calls and calls in flight do not exceed the ring's entries.
   virtual void open(const char* path, int flags, std::uint64_t token) = 0;
   virtual void read(int fd, std::span<std::byte> to, std::size_t offset, std::uint64_t token) = 0;
-  virtual void submit() = 0;                 // what was queued since
-  virtual std::optional<Answer> poll() = 0;  // does not wait
-  virtual Answer wait() = 0;                 // submits first
+  virtual void submit() = 0;                 // submits queued calls
+  virtual std::optional<Answer> poll() = 0;  // returns without waiting
+  virtual Answer wait() = 0;                 // submits first, and waits
 };
 
-// By io_uring; throws RunError where the kernel refuses.
+// Returns a ring of io_uring. Throws RunError if the kernel refuses.
 std::unique_ptr<Ring> make_uring(unsigned entries);
-// Nothing where the kernel has all that is needed.
+// Returns why the kernel lacks a required feature, or nothing if it has all of them.
 std::optional<std::string> uring_refusal();
 
 }  // namespace loaderscope::source

@@ -24,7 +24,8 @@ struct Request {
   enum class State : std::uint8_t { free, opening, reading, done };
 
   State state = State::free;
-  bool wanted = false;  // false: nobody will ask for it, and it is freed when the kernel lets go
+  bool wanted = false;  // false: the sample is not needed, and the request is freed when the kernel
+                        // has answered
   std::int64_t sample = -1;
   int flags = 0;
   std::string path;
@@ -32,10 +33,10 @@ struct Request {
   OpenExtent opened;
   ReadProgress progress;
   SampleBuffer buffer;
-  std::span<std::byte> bytes;        // of it, as far as they are read into
-  std::size_t size = 0;              // of the sample
-  std::optional<SampleError> error;  // of a request that is done
-  WorkCounts work;                   // told with the sample, whenever it was done
+  std::span<std::byte> bytes;        // part of `buffer` that is read into
+  std::size_t size = 0;              // bytes of the sample
+  std::optional<SampleError> error;  // error of a finished request
+  WorkCounts work;                   // work of the request, reported with the sample
 
   bool under_way() const { return state == State::opening || state == State::reading; }
 };
@@ -51,8 +52,8 @@ class RingReader final : public SampleReader {
     if (direct) direct_.emplace(access);
   }
 
-  // The kernel writes into the buffers of requests that are under way. What nobody wants any more
-  // throws nothing when it is answered: only the ring does, when none is under way.
+  // Waits for requests in flight, because the kernel writes into their buffers. Their failures are
+  // ignored. The ring throws only if none is in flight.
   ~RingReader() override {
     for (Request& request : requests_) let_go(request);
     try {
@@ -64,7 +65,7 @@ class RingReader final : public SampleReader {
     }
   }
 
-  // What is under way, or there, is not read again.
+  // Keeps requests that are in flight or done.
   void expect(std::span<const std::int64_t> samples) override {
     expected_.clear();
     for (const std::int64_t sample : samples) expected_.push_back({sample, false});
@@ -98,7 +99,7 @@ class RingReader final : public SampleReader {
   }
 
  private:
-  // What was asked for and not expected goes ahead of what is expected.
+  // Submits an unexpected sample before the expected ones.
   Request& request_for(std::int64_t sample) {
     for (Request& request : requests_) {
       if (request.wanted && request.sample == sample) return request;
@@ -139,7 +140,8 @@ class RingReader final : public SampleReader {
     return request;
   }
 
-  // Of requests that nobody wants any more the first to come back is taken.
+  // Returns a free request. Without one, waits for the first answer to a request that is no longer
+  // wanted.
   Request& free_request() {
     for (;;) {
       for (Request& request : requests_) {
@@ -186,7 +188,7 @@ class RingReader final : public SampleReader {
     } catch (const SampleError& error) {
       request.error = error;
       finish(request);
-    } catch (...) {  // of the machine, not of the sample: it may be asked for again
+    } catch (...) {  // fault of the machine, not of the sample: it may be requested again
       request.wanted = false;
       finish(request);
       throw;
@@ -254,11 +256,11 @@ class RingReader final : public SampleReader {
   std::unique_ptr<Ring> ring_;
   struct Expected {
     std::int64_t sample;
-    bool begun;  // before it was named again
+    bool begun;  // begun before it was expected again
   };
   std::vector<Expected> expected_;
   std::size_t next_expected_ = 0;
-  Bytes largest_ = 0;           // of the samples so far
+  Bytes largest_ = 0;           // largest sample so far
   Request* in_hand_ = nullptr;  // the caller looks at its bytes
 };
 

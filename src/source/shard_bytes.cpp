@@ -22,7 +22,7 @@ std::size_t WholeFile::ask(Bytes begin, std::span<std::byte> to) const {
   return got.bytes;
 }
 
-// What is large goes straight to its place.
+// Reads large parts directly to their place.
 std::size_t WholeFile::read(Bytes begin, std::span<std::byte> to) {
   std::size_t done = 0;
   while (done < to.size()) {

@@ -1,4 +1,4 @@
-// The bytes of one shard, whoever walks it.
+// The bytes of one shard, for all walkers.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ class ReadCounts;
 class ShardBytes {
  public:
   virtual ~ShardBytes() = default;
-  // What lies from byte `begin` on; fewer bytes than there is room for only at the shard's end.
+  // Reads from byte `begin`. Returns fewer bytes than fit only at the shard's end.
   virtual std::size_t read(Bytes begin, std::span<std::byte> to) = 0;
 };
 
-// Of who reads all of it in its order. Throws SampleError.
+// Reads all of a shard in order. Throws SampleError.
 class WholeShard : public ShardBytes {
  public:
-  virtual Bytes memory() const = 0;  // that it holds
+  virtual Bytes memory() const = 0;  // memory that it holds
 };
 
-// The kernel is asked for so much at once.
+// A file that is read in system calls of kAtOnce bytes.
 class WholeFile final : public WholeShard {
  public:
   static constexpr std::size_t kAtOnce = std::size_t{256} << 10;
@@ -35,7 +35,7 @@ class WholeFile final : public WholeShard {
   Bytes memory() const override { return static_cast<Bytes>(kAtOnce); }
 
  private:
-  std::size_t ask(Bytes begin, std::span<std::byte> to) const;  // the kernel
+  std::size_t ask(Bytes begin, std::span<std::byte> to) const;  // one system call
 
   Fd fd_;
   const ReadCounts& counts_;

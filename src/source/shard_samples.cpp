@@ -46,7 +46,7 @@ Bytes ShardSamples::memory() const {
   return stored_->memory() + (unpacked_ ? unpacked_->memory() : 0);
 }
 
-// Behind what cannot be read there is nothing.
+// Returns the next member. A failure ends the shard.
 std::optional<TarMember> ShardSamples::next_member() {
   over_ = true;
   std::optional<TarMember> member = walk_.next();

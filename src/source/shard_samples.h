@@ -1,4 +1,4 @@
-// The samples of one shard, one after another.
+// The samples of one shard, in order.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@
 
 namespace loaderscope::source {
 
-// What the shards of one stream are read with.
+// Settings and counts for the shards of one stream.
 struct ShardReading {
   std::string member;  // the extension of what is decoded; "": the first image
   AccessOptions access;
   ReadCounts counts;
 };
 
-// A sample in memory of its own, which is used again.
+// A sample in memory of its own, which is reused.
 class HeldSample {
  public:
   std::int64_t number = 0;
-  std::string name;        // of the member
+  std::string name;        // name of the member
   Bytes stored_bytes = 0;  // see SampleStream
 
   std::span<std::byte> take(std::size_t bytes);
@@ -38,17 +38,17 @@ class HeldSample {
 
 class ShardSamples {
  public:
-  // A number that no sample of another shard has, while shards are fewer than 2^31.
+  // Returns a number that is unique among shards, if there are fewer than 2^31.
   static constexpr int kPlaceBits = 32;
   static std::int64_t number(std::int64_t shard, std::int64_t place) {
     return shard << kPlaceBits | place;
   }
 
-  // Throw SampleError. The constructor opens the shard; what is given by reference outlives it.
+  // Throw SampleError. The constructor opens the shard. All references outlive it.
   ShardSamples(const std::string& path, std::int64_t shard, const ShardReading& reading,
                SubstageListener& stages);
-  // False at the end. `to` has its number and, where that is known, its name also when this throws;
-  // of a shard that is damaged or cut nothing comes behind that.
+  // Reads the next sample. Returns false at the end. Sets the number of `to`, and its name if
+  // known, also if it throws. A damaged or truncated shard ends after the exception.
   bool next(HeldSample& to);
 
   const MemberChooser& chooser() const { return chooser_; }
@@ -68,7 +68,7 @@ class ShardSamples {
   const CompressionRow* compression_;
   std::optional<UnpackedShard> unpacked_;
   ShardBytes& bytes_;
-  Bytes taken_ = 0;  // of the packed bytes, by samples so far
+  Bytes taken_ = 0;  // packed bytes of the samples so far
   TarWalk walk_;
   MemberChooser chooser_;
   bool over_ = false;

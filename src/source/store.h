@@ -1,4 +1,4 @@
-// Where objects lie: in files of this machine, or at a server. The scheme of a path says which.
+// Stores of objects: files of this machine, or a server. The scheme of a path selects the store.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace loaderscope::source {
 
 class ReadCounts;
 
-// An object that is looked at before workers read it. Reading throws ValueError, as it continues
+// An object that is inspected before workers read it. Reading throws ValueError, which continues
 // "PATH: ".
 class StoredObject : public ShardBytes {
  public:
@@ -27,7 +27,7 @@ struct PathFacts {
   enum class Kind { nothing, object, folder, other };
   Kind kind = Kind::nothing;
   std::string why_nothing;  // "No such file or directory"
-  Bytes size = 0;           // of an object
+  Bytes size = 0;           // size of an object
   FolderStamp stamp;
 };
 
@@ -36,40 +36,40 @@ class ObjectStore {
  public:
   virtual ~ObjectStore() = default;
   virtual PathFacts look_at(const std::string& path) const = 0;
-  // Throws ValueError, as it continues "PATH: ", with what to do about it.
+  // Throws ValueError, which continues "PATH: " and contains the remedy.
   virtual std::unique_ptr<StoredObject> open(const std::string& path) const = 0;
-  // Throws CannotList, or RunError where the machine had too little of something.
+  // Throws CannotList, or RunError if a resource of the machine ran out.
   virtual FolderListing list(const std::string& folder) const = 0;
-  // For one that reads all of it in its order. Throws SampleError. The counts outlive it.
+  // Opens an object to read all of it in order. Throws SampleError. The counts outlive the result.
   virtual std::unique_ptr<WholeShard> open_whole(const std::string& path,
                                                  const AccessOptions& options,
                                                  const ReadCounts& counts) const = 0;
   virtual FileSystemKind file_system_of(const std::string& path) const = 0;
 };
 
-// "s3://bucket/key", "https://host/path", and "s3+https://host//bucket/key", which is a store that
-// speaks S3 elsewhere than the environment says.
+// Returns true for "s3://bucket/key", "https://host/path", and "s3+https://host//bucket/key". The
+// last form is an S3 store at another address than the environment's.
 bool is_remote(std::string_view path);
-// Of s3://bucket/key. Throws ValueError.
+// Returns the path of s3://bucket/key at an endpoint. Throws ValueError.
 std::string at_endpoint(std::string_view path, std::string_view endpoint);
-std::optional<std::string> why_no_servers();  // nothing where this build can ask them
+std::optional<std::string> why_no_servers();  // empty: this build can use servers
 
-// All of an object that is text. Throws ValueError, as it continues "PATH: ", where it has more
-// bytes than `most` or cannot be read.
+// Returns the whole text of an object. Throws ValueError, which continues "PATH: ", if it has more
+// bytes than `most`, or cannot be read.
 std::string text_of_object(const std::string& path, Bytes most);
 
-// How patient this process is with servers while it opens data sets.
+// Sets the timeouts for servers while this process opens data sets.
 void set_manners(const AccessOptions& options);
 // Requests that this process made for what no reader reads: listings, headers, indexes.
 struct RequestsOfOpening {
   std::int64_t sent = 0;
-  std::int64_t alone = 0;    // those that no other ran beside
-  double alone_least_s = 0;  // of the shortest of the last of these, to its first byte
+  std::int64_t alone = 0;    // requests without another one in flight
+  double alone_least_s = 0;  // shortest time to a first byte of the last such requests
 };
 RequestsOfOpening requests_of_opening(const RequestsOfOpening& since = {});
 
 const ObjectStore& local_store();
-const ObjectStore& remote_store();  // where this build has none, one that refuses
+const ObjectStore& remote_store();  // a build without servers has one that refuses
 const ObjectStore& store_of(std::string_view path);
 
 }  // namespace loaderscope::source

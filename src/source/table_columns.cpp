@@ -13,7 +13,7 @@ namespace {
 
 using Holds = TableColumn::Holds;
 
-// As the images of Hugging Face are stored: a structure of bytes and a path.
+// Suffix of an image's bytes in Hugging Face data sets: a structure of bytes and a path.
 constexpr std::string_view kBytesOfImage = ".bytes";
 
 bool is_called(const TableColumn& column, std::string_view name) {

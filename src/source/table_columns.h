@@ -1,4 +1,4 @@
-// Columns of tables: which one holds the images, and which one the classes.
+// Columns of tables, and the choice of the columns with the images and the classes.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,19 @@
 
 namespace loaderscope::source {
 
-// Of the tree of columns a leaf.
+// One leaf of the tree of columns.
 struct TableColumn {
   enum class Holds { bytes, text, numbers, other };  // numbers: whole ones
   std::string path;                                  // "image.bytes"
-  std::string type;                                  // as its format calls it, "INT64"
+  std::string type;                                  // name in the format, "INT64"
   Holds holds = Holds::other;
   bool is_list = false;  // several values a row
   bool operator==(const TableColumn&) const = default;
 };
 
-// What a file says of its columns may be short and their names together long: of a group each
-// column repeats the name. Throws ValueError, as it continues "PATH: ".
+// Limits the total length of column paths. A file's description of its columns can be short and
+// their paths long, because each column of a group repeats its name. Throws ValueError, which
+// continues "PATH: ".
 class ColumnPaths {
  public:
   std::string within(const std::string& group, std::string_view name);
@@ -29,20 +30,21 @@ class ColumnPaths {
   std::size_t all_ = 0;  // bytes
 };
 
-// The number of the one that is wanted; "": of the one that can hold images. Throws ValueError, as
-// it continues "PATH: ".
+// Returns the index of the wanted column; "": the column that can hold images. Throws ValueError,
+// which continues "PATH: ".
 std::size_t choose_image_column(const std::vector<TableColumn>& columns, std::string_view wanted);
-// Likewise; "": of the one that is called as classes usually are.
+// Returns the index of the wanted column; "": the column with a usual name of a class. Throws
+// ValueError, too.
 std::size_t choose_class_column(const std::vector<TableColumn>& columns, std::string_view wanted);
 using ChooseColumn = std::size_t (*)(const std::vector<TableColumn>&, std::string_view wanted);
-// How good a name is for classes, 0 the best; -1: it is none. "image/class/label" is one as
-// "label".
+// Returns how well a name fits classes: 0 is the best, and -1 is no fit. "image/class/label" fits
+// as "label".
 int rank_of_class_name(std::string_view name);
 
 // A class that is stored as a number, as text.
 class ClassText {
  public:
-  // Of 1 to 8 bytes, the low ones first. Valid until the next call.
+  // Converts a number of 1 to 8 bytes, the low ones first. Valid until the next call.
   std::span<const std::byte> of(std::span<const std::byte> number, bool is_signed);
 
  private:

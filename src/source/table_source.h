@@ -1,5 +1,5 @@
-// Tables over several files: of each a layout says where its groups of rows lie, and in them the
-// values of one column.
+// Tables over several files. A layout for each file has the places of its groups of rows, and in
+// them the values of one column.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct Tables {
   std::vector<Layout> layouts;  // one a file
 };
 
-// Which column of which files, as the options say it.
+// Chosen column of the files, from the options.
 struct TableWords {
   explicit TableWords(const SourceOptions& options)
       : column(text_parameter(options.words, options.classes ? "label" : "column")),
@@ -36,7 +36,7 @@ struct TableWords {
   ChooseColumn choose;
 };
 
-// `read` gives the layout of a StoredObject. Throws RunError.
+// `read` returns the layout of a StoredObject. Throws RunError.
 template <class Layout, class Read>
 Tables<Layout> open_tables(const std::vector<std::string>& paths, const std::string& doing,
                            const SourceContext& context, const Read& read) {
@@ -64,17 +64,17 @@ class TableSource : public ExtentSource {
   Bytes bytes_read_ahead() const override;
 
   std::int64_t objects() const override { return std::ssize(files_); }
-  // Of the group that holds it.
+  // Extent of the group that holds the sample.
   Extent extent(std::int64_t sample) const override;
   void path_of(std::int64_t object, std::string& path) const override;
   std::vector<std::string> roots() const override { return roots_; }
   std::uint64_t version_stamp(std::int64_t object) const override;
 
  protected:
-  // `group`: what it is called, "row group".
+  // `group` is the name of a group in messages, "row group".
   TableSource(const SourceOptions& options, std::vector<TableFile> files, std::string_view group);
 
-  // Which row a sample is.
+  // Returns the row of a sample.
   virtual std::int64_t row_of(std::int64_t sample) const { return sample; }
   const SampleGroup& group_with(std::int64_t sample) const {
     return group_of(groups_, row_of(sample));
@@ -83,15 +83,15 @@ class TableSource : public ExtentSource {
   std::string shown_file(std::size_t number) const { return shown_text(files_[number].path); }
   std::int64_t rows() const { return rows_; }
 
-  // What a reader has of a group at once; nothing of one whose values are read one by one.
+  // Bytes of a group that a reader holds at once. 0 if values are read one by one.
   struct Held {
     Bytes stored = 0, unpacked = 0;
   };
-  // Its first sample follows from those that are there.
+  // Adds a group after the existing ones, and sets its first sample.
   void add_group(SampleGroup group, Held held);
-  // Throws RunError where these bytes of a group are more than are read at once.
+  // Throws RunError if these bytes of a group exceed the limit for one read.
   void refuse_larger(const SampleGroup& group, Bytes bytes, const std::string& remedy) const;
-  void check_groups() const;  // throws RunError where there are none
+  void check_groups() const;  // throws RunError without groups
 
  private:
   std::vector<std::string> roots_;

@@ -1,8 +1,8 @@
-// Shards: tar files of samples, read by an index, in any order, or as streams.
+// Shards: tar files of samples, read by an index in any order, or as streams.
 //
-// What belongs to a sample is said by the names, as WebDataset has it: members that follow each
-// other and share the name up to the first dot are one sample ("n01/0003.jpg", "n01/0003.cls").
-// One member of it is decoded: the first image, or the one that ?member= names.
+// Names define the samples, as in WebDataset: consecutive members that share the name up to the
+// first dot are one sample ("n01/0003.jpg", "n01/0003.cls"). One member of it is decoded: the first
+// image, or the one of ?member=.
 #pragma once
 
 #include <memory>
@@ -23,19 +23,19 @@ namespace loaderscope::source {
 inline constexpr std::string_view kTarSuffixes[] = {".tar", ".tar.gz", ".tgz", ".tar.zst",
                                                     ".tar.lz4"};
 
-inline constexpr Bytes kTarBlock = 512;  // members begin with one
+inline constexpr Bytes kTarBlock = 512;  // alignment of members
 
 struct TarMember {
   std::string name;
-  Bytes begin = 0, size = 0;  // of its data
-  bool is_sparse = false;     // which begins with a map of what is left out
+  Bytes begin = 0, size = 0;  // place of its data
+  bool is_sparse = false;     // data begins with a map of the holes
 };
 
 // Walks the regular files of a shard.
 class TarWalk {
  public:
   explicit TarWalk(ShardBytes& shard) : shard_(shard) {}
-  // Nothing at the end. Throws ValueError, as it continues "PATH: ", for what is no tar.
+  // Returns nothing at the end. Throws ValueError, which continues "PATH: ", if it is not a tar.
   std::optional<TarMember> next();
 
  private:
@@ -49,26 +49,26 @@ class TarWalk {
   Bytes at_ = 0;
 };
 
-// The key of a sample and, in small letters, what kind of member this is; nothing for names that
-// belong to no sample.
+// Key of a sample, and the lower-case extension of the member. Nothing for names that belong to no
+// sample.
 struct SampleName {
   std::string_view key;
   std::string extension;
 };
 std::optional<SampleName> sample_name(std::string_view member);
 
-// Of the members of one shard, in their order, those that are decoded: one of each sample, the
-// first of the extension that is wanted; "": the first image.
+// Chooses the members of one shard that are decoded, in their order: one of each sample. It is the
+// first member with the wanted extension; "": the first image.
 class MemberChooser {
  public:
   explicit MemberChooser(std::string_view wanted) : wanted_(wanted) {}
 
   bool takes(std::string_view member);
-  // The last one has the extension of another of its sample, where webdataset ends with an error.
+  // True if the last member repeats an extension of its sample. webdataset fails then.
   bool repeats() const { return repeats_; }
   void end_shard() { end_sample(); }
   std::int64_t left_out() const { return left_out_; }  // samples without such a member
-  // Extensions of members that are not decoded, a few.
+  // Some extensions of members that are not decoded.
   const std::set<std::string>& others() const { return others_; }
 
  private:
@@ -84,7 +84,7 @@ class MemberChooser {
 
 class StoredObject;
 
-// An index that DALI's wds2idx has written beside a shard.
+// An index that DALI's wds2idx has written next to a shard.
 struct GivenIndex {
   std::string path;     // "": there is none
   bool is_old = false;  // the shard has changed since
@@ -92,36 +92,38 @@ struct GivenIndex {
 GivenIndex given_index_of(const std::string& shard);
 // Throws ValueError.
 std::vector<TarMember> parse_given_index(std::string_view text, Bytes shard_bytes);
-// One a shard. A server that has none beside the first one is not asked for the others.
+// Returns one index per shard. If a server has none for the first shard, the others are not
+// requested.
 std::vector<GivenIndex> given_indexes_of(const std::vector<std::string>& shards,
                                          const SourceContext& context);
-// Nothing where there is none, it is old, or it is not of this shard as far as can be seen.
+// Returns nothing if the index is missing or old, or if it does not match the shard as far as can
+// be checked.
 std::optional<std::vector<TarMember>> members_of_given_index(const GivenIndex& given,
                                                              StoredObject& shard);
 std::string note_of_old_indexes(const std::vector<GivenIndex>& given);  // "" where none is
 
-// As it continues "PATH: ": that a shard holds nothing to decode but these.
+// Returns text after "PATH: ": the shard has no members to decode, only `others`.
 std::string without_samples(std::string_view wanted, const std::set<std::string>& others);
 std::string note_of_left_out(std::int64_t samples);
-// Why members are not read, as it continues their name.
+// Reasons why members are not read, after their name in a message.
 inline constexpr std::string_view kRepeated =
     "is the second of its name in one sample, where webdataset ends with an error";
 inline constexpr std::string_view kSparse =
     "is stored sparse (tar -S), which is not read; write the shard without";
-// Which of the shards end without tar's end mark; "" where none does.
+// Returns a note on shards without tar's end mark; "" if all have one.
 std::string note_of_cut(const std::vector<std::string>& shards, const SourceContext& context);
 
-// `given`: one a shard. `member`: the extension of what is decoded; "": the first image. Throws
+// `given` has one index per shard. `member` is the extension to decode; "": the first image. Throws
 // RunError.
 Index index_shards(const std::vector<std::string>& shards, const std::vector<GivenIndex>& given,
                    std::string_view member, std::string_view identity,
                    const SourceContext& context);
 
-// The shards that --data names: files, and what WebDataset's `wids` lists in a file of JSON.
+// Shards of --data: files, and the entries of a JSON list of WebDataset's `wids`.
 struct NamedShards {
   std::vector<std::string> shards;
-  std::string list;          // "": none was given
-  std::int64_t samples = 0;  // that the lists say there are
+  std::string list;          // "": no list was given
+  std::int64_t samples = 0;  // number of samples in the lists
 };
 // Throws RunError.
 NamedShards named_shards(const std::vector<std::string>& paths);
@@ -130,7 +132,7 @@ NamedShards named_shards(const std::vector<std::string>& paths);
 
 namespace loaderscope {
 
-// Throws RunError; UsageError: words that contradict each other.
+// Throws RunError. Throws UsageError for parameters that contradict each other.
 std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceContext& context);
 
 }  // namespace loaderscope

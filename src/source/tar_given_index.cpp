@@ -1,5 +1,5 @@
-// Indexes that DALI's wds2idx has written beside shards: a line a sample, of each of its members
-// the extension, where it begins, its size and its name.
+// Indexes that DALI's wds2idx has written next to shards. Each line is a sample, with the
+// extension, begin, size and name of each member.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TarMember next_member(std::string_view& line, Bytes shard_bytes) {
   return member;
 }
 
-// What a member's header says of its size, in octal digits.
+// Checks the size in a member's header, in octal digits.
 bool has_header(StoredObject& shard, const TarMember& member) {
   std::array<char, kTarBlock> block{};
   const auto to = std::as_writable_bytes(std::span(block));
@@ -66,7 +66,7 @@ bool has_header(StoredObject& shard, const TarMember& member) {
   return size == member.size;
 }
 
-// As wds2idx names it, which takes the name up to its first dot; and up to ".tar".
+// Names by wds2idx, which takes the name up to its first dot, and by the name up to ".tar".
 std::vector<std::string> given_index_names(const std::string& shard) {
   const auto base = shard.rfind('/') + 1;
   const auto dot = shard.find('.', base + 1);
@@ -85,7 +85,7 @@ GivenIndex given_index_of(const std::string& shard) {
     const PathFacts facts = store_of(name).look_at(name);
     if (facts.kind != PathFacts::Kind::object) continue;
     given.path = name;
-    // A server may tell no times.
+    // Servers may omit times.
     given.is_old = facts.stamp.mtime_ns > 0 && facts.stamp.mtime_ns < of_shard.stamp.mtime_ns;
     return given;
   }

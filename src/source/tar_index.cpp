@@ -1,4 +1,4 @@
-// What the shards hold.
+// Index of the contents of shards.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -106,7 +106,7 @@ Index index_shards(const std::vector<std::string>& shards, const std::vector<Giv
     }
     builder.left_out += listings[i].left_out;
   }
-  // Of shards that hold what is not read, behind all shards: how much, and what.
+  // Notes on shards with unread contents come after all shards: the number, and the reason.
   for (std::uint32_t i = 0; i < shards.size(); ++i) {
     if (listings[i].not_read > 0)
       builder.add_folder({i, listings[i].why_not, listings[i].not_read, {}});

@@ -84,7 +84,7 @@ class ShardList {
     }
   }
 
-  // What a name means in a list with this path. Of a server's list no file of this machine.
+  // Resolves a name in a list at this path. A server's list cannot name files of this machine.
   static std::string beside(const std::string& path, const std::string& name) {
     if (name.find("://") != name.npos) {
       if (is_remote(name)) return name;

@@ -1,4 +1,4 @@
-// Which members of shards are samples, and where a shard ends.
+// Members of shards that are samples, and ends of shards.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kOthersNamed = 5;
 
-// A tar file ends with blocks of zeros: one that was cut, or whose writer died, mostly does not. Of
-// a compressed one reading tells.
+// A tar file ends with blocks of zeros. A truncated file, or one whose writer died, mostly does
+// not. For compressed files, reading shows it.
 bool ends_as_a_tar(const std::string& path) {
   std::array<char, kTarBlock> last{};
   try {
@@ -31,7 +31,7 @@ bool ends_as_a_tar(const std::string& path) {
     return std::all_of(last.begin(), last.end(), [](char byte) { return byte == '\0'; }) ||
            compression_of(*shard) != nullptr;
   } catch (const ValueError&) {
-    return true;  // whoever reads it will say why
+    return true;  // reading it will report the fault
   }
 }
 

@@ -9,7 +9,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::uint32_t kSalt = 97;    // of the draws from the buffer
+constexpr std::uint32_t kSalt = 97;    // salt of random choices from the buffer
 constexpr std::size_t kInitial = 100;  // in the buffer before the first is drawn, as webdataset's
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
 
@@ -79,8 +79,8 @@ void TarStream::draw() {
   buffer_.pop_back();
 }
 
-// As webdataset's shuffle: the buffer grows by one with each sample that is drawn, so that the
-// first batch does not wait until it is full.
+// Shuffles as webdataset does: the buffer grows by one with each sample drawn, so that the first
+// batch does not wait until it is full.
 std::optional<std::span<const std::byte>> TarStream::next() {
   try {
     if (buffer_size_ == 0) {

@@ -42,8 +42,8 @@ class TarStream final : public SampleStream {
   const ShardReading& reading_;
   SubstageListener& stages_;
   const std::size_t buffer_size_;
-  const std::uint64_t seed_;       // of this part
-  std::vector<std::int64_t> own_;  // shards, in the order of the epoch
+  const std::uint64_t seed_;       // seed of this part
+  std::vector<std::int64_t> own_;  // shards in the order of the epoch
   std::int64_t epoch_ = 0, drawn_ = 0;
   std::size_t next_shard_ = 0;
   std::optional<ShardSamples> shard_;

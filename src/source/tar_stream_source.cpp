@@ -11,7 +11,7 @@
 namespace loaderscope::source {
 namespace {
 
-// Of a first shard: those behind it are as it is.
+// Returns true for faults of a first shard that the later shards have, too.
 bool is_of_no_use(SampleError::Kind kind) {
   using Is = SampleError::Kind;
   return kind == Is::damaged || kind == Is::unsupported || kind == Is::too_large;
@@ -35,7 +35,7 @@ class TarStreams final : public Source, public StreamSource, public Objects {
   // Complains about a first shard that is none, before workers do, and weighs its first sample.
   void look_at_first(const SourceContext& context) {
     const std::string& path = shards_.front();
-    ShardReading looking;  // with counts of its own
+    ShardReading looking;  // has counts of its own
     looking.member = reading_.member;
     looking.access = reading_.access;
     HeldSample sample;
@@ -79,7 +79,8 @@ class TarStreams final : public Source, public StreamSource, public Objects {
   std::vector<std::string> roots() const override { return shards_; }
 
   std::optional<FileAccess> access() const override { return way_; }
-  // By the first shard and its first sample: what others have is not known before they are read.
+  // Estimated from the first shard and its first sample. The others are unknown before they are
+  // read.
   Bytes bytes_read_ahead() const override {
     return saturated_sum(bytes_of_reader_,
                          saturated_product(saturated_sum(buffer_, 1), first_sample_));
@@ -112,7 +113,7 @@ class TarStreams final : public Source, public StreamSource, public Objects {
   FileAccess way_ = FileAccess::pread;
   ShardReading reading_;
   Bytes first_sample_ = 0, bytes_of_reader_ = 0;
-  const CompressionRow* compression_ = nullptr;  // of the first shard; null: none
+  const CompressionRow* compression_ = nullptr;  // compression of the first shard; null: none
   std::vector<std::string> notes_;
 };
 

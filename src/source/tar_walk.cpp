@@ -17,7 +17,7 @@ constexpr Bytes kMaxText = 1 << 20;
 
 std::string_view until_zero(std::string_view field) { return field.substr(0, field.find('\0')); }
 
-// Octal digits, or for large numbers a set first bit and the number behind it.
+// Parses octal digits. For large numbers, the first bit is set, and the number follows it.
 std::optional<Bytes> number_of(std::string_view field) {
   if ((field[0] & '\x80') != 0) {
     Bytes value = field[0] & '\x7f';
@@ -36,7 +36,7 @@ std::optional<Bytes> number_of(std::string_view field) {
   return error == std::errc() && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-// Of each pax record "LENGTH KEY=VALUE\n", in their order: look(key, value).
+// Calls look(key, value) for each pax record "LENGTH KEY=VALUE\n", in order.
 template <class Look>
 void each_pax_record(std::string_view records, const Look& look) {
   while (!records.empty()) {
@@ -119,7 +119,7 @@ std::string TarWalk::read_text(Bytes size) {
   return text;
 }
 
-// Of GNU tar's own format, as far as it does not fit into the header.
+// Skips the part of GNU tar's own map that does not fit into the header.
 void TarWalk::skip_sparse_map(const Header& header) {
   constexpr std::size_t kGoesOn = 482, kGoesOnFurther = 504;  // bytes that say so
   bool goes_on = header.bytes[kGoesOn] != '\0';

@@ -21,8 +21,8 @@ namespace {
 
 // Raised whenever the same files would be listed in another way.
 constexpr std::string_view kRecordRules = "1";
-// Where a record begins is kept as 32 bits: of a larger file each such part is a folder of the
-// index, numbered by its label.
+// Width of a record's begin in the index. Each such part of a larger file is a folder of the index,
+// numbered by its label.
 constexpr int kPartBits = 32;
 constexpr std::size_t kLookEveryRecords = 4096;  // records, whether the listing is to stop
 
@@ -101,7 +101,7 @@ class TfrecordSource final : public ExtentSource {
       throw RunError(shown_text(files_.front()) + ": whole records have no classes");
   }
 
-  // By the first record, where no word says it. Throws RunError.
+  // Chooses the feature by the first record if no parameter does. Throws RunError.
   void choose_feature() {
     if (whole_ || !feature_.empty()) return;
     if (!classes_) feature_ = "image/encoded";

@@ -1,6 +1,6 @@
-// TFRecord files: records behind one another, each with its length before it and checksums of both,
-// read by an index that is made by walking the lengths. A record is a tf.train.Example, of which
-// one feature is decoded, or the image itself.
+// TFRecord files: consecutive records, each with its length and checksums of both. The index is
+// made by walking the lengths. A record is a tf.train.Example with one feature to decode, or the
+// image itself.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace loaderscope::source {
 
 inline constexpr std::string_view kTfrecordSuffixes[] = {".tfrecord", ".tfrecords"};
 
-// Why no checksum can be made here, a sentence.
+// Returns a sentence on why checksums are not available, or nothing.
 std::optional<std::string> no_crc32c();
-// As TFRecord stores it: rotated, and a constant added.
+// Returns the checksum in TFRecord's form: rotated, with a constant added.
 std::uint32_t masked_crc32c(std::span<const std::byte> bytes);
 
 inline constexpr Bytes kRecordHead = 12, kRecordTail = 4;  // a length and checksums
@@ -36,8 +36,8 @@ struct StoredRecord {
 class RecordWalk {
  public:
   explicit RecordWalk(ShardBytes& file) : file_(file) {}
-  // Nothing at the end; the last one may lie beyond it, of a file that is cut. Throws ValueError,
-  // as it continues "PATH: ".
+  // Returns the next record, or nothing at the end. The last record of a truncated file may exceed
+  // its end. Throws ValueError, which continues "PATH: ".
   std::optional<StoredRecord> next();
 
  private:
@@ -45,23 +45,24 @@ class RecordWalk {
   Bytes at_ = 0;
 };
 
-// What is stored between head and tail. Throws SampleError where its checksum is wrong.
+// Returns the content between head and tail. Throws SampleError if the checksum is wrong.
 std::span<const std::byte> checked_record(std::span<const std::byte> stored);
 
 // The bytes of a feature of a tf.train.Example. Throws SampleError.
 std::span<const std::byte> feature_of(std::span<const std::byte> example, std::string_view name);
-// The one that holds an image, by its name or as the longest; "": none holds bytes.
+// Returns the feature that holds an image, by its name or as the longest; "": no feature holds
+// bytes.
 std::string image_feature(std::span<const std::byte> example);
-// Likewise the one that is called as classes are; "": none is.
+// Returns the feature with a usual name of a class; "": none.
 std::string class_feature(std::span<const std::byte> example);
-// What it holds, a number or text. Throws SampleError.
+// Returns the class in a feature, a number or text. Throws SampleError.
 std::string class_in(std::span<const std::byte> example, std::string_view name);
 
 }  // namespace loaderscope::source
 
 namespace loaderscope {
 
-// Throws RunError, or UsageError for words that do not fit.
+// Throws RunError, or UsageError for parameters that do not fit.
 std::unique_ptr<Source> open_tfrecord(const SourceOptions& options, const SourceContext& context);
 
 }  // namespace loaderscope

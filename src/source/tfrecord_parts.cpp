@@ -1,4 +1,4 @@
-// What a TFRecord file is made of.
+// Parts of a TFRecord file.
 #include <fmt/format.h>
 
 #include <array>
@@ -38,7 +38,7 @@ std::optional<data_view> first_bytes_of(data_view feature) {
   return std::nullopt;
 }
 
-// Likewise of whole numbers.
+// Returns the first number of a feature of whole numbers.
 std::optional<std::int64_t> first_number_of(data_view feature) {
   pbf_reader reader(feature);
   while (reader.next(3, protozero::pbf_wire_type::length_delimited)) {

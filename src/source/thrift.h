@@ -11,11 +11,11 @@
 
 namespace loaderscope::source {
 
-// Goes through values, one after another. Throws ValueError, as it continues "PATH: ", for bytes
-// that end early or are none of this.
+// Iterates over values in order. Throws ValueError, which continues "PATH: ", for malformed or
+// truncated bytes.
 class ThriftReader {
  public:
-  // As they stand in front of a value; of truth values it is the value.
+  // Type code before a value. For booleans, it is the value itself.
   enum class Type : std::uint8_t {
     stop = 0,
     yes = 1,
@@ -38,14 +38,15 @@ class ThriftReader {
 
   explicit ThriftReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // `see` reads a field's value and returns true, or has it skipped.
+  // Calls `see` for each field. `see` reads the value and returns true, or returns false to skip
+  // it.
   void read_fields(const std::function<bool(Field)>& see);
   std::int64_t integer(Field field);
   bool truth(Field field) const;
-  std::string_view text(Field field);  // valid as long as the bytes are
-  // Of structures: `see` reads the fields of the one with this number, all of them.
+  std::string_view text(Field field);  // valid as long as the bytes
+  // Reads a list of structures. `see` must read all fields of the structure with the given index.
   void read_list(Field field, const std::function<void(std::size_t)>& see);
-  void skip_fields();  // of a structure
+  void skip_fields();  // skips the fields of a structure
   std::size_t bytes_read() const { return at_; }
 
  private:

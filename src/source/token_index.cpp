@@ -19,7 +19,7 @@ constexpr std::string_view kMagic("MMIDIDX\0\0", 9);
 constexpr Bytes kHeader = 34;
 constexpr std::size_t kAtOnce = 1 << 16;  // sequences
 
-// By their numbers, from 1.
+// Types by their numbers, from 1.
 constexpr std::array<std::string_view, 8> kTypes = {"|u1", "|i1", "<i2", "<i4",
                                                     "<i8", "<f8", "<f4", "<u2"};
 
@@ -62,7 +62,7 @@ class IndexFile {
   std::unique_ptr<StoredObject> object_;
 };
 
-// Where the last of all tokens ends.
+// Returns the end of the last token.
 Bytes end_of_sequences(const IndexFile& file, const TokenIndex& index, Bytes bin_bytes,
                        const EachSequence& each) {
   std::vector<std::int32_t> lengths(kAtOnce);

@@ -21,7 +21,7 @@ UnpackedShard::UnpackedShard(ShardBytes& packed, const CompressionRow& row,
       packed_piece_(kAtOnce),
       piece_(kAtOnce) {}
 
-// Nothing at the end of what is packed.
+// Returns 0 at the end of the packed bytes.
 std::size_t UnpackedShard::unpack(std::span<std::byte> to) {
   Unpacker::Step all;
   while (all.given < to.size()) {
@@ -57,7 +57,7 @@ void UnpackedShard::take(std::size_t bytes) {
   at_ += static_cast<Bytes>(bytes);
 }
 
-// What would fill a piece goes straight to its place.
+// Reads of a whole piece or more are unpacked directly to their place.
 std::size_t UnpackedShard::read(Bytes begin, std::span<std::byte> to) {
   while (at_ < begin && has_more())
     take(std::min(left_.size(), static_cast<std::size_t>(begin - at_)));

@@ -1,4 +1,4 @@
-// The bytes that a compressed shard holds.
+// The unpacked bytes of a compressed shard.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,17 @@
 
 namespace loaderscope::source {
 
-// Of who goes forward only: no `begin` lies before the end of what was read. Unpacking is the
-// sub-stage of reading that the sink is told. Throws SampleError.
+// Reads only forward: no `begin` lies before the end of the last read. Unpacking is reported to the
+// listener as a sub-stage of reading. Throws SampleError.
 class UnpackedShard final : public ShardBytes {
  public:
   static constexpr std::size_t kAtOnce = std::size_t{64} << 10;
 
-  // What is given by reference outlives it; the row makes unpackers.
+  // All references outlive it. The row makes unpackers.
   UnpackedShard(ShardBytes& packed, const CompressionRow& row, const ReadCounts& counts,
                 SubstageListener& stages);
   std::size_t read(Bytes begin, std::span<std::byte> to) override;
-  // For who has read all that it wants: what checks it stands at the end. Gives up where that is
-  // far.
+  // Verifies the checksum at the end after all wanted bytes were read. Gives up if the end is far.
   void check_rest();
   Bytes packed_bytes() const { return packed_at_ - std::ssize(packed_left_); }  // unpacked so far
   Bytes memory() const { return unpacker_->memory() + static_cast<Bytes>(2 * kAtOnce); }
@@ -42,8 +41,8 @@ class UnpackedShard final : public ShardBytes {
   SubstageListener& stages_;
   std::unique_ptr<Unpacker> unpacker_;
   std::vector<std::byte> packed_piece_, piece_;
-  std::span<const std::byte> packed_left_, left_;  // of the pieces
-  Bytes packed_at_ = 0, at_ = 0;                   // of the end of one, and of what is left
+  std::span<const std::byte> packed_left_, left_;  // rest of the pieces
+  Bytes packed_at_ = 0, at_ = 0;  // offset of the end of `packed_piece_`, and of `left_`
 };
 
 }  // namespace loaderscope::source

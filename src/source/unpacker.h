@@ -1,4 +1,4 @@
-// What unpacks compressed bytes, a piece at a time.
+// Decompressor that works piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@ namespace loaderscope::source {
 
 class Unpacker {
  public:
-  // Of `from` so many bytes were taken, and so many are in `to`.
+  // Bytes taken of `from`, and bytes written to `to`.
   struct Step {
     std::size_t taken = 0, given = 0;
   };
 
   virtual ~Unpacker() = default;
-  // Goes on behind what the last call took; both 0: without more bytes nothing comes. Throws
-  // SampleError, as it continues "PATH: ", and is of no use from then on.
+  // Continues after the bytes that the last call took. Both 0: more input is needed. Throws
+  // SampleError, which continues "PATH: ", and cannot be used afterwards.
   virtual Step unpack(std::span<const std::byte> from, std::span<std::byte> to) = 0;
-  // Whether what was taken may be all of it.
+  // Returns true if the input may be complete.
   virtual bool is_complete() const = 0;
-  virtual Bytes memory() const = 0;  // that it holds now
+  virtual Bytes memory() const = 0;  // memory that it holds now
 };
 
-std::unique_ptr<Unpacker> make_gzip_unpacker();  // also of several members, as pigz and bgzip write
-std::unique_ptr<Unpacker> make_lz4_unpacker();   // likewise, as lz4 writes them
-std::unique_ptr<Unpacker> make_zstd_unpacker();  // also of several frames, as pzstd writes
+std::unique_ptr<Unpacker> make_gzip_unpacker();  // supports several members, as of pigz and bgzip
+std::unique_ptr<Unpacker> make_lz4_unpacker();   // supports several frames, as of lz4
+std::unique_ptr<Unpacker> make_zstd_unpacker();  // supports several frames, as of pzstd
 
 }  // namespace loaderscope::source

@@ -44,7 +44,7 @@ class UnpackingReader final : public SampleReader {
   std::optional<Bytes> stored_bytes() const override { return stored_bytes_; }
 
  private:
-  // What is wrong with the shard is wrong with each of its samples, and found once.
+  // Unpacks a shard. A fault of the shard is found once, and applies to each of its samples.
   void unpack(const OpenShard& shard) {
     shard_ = &shard;
     broken_.reset();
@@ -102,7 +102,7 @@ class UnpackingReader final : public SampleReader {
   ItemPart part_;
   SubstageListener nobody_;
   SubstageListener* stages_ = &nobody_;
-  const OpenShard* shard_ = nullptr;  // that is unpacked, or broken
+  const OpenShard* shard_ = nullptr;  // shard that is unpacked, or broken
   std::optional<SampleError> broken_;
   std::unique_ptr<std::byte[]> bytes_;
   std::size_t room_ = 0, size_ = 0;

@@ -26,8 +26,8 @@ void append(std::vector<std::byte>& to, const void* bytes, std::size_t count) {
   to.insert(to.end(), from, from + count);
 }
 
-// The packets from a key frame on, as they are stored behind each other: of each frame that needs
-// no more of them than have been read they are the beginning.
+// Consecutive packets from a key frame. A frame needs the packets from the begin up to its last
+// one.
 class PacketGroup {
  public:
   bool is(std::int64_t group) const { return group_ == group; }
@@ -89,12 +89,12 @@ class PacketGroup {
   std::int64_t group_ = -1;
   VideoFrameHeader header_;
   std::vector<std::byte> bytes_;
-  std::vector<std::size_t> ends_;    // of packets, in `bytes_`
-  std::vector<std::int64_t> times_;  // likewise
+  std::vector<std::size_t> ends_;    // ends of packets in `bytes_`
+  std::vector<std::int64_t> times_;  // presentation times of packets
   bool is_whole_ = false;            // the file ends with it
 };
 
-// What all readers read.
+// Plan that all readers share.
 struct VideoPlan {
   std::vector<std::string> files;
   VideoFrames frames;

@@ -13,13 +13,13 @@ namespace {
 constexpr std::int64_t kMaxDelay = 32;                      // no codec's is longer
 constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;  // no video's frames have more
 
-// Of what is never shown VP8 makes a packet of its own.
+// Returns true if the packet is displayed. VP8 has separate packets for hidden frames.
 bool is_shown(const AVPacket& packet, AVCodecID codec) {
   if ((packet.flags & AV_PKT_FLAG_DISCARD) != 0) return false;
   return codec != AV_CODEC_ID_VP8 || packet.size < 1 || (packet.data[0] & 0x10) != 0;
 }
 
-// For each packet how many frames are shown before its own.
+// Returns for each packet the number of frames displayed before its own.
 std::vector<std::int64_t> ranks_of(const std::vector<std::int64_t>& times) {
   std::vector<std::int64_t> packets(times.size()), ranks(times.size());
   std::iota(packets.begin(), packets.end(), 0);
@@ -30,7 +30,8 @@ std::vector<std::int64_t> ranks_of(const std::vector<std::int64_t>& times) {
   return ranks;
 }
 
-// A codec gives the frames as they are shown, so many packets late that it has each by then.
+// Returns the smallest delay in packets with which a codec can return the frames in presentation
+// order.
 std::int64_t delay_of(const std::vector<std::int64_t>& ranks) {
   std::int64_t delay = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i)
@@ -38,7 +39,7 @@ std::int64_t delay_of(const std::vector<std::int64_t>& ranks) {
   return std::min(delay, kMaxDelay);
 }
 
-// As the codec says it once it has had a key frame.
+// Returns the delay that the codec reports after a key frame.
 std::int64_t delay_of(const AVCodecParameters& codec, const AVPacket& key) {
   CodecPlan plan;
   plan.codec = codec.codec_id;
@@ -49,7 +50,7 @@ std::int64_t delay_of(const AVCodecParameters& codec, const AVPacket& key) {
         std::as_bytes(std::span(codec.extradata, static_cast<std::size_t>(codec.extradata_size)));
   plan.largest_pixels = kMaxPixels;
   const OfFfmpeg<AVCodecContext> context = open_codec(plan);
-  ffmpeg().avcodec_send_packet(context.get(), &key);  // what is wrong with it its sample will say
+  ffmpeg().avcodec_send_packet(context.get(), &key);  // the sample's own decode reports faults
   return std::clamp<std::int64_t>(context->has_b_frames, 0, kMaxDelay);
 }
 
@@ -105,7 +106,7 @@ bool VideoFile::finds_key(std::int64_t pts) {
   return false;
 }
 
-// Some indexes lead behind what is looked for, and some files have none: then from the beginning.
+// Seeks to the key frame. Starts at the beginning if the file's index is missing, or leads too far.
 void VideoFile::go_to_key(std::int64_t pts) {
   for (const std::int64_t from : {pts, std::numeric_limits<std::int64_t>::min()}) {
     is_held_ = false;
@@ -136,7 +137,7 @@ VideoListing list_frames(VideoFile& file) {
   const std::vector<std::int64_t> ranks = ranks_of(decoded);
   listing.delay = std::max(listing.delay, delay_of(ranks));
   std::ranges::stable_sort(listing.frames, {}, &ListedFrame::pts);
-  // What is shown before the key frame that it follows in the file needs the one before that.
+  // A frame displayed before its key frame in the file needs the key frame before that one.
   std::erase_if(listing.frames, [&](ListedFrame& frame) {
     const auto behind = std::partition_point(
         listing.keys.begin(), listing.keys.end(),

@@ -1,4 +1,4 @@
-// A file of videos by FFmpeg: its packets, which nothing here decodes.
+// A file of videos read with FFmpeg: its packets, without decoding.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace loaderscope::source {
 
-// The packets of one video of a file, open in this process: never one that it was forked with.
+// The packets of one video in a file. It must not be used after a fork.
 class VideoFile {
  public:
-  // Takes the video that FFmpeg thinks best of. Throws ValueError, as it continues "PATH: ".
+  // Takes the video that FFmpeg ranks first. Throws ValueError, which continues "PATH: ".
   explicit VideoFile(const std::string& path);
 
   const AVCodecParameters& codec() const { return *stream_->codecpar; }
-  // The next packet in the order of the file, valid until the next call; null at its end. Throws
+  // Returns the next packet in file order, or null at the end. Valid until the next call. Throws
   // ValueError.
   const AVPacket* next();
-  // The next one is the key frame that is shown at this time. Throws ValueError.
+  // Moves to the key frame with this presentation time. Throws ValueError.
   void go_to_key(std::int64_t pts);
 
  private:
@@ -31,23 +31,23 @@ class VideoFile {
   bool is_held_ = false;  // the packet is the next one
 };
 
-// A frame that is shown, of packets numbered in the order of the file.
+// A displayed frame. Packets are numbered in file order.
 struct ListedFrame {
   std::int64_t pts = 0;
   std::int64_t packet = 0;
-  std::int64_t last_packet = 0;  // after which the codec gives it
-  std::size_t key = 0;           // the number of the key frame that is decoded first
+  std::int64_t last_packet = 0;  // packet after which the codec returns it
+  std::size_t key = 0;           // number of the key frame where decoding begins
 };
 struct ListedKey {
   std::int64_t pts = 0, packet = 0;
 };
 struct VideoListing {
   std::vector<ListedKey> keys;
-  std::vector<ListedFrame> frames;  // as they are shown
-  std::int64_t delay = 0;           // packets that a codec has had before it gives the first one
+  std::vector<ListedFrame> frames;  // frames in presentation order
+  std::int64_t delay = 0;           // packets that a codec takes before its first frame
 };
 
-// Reads all packets, and decodes the first key frame. Throws ValueError, likewise.
+// Reads all packets, and decodes the first key frame. Throws ValueError, which continues "PATH: ".
 VideoListing list_frames(VideoFile& file);
 
 }  // namespace loaderscope::source

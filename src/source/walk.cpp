@@ -24,7 +24,7 @@ constexpr std::int64_t kMaxThroughLinks = 10'000;
 struct Node {
   const Node* parent = nullptr;
   std::uint32_t root = 0;
-  int links = 0;  // on the way here
+  int links = 0;  // number of links on the path
   std::string relative;
   FolderListing listing;
 };
@@ -64,7 +64,7 @@ class Walk {
   }
 
  private:
-  // Ends when nothing waits and nobody can add to it any more.
+  // Ends when no folder waits, and no thread can add one.
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {

@@ -13,22 +13,22 @@ namespace loaderscope::source {
 
 struct WalkedFolder {
   std::uint32_t root = 0;
-  std::string relative;  // to the root; "" is the root itself
+  std::string relative;  // path below the root; "": the root itself
   FolderStamp stamp;
   Names images, others;
 };
 
-// A folder below the root that cannot be listed, and why. One call at a time.
+// Receives a folder below the root that cannot be listed, with the cause. One call at a time.
 using OnUnreadable = std::function<void(const std::string& relative, const std::string& cause)>;
 
-// Links to folders are followed, as torchvision does, except where they lead back up. The order is
-// that of torchvision's ImageFolder: by root, by class (the first folder of `relative`), by
-// `relative`, each by bytes. Throws RunError, also for a folder that cannot be listed where
+// Lists folders. Follows links to folders, as torchvision does, except links to an ancestor. The
+// order is that of torchvision's ImageFolder: by root, by class (the first folder of `relative`),
+// by `relative`, each by bytes. Throws RunError, also for a folder that cannot be listed if
 // `on_unreadable` is empty.
 std::vector<WalkedFolder> walk(const std::vector<std::string>& roots, const SourceContext& context,
                                const OnUnreadable& on_unreadable = {});
 
-// The class folder of `relative`: its part before the first '/'.
+// Returns the class folder of `relative`: its part before the first '/'.
 inline std::string_view class_of(std::string_view relative) {
   return relative.substr(0, relative.find('/'));
 }

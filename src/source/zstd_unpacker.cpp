@@ -53,7 +53,7 @@ class ZstdUnpacker final : public Unpacker {
     void operator()(ZSTD_DStream* stream) const { ::ZSTD_freeDStream(stream); }
   };
   std::unique_ptr<ZSTD_DStream, Free> stream_;
-  std::size_t left_ = 1;  // of the frame, about; 0: it has ended
+  std::size_t left_ = 1;  // hint of the bytes left in the frame; 0: it has ended
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ enum class CounterParts : std::uint8_t {
 };
 
 struct CounterRow {
-  std::string_view name;  // of the counter, of its metric (metrics.def) and of its details
+  std::string_view name;  // name of the counter, of its metric (metrics.def) and of its details
   CounterMetric metric = CounterMetric::average;
   const char* text = "";
   std::string_view needs = {};     // a row; the metric is left out unless its sum is positive

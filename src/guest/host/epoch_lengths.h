@@ -1,5 +1,5 @@
-// Ranks whose epochs differ in length, told as soon as it is known: a step that needs all ranks
-// waits at the end of the shortest, until it is given up after many minutes.
+// Warning about ranks whose epochs differ in length, given as soon as the lengths are known. A step
+// that needs all ranks would wait at the end of the shortest epoch until a timeout of many minutes.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace loaderscope::guest {
 
-// Of an epoch; 0: not known.
+// Returns the batches per epoch of a loader, or 0 if unknown.
 std::int64_t batches_in(const LoaderFacts& loader);
 
 struct RankLength {
   std::int32_t rank;
   std::int64_t batches;
 };
-// "" where they are equal.
+// Returns "" if all lengths are equal.
 std::string sentence_of(const std::vector<RankLength>& lengths);
 
 class EpochLengths {
  public:
-  // Once, as soon as each rank has trained a batch and says how many it has.
+  // Returns a sentence once, as soon as each rank has trained a batch and has reported its length.
   std::optional<std::string> look(const TrainingProcesses& training, Nanos now);
 
  private:

@@ -18,9 +18,9 @@ bool is_of_making(const Span& span) {
 std::optional<Span> FirstCalls::take_start_of(std::int32_t worker, Span& span) {
   if (span.stage == Stage::startup) called_[worker] = {};
   if (!is_of_making(span)) return std::nullopt;
-  const auto its_calls = called_.find(worker);  // of a process whose start was seen
+  const auto its_calls = called_.find(worker);  // calls of a process whose start was seen
   Usual& usual = usual_[span.stage];
-  // Waits for a core are no property of first calls.
+  // Run-queue delay is not a property of first calls.
   const Nanos length = span.end - span.begin - span.queued;
   const bool is_first = its_calls != called_.end() && !its_calls->second[span.stage];
   if (!is_first) {

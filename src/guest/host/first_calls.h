@@ -1,5 +1,5 @@
-// What only the first call of a stage in a worker process takes, such as an import or opening a
-// file: it belongs to the start of the worker.
+// Extra time of the first call of a stage in a worker process, such as an import or opening a file.
+// It belongs to the start of the worker.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace loaderscope::guest {
 
 class FirstCalls {
  public:
-  // Call with every span of every worker in the order of time. Cuts off the beginning of `span` as
-  // a span of startup where it is far longer than the stage usually takes.
+  // Call with every span of every worker in the order of time. If `span` is far longer than its
+  // stage usually takes, cuts off its beginning and returns that part as a span of startup.
   std::optional<Span> take_start_of(std::int32_t worker, Span& span);
 
  private:
@@ -26,7 +26,7 @@ class FirstCalls {
   };
 
   PerStage<Usual> usual_{};                        // calls that were not the first ones
-  std::map<std::int32_t, PerStage<bool>> called_;  // by worker, since its last start
+  std::map<std::int32_t, PerStage<bool>> called_;  // stages since the last start, by worker
 };
 
 }  // namespace loaderscope::guest

@@ -6,8 +6,7 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr std::size_t kMaxRanges = std::size_t{1}
-                                   << 20;  // of one step; they are put together beyond
+constexpr std::size_t kMaxRanges = std::size_t{1} << 20;  // per step; more ranges are merged
 
 }  // namespace
 

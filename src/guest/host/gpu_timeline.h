@@ -1,5 +1,6 @@
-// What a GPU did while a program trained, as it said itself: its kernels and the copies to it, on
-// the host's clock. Pure; fed as the records come, asked step by step.
+// Activity of a GPU while a program trains, as the GPU reported it: kernels and copies to it, on
+// the host's clock. It has no side effects. Records are added as they arrive, and steps are taken
+// in order.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +14,36 @@ namespace loaderscope::guest {
 
 class GpuTimeline {
  public:
-  // In about the order of time. What lies before the last `take` comes too late, and is left out.
+  // Adds a record. Records arrive roughly in the order of time. Parts before the last `take` are
+  // late, and are left out.
   void kernel(Nanos begin, Nanos end);
   void copy(Nanos begin, Nanos end, Bytes bytes);
 
-  // Of one step: the time in which a kernel ran, put together at the end of the last one; right
-  // before it, the time in which there was a copy and no kernel. What is left of the step before
-  // them is the gaps.
+  // Work of one step. `compute` is the time in which a kernel ran, moved together at the end of the
+  // step. `copy` lies right before it, and is the time with a copy and without a kernel. The rest
+  // of the step is gaps.
   struct Work {
     Interval copy;
     Interval compute;
   };
-  // What it did in [begin, end), cut to it. Nothing where no kernel ran. Steps are asked for in
-  // order.
+  // Returns the work within [begin, end), or nothing if no kernel ran. Call in the order of the
+  // steps.
   std::optional<Work> take(Nanos begin, Nanos end);
 
-  Nanos known_until() const { return known_until_; }  // the end of the last kernel that is known
+  Nanos known_until() const { return known_until_; }  // end of the last known kernel
   std::int64_t late() const { return late_; }
-  Nanos copied() const { return copied_; }  // all copies together
+  Nanos copied() const { return copied_; }  // sum of all copies
   Bytes copied_bytes() const { return copied_bytes_; }
 
  private:
   using TimeRanges = std::deque<TimeRange>;
 
   void add(TimeRanges& ranges, Nanos begin, Nanos end);
-  // Takes what lies before `end` out of `from`; the rest of what reaches beyond stays.
+  // Removes and returns the part of `from` before `end`. The part after `end` remains.
   static TimeRanges cut(TimeRanges& from, Nanos begin, Nanos end);
   static Nanos covered(const TimeRanges& by_begin);
 
-  TimeRanges kernels_, copies_;  // by their begin
+  TimeRanges kernels_, copies_;  // ordered by begin
   Nanos taken_until_ = 0, known_until_ = 0, copied_ = 0;
   Bytes copied_bytes_ = 0;
   std::int64_t late_ = 0;

@@ -12,7 +12,7 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr std::size_t kMaxProcesses = 1024;  // that run at the same time
+constexpr std::size_t kMaxProcesses = 1024;  // processes that run at the same time
 
 struct Sums {
   CounterValues trainers, workers, all;

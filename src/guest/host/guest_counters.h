@@ -26,8 +26,8 @@ class LastByProcess {
 
 // The size of a job, by which some sums are divided.
 struct CounterScale {
-  double batches = 0;            // that all trainers took
-  double samples_per_batch = 0;  // on average
+  double batches = 0;            // batches that all trainers took
+  double samples_per_batch = 0;  // mean samples per batch
 };
 
 class GuestCounters {

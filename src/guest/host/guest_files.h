@@ -1,5 +1,5 @@
-// What a measured program needs of ours, unpacked to a private folder that is gone with the object:
-// the library, the Python package, and the settings.
+// Files that a measured program needs: the library, the Python package and the settings. The
+// private folder that contains them is removed with the object.
 #pragma once
 
 #include <span>
@@ -18,10 +18,11 @@ namespace loaderscope::guest {
 // Files that are part of the program, by their place below the folder ("python/sitecustomize.py").
 std::span<const EmbeddedFile> embedded_files();  // made by src/embed.cmake
 
-// What the Python side of a run has to know. `replay` may be null.
+// Returns the settings for the Python side of a run. `replay` may be null.
 std::string settings_json(const RunConfig& config, const ReplaySchedule* replay);
 
-// What --bind means on this machine. Throws RunError where it cannot be.
+// Returns notes on the effect of --bind on this machine. Throws RunError if this machine cannot
+// bind.
 std::vector<std::string> notes_on_binding(const RunConfig& config);
 
 class GuestFiles {
@@ -33,7 +34,7 @@ class GuestFiles {
   const std::string& folder() const { return folder_.path(); }
   std::string python_path() const { return folder() + "/python"; }
   std::string socket_path() const { return folder() + "/host"; }
-  // How many Python programs have been started with the package on their path.
+  // Returns the number of Python programs that were started with the package on their path.
   int pythons_seen() const;
   std::vector<UnmeasuredProcess> unmeasured() const;
 

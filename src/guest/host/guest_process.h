@@ -1,5 +1,5 @@
-// One process of a measured job, seen from the host: its line, its page, and what it said of
-// itself, which is set by the host.
+// One process of a measured job, seen from the host: its connection, its page, and its first
+// message, which the host fills in.
 #pragma once
 
 #include <sys/types.h>
@@ -21,15 +21,16 @@ class GuestProcess : public Hello {
   GuestProcess(const GuestProcess&) = delete;
   GuestProcess& operator=(const GuestProcess&) = delete;
 
-  // The next thing that it has said; nothing where it has said no more. With the first message,
-  // which says who it is, comes the memory of its page.
+  // Returns the next message, or nothing if no message is waiting. The memory of the page arrives
+  // with the first message, which identifies the process.
   std::optional<std::string> listen();
-  bool take_page();  // false: no page came, or one that is no page of ours
-  // Its line is closed, and it is gone: a program may close what it does not know.
+  bool take_page();  // false: no page came, or its content is not a page
+  // Returns true if the connection is closed and the process has ended. A program may close
+  // descriptors that it does not know, and keep running.
   bool ended() const;
   bool has_line() const { return line_ >= 0; }
   Page* page() const { return page_; }
-  // What its page carries cannot be what our hooks have written: it is not read any more.
+  // Marks the page as corrupt: the hooks cannot have written its content. It is not read any more.
   void mark_corrupt() { is_distrusted_ = true; }
   bool is_distrusted() const { return is_distrusted_; }
   void disconnect();
@@ -37,16 +38,16 @@ class GuestProcess : public Hello {
   void time_stages(bool on);
   std::int64_t lost() const;
 
-  // Which process trains: it, or the one that it works for.
+  // Returns the process that trains: this one, or the one that it works for.
   pid_t training_process() const { return is_worker ? trainer : pid; }
 
-  bool is_read_to_end = false;  // its page, after it had ended; set by whoever reads it
-  Nanos own_seen = 0;           // what its page said last of our own code; set likewise
-  Nanos own_seen_at = 0;        // 0: it was not looked at yet
+  bool is_read_to_end = false;  // the page was read after the process ended; set by the reader
+  Nanos own_seen = 0;  // own time of the guest at the last reading of the page; set by the reader
+  Nanos own_seen_at = 0;  // 0: not read yet
 
  private:
   int line_;
-  Fd memory_;  // of the page, until it is taken
+  Fd memory_;  // memory of the page, until take_page()
   Page* page_ = nullptr;
   bool is_distrusted_ = false;
 };

@@ -18,7 +18,7 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr int kMessagesAtOnce = 256;  // of one member: it is not to keep us from the others
+constexpr int kMessagesAtOnce = 256;  // messages of one member, so that the others get their turn
 
 // False: it says nothing that makes sense.
 bool introduce(Hello& member, const std::string& message) {
@@ -33,7 +33,7 @@ bool introduce(Hello& member, const std::string& message) {
   return true;
 }
 
-// It speaks at once.
+// Reads the first message of a rejected process. It was sent immediately after connecting.
 Hello first_words_on(int line) {
   constexpr int kAnswerTimeout = 10;  // ms
   GuestProcess member(line);

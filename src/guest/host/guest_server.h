@@ -1,5 +1,5 @@
-// Where the processes of a measured job report to: takes them in as they come, and hands on what
-// they say and write.
+// Server to which the processes of a measured job connect. Accepts them and passes on their
+// messages.
 #pragma once
 
 #include <functional>
@@ -21,16 +21,15 @@ class GuestServer {
   GuestServer& operator=(const GuestServer&) = delete;
 
   using OnMessage = std::function<void(GuestProcess&, const std::string&)>;
-  // Takes in who knocks and hands on what they said. The first message of a member says who it is;
-  // its fields are set then.
+  // Accepts new connections and passes on messages. The first message of a member sets its fields.
   void look(const OnMessage& on_message);
-  // Takes in and hears nobody any more: their programs go on without us.
+  // Stops accepting connections and reading messages. The programs keep running unmeasured.
   void close();
-  // Processes that it could not take in, at most 1024: this one may not open more files, or they
-  // are no members.
+  // Processes that were rejected, at most 1024: this process may not open more files, or they are
+  // not members.
   const std::vector<UnmeasuredProcess>& turned_away() const { return turned_away_; }
   const std::vector<std::unique_ptr<GuestProcess>>& members() const { return members_; }
-  // Forgets members that have ended, where `is_done_with` says so.
+  // Forgets ended members for which `is_done_with` returns true.
   void let_go(const std::function<bool(const GuestProcess&)>& is_done_with);
   void ask_to_stop();
   void time_stages(bool on);
@@ -43,9 +42,9 @@ class GuestServer {
   void hear(GuestProcess& member, const OnMessage& on_message);
 
   int socket_;
-  int spare_;  // a descriptor to take in with whoever is turned away
+  int spare_;  // a descriptor for accepting a connection only to reject it
   std::vector<UnmeasuredProcess> turned_away_;
-  std::int64_t lost_before_ = 0;  // of those forgotten
+  std::int64_t lost_before_ = 0;  // events that forgotten members lost
   bool stopping_ = false, timing_ = true;
   std::vector<std::unique_ptr<GuestProcess>> members_;
 };

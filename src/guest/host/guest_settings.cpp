@@ -1,4 +1,4 @@
-// What is written for the Python side of a run.
+// Settings for the Python side of a run.
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -33,8 +33,7 @@ json injections(const RunConfig& config) {
 
 bool is_pipeline(const RunConfig& c) { return find_pipeline(c.program.loader.value) != nullptr; }
 
-// What a pipeline that we bring is told, which need not be overridden; null: the loader is the
-// user's.
+// Arguments of a bundled pipeline, which need not be overridden. Null if the loader is the user's.
 json pipeline(const RunConfig& c) {
   if (!is_pipeline(c)) return nullptr;
   return {{"folder", c.data.paths.value.front()},
@@ -66,7 +65,7 @@ json overrides(const RunConfig& c) {
   return all;
 }
 
-// Of the steps one after the other, from the first again behind the last.
+// Compute times of consecutive steps. The list repeats after its end.
 json compute_times(const LoaderPlan& plan) {
   constexpr std::int64_t kDraws = 1000;
   const auto& injections = plan.config.declared.inject.value;

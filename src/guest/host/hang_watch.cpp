@@ -7,7 +7,7 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr Nanos kLookEvery = kSecond / 2;
-// With one that is busy with a sample that may be a large one.
+// Factor on the patience for a busy process, whose sample may be large.
 constexpr Nanos kBusyTimes = 6;
 
 }  // namespace
@@ -59,7 +59,7 @@ bool HangWatch::is_without_a_rank(const Trainer& waiting,
   });
 }
 
-// Those that it waits for are looked at twice, half of its patience apart.
+// Compares two snapshots of the processes that the rank waits for, half of its patience apart.
 bool HangWatch::hangs(const Trainer& asking, Nanos now) {
   const hang::ProgressTracker& movement = asking.process->movement();
   const Nanos patience = movement.patience(least_);

@@ -1,5 +1,5 @@
-// Finds out that a loader hangs, and reports where its processes stand: once each time, while the
-// job goes on.
+// Detects that a loader hangs, and reports once per hang where its processes are, while the job
+// runs.
 #pragma once
 
 #include <sys/types.h>
@@ -16,30 +16,31 @@ namespace loaderscope::guest {
 
 class HangWatch {
  public:
-  // `least`: for how long no batch is no wonder, however short the steps are; 0: for ever.
+  // `least`: shortest time without a batch that may be a hang, however short the steps are. 0 turns
+  // detection off.
   HangWatch(const JobView& job, Nanos least) : job_(job), least_(least) {}
 
-  // Now and then. Something once a loader turns out to hang, when its processes have had the time
-  // to say where they stand.
+  // Call regularly. Returns a report when a loader hangs and its processes have had the time to
+  // report their stacks.
   std::optional<hang::HangReport> look(Nanos now);
-  // Once one goes on that was reported: how long it had stood.
+  // Returns the length of a reported hang once, after the loader has continued.
   std::optional<Nanos> goes_on();
 
  private:
   using Trainer = TrainingProcesses::Trainer;
   struct Standing {
     pid_t trainer = 0;
-    Nanos last = 0;  // when it went on last
+    Nanos last = 0;  // time of its last progress
 
     bool operator==(const Standing&) const = default;
   };
-  // A rank may hang: how those were, at `at`, that it waits for.
+  // A rank that may hang, with the state at `at` of the processes that it waits for.
   struct Suspicion {
     Standing standing;
-    Nanos moved_at = 0;  // one of them went on to something else, as far as is known
+    Nanos moved_at = 0;  // last time a process is known to have changed its activity
     Nanos at = 0;
     std::map<pid_t, hang::Signs> signs;
-    bool is_busy = false;  // one of them is
+    bool is_busy = false;  // a process in `signs` is busy
   };
 
   static Standing standing_of(const Trainer& trainer);
@@ -54,8 +55,8 @@ class HangWatch {
   Nanos next_look_ = 0;
   Suspicion suspicion_;
   std::optional<StackRequest> request_;
-  Standing root_;                 // of the request, or of what was reported
-  std::optional<Standing> told_;  // until it goes on
+  Standing root_;                 // the rank of the request, or of the last report
+  std::optional<Standing> told_;  // the reported rank, until it continues
 };
 
 }  // namespace loaderscope::guest

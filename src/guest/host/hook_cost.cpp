@@ -11,11 +11,12 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr Nanos kMaxSettling = 20 * kSecond;
-// Of a window: what is spent behind it, and within it, where half of it is not timed.
+// Divisors of the window: the time spent after it, and the time spent within it, of which half is
+// not timed.
 constexpr Nanos kBehind = 5, kWithin = 20;
 constexpr Nanos kLater = 4;  // times as late, and as long
 
-constexpr double kLarge = 0.05;  // of a thread's time
+constexpr double kLarge = 0.05;  // share of a thread's time
 
 bool is_large(const OwnCost& own) {
   return std::max(own.of_trainers().value_or(0), own.of_workers().value_or(0)) >= kLarge;

@@ -1,4 +1,5 @@
-// What timing the stages costs a measured program: its step rate by turns with and without it.
+// Overhead of timing the stages of a measured program. Its step rate is measured with and without
+// timing, in alternating turns.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +16,20 @@ namespace loaderscope::guest {
 
 class HookCost {
  public:
-  // `length` of all turns, at least 2 s and at most 20 s of it, or up to twice that. `at`: when
-  // the last of `steps` was taken. `settle`: steps of each turn that do not count, whose batches
-  // were made before it; a multiple of the workers.
+  // `length` of all turns, of which 2 s to 20 s are used, or up to twice that. `at` is the time of
+  // the last of `steps`. `settle` is the number of steps at the beginning of each turn that do not
+  // count, because their batches were made before it. It is a multiple of the workers.
   HookCost(Nanos at, std::int64_t steps, Nanos length, std::int64_t settle);
 
-  // To be called often, likewise.
+  // Call often.
   void look(Nanos at, std::int64_t steps);
-  bool timing() const { return is_on(turns_.size()); }  // whether stages are to be timed now
+  bool timing() const { return is_on(turns_.size()); }  // true: stages must be timed now
   bool over() const { return turns_.size() >= kTurns; }
-  // Of the step rate; nothing before every turn was had.
+  // Overhead as a share of the step rate. Nothing until every turn has ended.
   struct Share {
     double median, low, high;
-    // Turns that differ by more than a cost may, or than it seems to be, are no measurement of it:
-    // of four pairs that differ by chance one in sixteen times all are above none.
+    // Returns true if the range of the turns is at most 5 %, or narrower than its low end. A wider
+    // range is not a measurement. By chance, all four pairs are above 0 once in 16 times.
     bool is_known() const { return high - low <= 0.05 || high - low < low; }
   };
   std::optional<Share> share() const;
@@ -37,9 +38,10 @@ class HookCost {
   static constexpr std::size_t kTurns = 8;
 
  private:
-  // On, off, off, on: a rate that drifts counts on both sides alike.
+  // The order on, off, off, on cancels a steady drift of the rate.
   static bool is_on(std::size_t turn) { return turn % 4 == 0 || turn % 4 == 3; }
-  bool ends(Nanos at, std::int64_t steps) const;  // the turn, or its settling, with that step
+  // true: the turn, or its settling, ends with that step
+  bool ends(Nanos at, std::int64_t steps) const;
 
   Nanos turn_, began_;
   std::int64_t steps_, settle_;
@@ -47,21 +49,21 @@ class HookCost {
   std::vector<double> turns_;  // steps per second of each
 };
 
-// When a job is timed by turns: behind a window that has an end, else now and then while the job
-// runs.
+// Schedule of the overhead measurement: after the window if the window has an end, otherwise from
+// time to time while the job runs.
 class HookCostSchedule {
  public:
-  // `why_not`: why it is not to be measured; "" where it is.
+  // `why_not` is the reason for not measuring. "" measures.
   explicit HookCostSchedule(std::string why_not) : why_not_(std::move(why_not)) {}
 
   struct Seen {
-    Nanos window = 0;        // that is over
-    std::int64_t steps = 0;  // in it
-    std::int64_t taken = 0;  // in all, but for the first of each epoch
-    Nanos clock = 0;         // when the last was, on a clock that stands still between epochs
-    std::int64_t ahead = 0;  // batches that are made before they are taken
+    Nanos window = 0;        // length of the window, once it is over
+    std::int64_t steps = 0;  // steps in the window
+    std::int64_t taken = 0;  // all batches taken, without the first one of each epoch
+    Nanos clock = 0;         // time of the last such batch, on a clock that pauses between epochs
+    std::int64_t ahead = 0;  // batches made before they are taken
   };
-  // Both to be called often. True: there is nothing more to wait for.
+  // Call both often. behind_window() returns true if no turn remains to wait for.
   bool behind_window(const Seen& seen);
   void meanwhile(const Seen& seen);
   bool timing() const { return !series_ || series_->timing(); }
@@ -74,8 +76,8 @@ class HookCostSchedule {
 
   std::string why_not_;
   std::optional<HookCost> series_, done_;
-  Nanos next_at_ = kFirstAt;  // of the window
-  bool within_ = false;       // the window
+  Nanos next_at_ = kFirstAt;  // time in the window
+  bool within_ = false;       // the turns are inside the window
 
   static constexpr Nanos kFirstAt = 20 * kSecond;
 };

@@ -6,7 +6,7 @@
 namespace loaderscope::guest {
 namespace {
 
-// What a device of ours computes takes longer without a hook.
+// Delays in the compute of a simulated device need no hook.
 bool needs_no_hook(const Injection& injection, const RunConfig& config) {
   return injection.extra == 0 ||
          (injection.stage == Stage::compute &&

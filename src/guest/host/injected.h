@@ -1,4 +1,4 @@
-// Which of the delays that a run was to inject had a hook in the program.
+// Delays of a run that were injected: the ones whose hook ran in the program.
 #pragma once
 
 #include <set>
@@ -13,12 +13,12 @@ class Injected {
   // `config` outlives this.
   explicit Injected(const RunConfig& config);
 
-  // One of config.inject, by its place.
+  // Marks a delay by its index in config.inject.
   void executed(std::size_t number) {
     if (number < config_.declared.inject.value.size()) executed_.insert(number);
   }
-  // A sentence on the first that was not; "" when there is none. `of_every_rank`: leave out those
-  // of one rank, which may not have begun.
+  // Returns a sentence about the first delay that did not run, or "" if all ran. `of_every_rank`
+  // leaves out delays of a single rank, which may not have begun.
   std::string missing(bool of_every_rank) const;
 
  private:

@@ -22,7 +22,7 @@ void IteratorLoaders::add(std::int32_t iterator, const LoaderFacts& loader) {
 
 void IteratorLoaders::put(std::int32_t iterator, const Facts& facts) {
   if (iterator > end_) from_.try_emplace(end_, nullptr);
-  if (iterator + 1 < end_) {  // it was unknown between others
+  if (iterator + 1 < end_) {  // the iterator was an unknown one between others
     const Facts after = std::prev(from_.upper_bound(iterator + 1))->second;
     from_.try_emplace(iterator + 1, after);
   }

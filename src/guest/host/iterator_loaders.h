@@ -1,5 +1,5 @@
-// Which loader each iterator of a process belongs to. A job makes millions of iterators, most of
-// them of one loader after another: each run of iterators with the same facts is kept once.
+// Loader of each iterator of a process. A job makes millions of iterators, most of them of the same
+// few loaders. Each run of iterators with the same facts is kept once.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace loaderscope::guest {
 
 class IteratorLoaders {
  public:
-  // In any order. The first facts of an iterator count.
+  // Adds facts in any order. The first facts of an iterator count.
   void add(std::int32_t iterator, const LoaderFacts& loader);
-  // Null if nothing is known of the iterator.
+  // Returns null if the iterator is unknown.
   const LoaderFacts* of(std::int32_t iterator) const;
-  // Is it one of so many that it is known no more? The first iterators, which may live long, and
-  // the last ones are kept.
+  // Returns true if the facts of the iterator were dropped to bound memory. The first iterators,
+  // which may live long, and the last ones are kept.
   bool has_forgotten(std::int32_t iterator) const {
     return iterator < forgotten_before_ && of(iterator) == nullptr;
   }
@@ -28,10 +28,10 @@ class IteratorLoaders {
   void put(std::int32_t iterator, const Facts& facts);
   void forget();
 
-  std::map<std::int32_t, Facts> from_;  // each until the next one; null: nothing is known
-  std::int32_t end_ = 0;                // the first iterator that comes after all of them
+  std::map<std::int32_t, Facts> from_;  // facts until the next key; null: unknown
+  std::int32_t end_ = 0;                // the first iterator after all known ones
   std::int32_t forgotten_before_ = 0;
-  std::map<std::int32_t, Facts> last_facts_;  // by loader
+  std::map<std::int32_t, Facts> last_facts_;  // last facts of each loader
 };
 
 }  // namespace loaderscope::guest

@@ -82,7 +82,7 @@ RunRecord Job::run() {
     measure();
     if (!status_ && (status_ = child_.status())) {
       ended_at = monotonic_now();
-      measure();  // what it wrote last
+      measure();  // reads the last messages and reports
       if (broke_off_.empty()) look_for_end_of_window();
     }
     look_for_signals();  // also those that ended the program
@@ -113,7 +113,7 @@ RunRecord Job::run() {
   throw PartialRunError(RunError(failure), std::move(measured));
 }
 
-// Whatever fails of what we do, the program does not end with it.
+// Measures once. A failure ends measuring, and not the program.
 void Job::measure() {
   if (!broke_off_.empty()) return;
   try {
@@ -148,9 +148,10 @@ void Job::read_pages() {
   filled_ = 0;
   for (const auto& member : host_.members()) {
     if (member->page() == nullptr) continue;
-    if (!member->is_distrusted())  // nobody empties the rings of one that is
+    if (!member->is_distrusted())  // the rings of a distrusted process are never emptied
       filled_ = std::max(filled_, PageRings(*member->page()).filled());
-    const bool ended = member->ended();  // before its page is read: what it wrote last is read too
+    // asked before reading, so that its last reports are read too
+    const bool ended = member->ended();
     const Writer writer = member->is_worker ? Writer{member->worker, member->iterator} : Writer{};
     if (!member->is_distrusted() && !training_.of(*member).read(*member->page(), writer)) {
       member->mark_corrupt();
@@ -162,7 +163,7 @@ void Job::read_pages() {
     own_cost_.look(*member, at, training_.in_window());
     processes_.insert(member->pid);
     member->is_read_to_end = ended;
-    // Of one that is not believed any more nobody knows how long it waits.
+    // Ends the waits of a distrusted process, because their length is unknown.
     if (!member->is_worker && (ended || member->is_distrusted())) training_.ended(*member);
   }
 }
@@ -190,7 +191,8 @@ void Job::watch_consumption() {
   consumption_.look(processes, memory_, training_.windows_ended(), training_.window_end());
 }
 
-// With the hooks in or out: their cost is measured meanwhile, and behind it.
+// Checks for the end of the window. The overhead is measured within the window and after it, with
+// hooks on and off.
 void Job::look_for_end_of_window() {
   const bool by_duration = config_.measure.duration > 0 &&
                            (config_.measure.epochs == 0 || config_.measure.duration.given);
@@ -205,7 +207,7 @@ void Job::look_for_end_of_window() {
   host_.time_stages(hooks_.timing());
 }
 
-// Why somebody's program ends early, or does not yet.
+// Prints why the program ends early, or why it does not end yet.
 void Job::say_window_ended(bool ends) const {
   if (!config_.program.command.given) return;
   const std::string window = config_.measure.steps > 0

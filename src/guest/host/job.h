@@ -1,4 +1,4 @@
-// Runs somebody else's training program and measures the DataLoader in it.
+// Runs a user's training program and measures the DataLoader in it.
 #pragma once
 
 #include <optional>
@@ -32,17 +32,17 @@ class Job {
   // `command` runs in the current folder. Both outlive the job.
   Job(const RunConfig& config, const RunContext& context, const std::vector<std::string>& command);
 
-  // Until the program has ended, which it is asked to when the window is over or the user wants to
-  // stop. Processes that outlive it are left alone. Throws RunError when the program fails, or
-  // nothing of it can be measured.
+  // Runs until the program has ended. Asks it to end when the window is over or the user wants to
+  // stop. Processes that outlive it keep running. Throws RunError if the program fails, or if
+  // nothing in it can be measured.
   RunRecord run();
 
  private:
-  void measure();  // until it fails: the program goes on without
+  void measure();  // returns early on failure; the program keeps running
   void look();
   void notice_stop(Nanos& last_pass);
   void read_pages();
-  std::vector<JobProcess> running() const;  // that have joined
+  std::vector<JobProcess> running() const;  // processes that have joined
   bool is_orphan(const GuestProcess& member) const;
   bool has_more_to_say(Nanos since_end) const;
   void watch_consumption();
@@ -59,7 +59,7 @@ class Job {
   void watch_injections();
   [[noreturn]] void give_up(const std::string& why);
   void end_or_leave_the_rest();
-  std::string check_end() const;  // "": it ended well
+  std::string check_end() const;  // "": the program ended well
   void check_taken() const;
   std::string program() const;
   std::string with_batch_function(const std::string& place) const;  // a command
@@ -76,30 +76,30 @@ class Job {
   ProgramOutput output_;
   ChildProcess child_;
   Nanos started_;
-  Nanos resumed_at_ = 0;  // after we were stopped last, as by Ctrl-Z; 0: never
+  Nanos resumed_at_ = 0;  // time of the last resume, as after Ctrl-Z; 0: never stopped
   LeftSegments segments_;
-  std::set<pid_t> processes_;  // all that have joined
+  std::set<pid_t> processes_;  // all processes that have joined
   TrainingProcesses training_;
   ProcessWatch watch_;
   JobMemory memory_;
   Messages messages_;
   ResourceUsage consumption_;
   std::int64_t windows_begun_anew_ = 0;
-  double filled_ = 0;  // of what a process writes into, the fullest at the last look
+  double filled_ = 0;  // fill level of the fullest ring at the last look, as a share
   HookCostSchedule hooks_;
   OwnCost own_cost_;
   HangWatch hangs_;
   EpochLengths lengths_;
-  std::string hang_;  // what was said of one last; "": nothing was
+  std::string hang_;  // last reported hang; "": none
   NoLoaderWarning unseen_;
   ProgressThrottle progress_beat_;
-  RunningAccount account_;                     // as it was last shown
-  std::optional<SecondSignal> second_signal_;  // once the user has asked to stop
-  std::string broke_off_;                      // why measuring did; "": it did not
+  RunningAccount account_;                     // the account as last shown
+  std::optional<SecondSignal> second_signal_;  // set once the user has asked to stop
+  std::string broke_off_;                      // reason why measuring failed; "": it did not
   bool complete_ = false;
   bool maker_said_ = false;
-  bool left_behind_ = false;  // processes, when the program had ended
-  bool trains_on_ = false;    // one of them
+  bool left_behind_ = false;  // processes remained when the program had ended
+  bool trains_on_ = false;    // a remaining process still trains
   Nanos stopping_since_ = 0;
   int stop_level_ = 0;
   std::optional<int> status_;

@@ -1,4 +1,4 @@
-// How a job ended, and what of it could not be measured.
+// End of a job, and the parts of it that could not be measured.
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -23,7 +23,8 @@ bool is_success(int status) { return WIFEXITED(status) && WEXITSTATUS(status) ==
 
 }  // namespace
 
-// How a program failed that may have been measured until then; what else is amiss it throws.
+// Returns how the program failed if it may have been measured until then. Throws RunError for other
+// failures.
 std::string Job::check_end() const {
   if (!messages_.refusal().empty()) throw RunError(messages_.refusal());
   if (!broke_off_.empty()) {
@@ -79,7 +80,8 @@ void Job::check_taken() const {
                                  : "that could be measured: " + unseen));
 }
 
-// As they say themselves, and as the host knows. A process that joined later was measured.
+// Returns the processes that could not be measured, by their own reports and by the host's. A
+// process that joined later was measured.
 std::vector<UnmeasuredProcess> Job::unmeasured() const {
   std::vector<UnmeasuredProcess> all = files_.unmeasured();
   all.insert(all.end(), host_.turned_away().begin(), host_.turned_away().end());
@@ -88,7 +90,7 @@ std::vector<UnmeasuredProcess> Job::unmeasured() const {
   return all;
 }
 
-// Of their batches only that they came is known.
+// Notes that the host knows only the arrival of these workers' batches.
 void Job::say_unmeasured(RunRecord& record) const {
   std::int64_t workers = 0;
   std::string reason;

@@ -34,7 +34,7 @@ void JobMemory::look(const std::vector<JobProcess>& processes, bool is_last) {
     (process.is_worker ? workers : trainers).insert(process.pid);
     (process.is_worker ? of_workers : of_trainers) += static_cast<double>(held);
   }
-  if (resident > 0) {  // else all have ended
+  if (resident > 0) {  // 0: all processes have ended
     resident_ = resident;
     shared_ = shared;
   }

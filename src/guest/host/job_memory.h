@@ -34,8 +34,8 @@ class JobMemory {
   SamplingPace pace_{kSecond / 2, 200};
   Bytes resident_ = 0, shared_ = 0;
   double private_of_workers_ = 0;
-  std::set<pid_t> trainers_, workers_;  // at the last look
-  bool restarted_ = false;              // other workers have taken the place of all
+  std::set<pid_t> trainers_, workers_;  // processes at the last look
+  bool restarted_ = false;              // new workers have replaced all earlier ones
   MemoryWatch growth_, growth_of_trainers_;
 };
 

@@ -16,7 +16,7 @@ struct JobProcess {
   bool is_worker = false;
 };
 
-// Its folder of /proc.
+// Returns the folder of a process in /proc.
 inline std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
 
 // A process that could not report what it does, and why.

@@ -7,7 +7,7 @@
 namespace loaderscope::guest {
 namespace {
 
-// Where the steps with the GPU's own times are all but the whole window, the account is the GPU's.
+// Takes the account from the GPU if steps with the GPU's own times cover nearly the whole window.
 void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
   std::int64_t steps = 0, of_gpu = 0, late = 0;
   Nanos copied = 0, all = 0, seen = 0;
@@ -26,7 +26,7 @@ void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
     bytes += gpu->copied_bytes();
   }
   if (!watched) return;
-  constexpr double kAllBut = 0.99;  // of the window
+  constexpr double kAllBut = 0.99;  // share of the window
   const double share = all > 0 ? seconds(seen) / seconds(all) : 0;
   if (share >= kAllBut) record.config.trainer.device.value = "cuda";
   record.metrics.push_back(
@@ -62,7 +62,7 @@ double mean_of(const std::vector<LoaderHistory*>& histories, Nanos (LoaderHistor
   return histories.empty() ? 0 : sum / static_cast<double>(histories.size());
 }
 
-// Of batches whose memory is passed between processes by descriptors.
+// Adds the metrics of batches whose memory is passed between processes by descriptors.
 void say_answers(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
   LoaderHistory::Answers all;
   for (const LoaderHistory* history : histories) {
@@ -106,7 +106,7 @@ void say_rank_waits(RunRecord& record) {
       describe_unbooked_waits(record.ranks));
 }
 
-// Of the first rank, whose first batch is spoken of.
+// Adds the discarded batches of the first rank, whose first batch is reported.
 void say_thrown_away(RunRecord& record, const LoaderHistory::SkippedPrefix& skip) {
   if (skip.batches == 0) return;
   for (const auto& word : Words<Cause>::table())
@@ -119,7 +119,7 @@ void say_thrown_away(RunRecord& record, const LoaderHistory::SkippedPrefix& skip
   record.metrics.push_back(make_metric(metric::skip_s, "that they took", seconds(skip.others)));
 }
 
-// What it takes beside the making of batches.
+// Adds the metrics of the loader's work besides making batches.
 void say_loaders_work(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
   const std::int64_t shards = histories.empty() ? 0 : histories.front()->loader().shards;
   if (shards > 0)

@@ -1,4 +1,4 @@
-// What a measured job turned out to be, as the parts of its record.
+// Parts of the record of a measured job.
 #pragma once
 
 #include <algorithm>
@@ -13,23 +13,24 @@
 
 namespace loaderscope::guest {
 
-// Of a job that has ended and was started at `started`: its ranks, the settings in force, and what
-// its GPUs did. `histories` are by rank, and have folded all that they know; they are used up.
+// Adds the ranks, the settings in force and the GPU activity of a job that has ended. `started` is
+// the time of its start. `histories` are ordered by rank, have folded all their steps, and are used
+// up.
 void add_ranks(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started);
 
-// A note on the loader that is measured; nothing where none is.
+// Adds a note on the measured loader. Does nothing if no loader was measured.
 void note_measured_loader(RunRecord& record, const TrainingProcesses& training);
 
-// What is known of the job beside the times of its batches. The ranks are in the record by now.
+// Adds all metrics besides the times of batches. Requires the ranks in the record.
 void add_metrics(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
                  const ProcessWatch& watch, const JobMemory& memory);
 
 // The settings of the loader that are in force.
 void apply_loader_settings(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks);
-// What the program's data and training turned out to be, as the settings that they would be.
+// Translates the measured data and training into the settings that they correspond to.
 void apply_measured_settings(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader);
 
-// Brings one's rows behind the others.
+// Appends the rows of `from` to `to`.
 template <typename Rows>
 void move_to(Rows& to, Rows from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));

@@ -30,7 +30,7 @@ void apply_loader_settings(RunConfig& config, const LoaderFacts& loader, std::in
 void apply_measured_settings(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader) {
   if (rank.samples > 0 && rank.steps() > 0) {
     const double per_batch = static_cast<double>(rank.samples) / static_cast<double>(rank.steps());
-    // Where an epoch's last batch is a short one, the others have more samples than the mean.
+    // The last batch of an epoch may be short, so the others have more samples than the mean.
     const double size = loader.batches > 0 ? std::ceil(per_batch) : per_batch;
     if (loader.batch_size == 0) config.loader.batch_size.value = std::llround(std::max(1.0, size));
     if (loader.batches > 0) {

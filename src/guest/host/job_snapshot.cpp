@@ -9,7 +9,7 @@ namespace {
 
 using Trainer = TrainingProcesses::Trainer;
 
-constexpr std::size_t kMaxProcesses = 512;  // of one kind that are looked at
+constexpr std::size_t kMaxProcesses = 512;  // processes of each kind in a snapshot
 
 const CurrentWork* current_work_of(const JobView& job, pid_t process) {
   for (const auto& member : job.members) {
@@ -18,7 +18,8 @@ const CurrentWork* current_work_of(const JobView& job, pid_t process) {
   return nullptr;
 }
 
-// Of the iterator that it asks, by their numbers; also those that have ended.
+// Returns the workers of the iterator that the trainer waits for, by number. Includes workers that
+// have ended.
 std::map<std::int32_t, pid_t> workers_of(const JobView& job, const Trainer& trainer) {
   std::map<std::int32_t, pid_t> workers;
   const std::int32_t iterator = trainer.process->movement().current().iterator;

@@ -1,4 +1,5 @@
-// A look at all processes of a job: where each stands, and whether those go on that are waited for.
+// Snapshot of all processes of a job: the place where each one is, and the progress of the
+// processes that a trainer waits for.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +16,7 @@
 
 namespace loaderscope::guest {
 
-// What is known of the job. All of it outlives this.
+// Facts of the job. All of them outlive this.
 struct JobView {
   const TrainingProcesses& training;
   const std::vector<std::unique_ptr<GuestProcess>>& members;
@@ -23,15 +24,15 @@ struct JobView {
   const ProcessWatch& processes;
 };
 
-// Of the processes that `trainer` waits for: its worker, those that are to be workers and have not
-// come up, or itself.
+// Returns signs of the processes that `trainer` waits for: its worker, its worker processes that
+// have not started, or itself.
 std::map<pid_t, hang::Signs> signs_for(const JobView& job,
                                        const TrainingProcesses::Trainer& trainer);
 
 // Asks all trainers, and the workers of `root`.
 StackRequest ask_for_stacks(const JobView& job, const TrainingProcesses::Trainer& root);
 
-// With the answers.
+// Combines the answers of the processes into the facts of a hang.
 hang::HangFacts take_job_snapshot(const JobView& job, const TrainingProcesses::Trainer& root,
                                   const StackRequest& answers, Nanos now);
 

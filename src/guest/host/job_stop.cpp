@@ -1,4 +1,5 @@
-// How a job comes to its end: what it is ended for, who is asked to end, and who is waited for.
+// End of a job: the reasons to end it, the processes that are asked to end, and the processes to
+// wait for.
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -17,13 +18,13 @@ namespace {
 constexpr Nanos kUntilTerminated = 10 * kSecond;
 constexpr Nanos kUntilKilled = 15 * kSecond;
 constexpr Nanos kLastWords = kSecond;
-// Until workers have seen that their trainer is gone: PyTorch's look every five seconds.
+// Time until workers notice the end of their trainer. PyTorch's workers poll every five seconds.
 constexpr Nanos kUntilWorkersEnd = 8 * kSecond;
-constexpr Nanos kUntilHelpersEnd = 6 * kSecond;  // of a program that was killed
+constexpr Nanos kUntilHelpersEnd = 6 * kSecond;  // helper processes of a program that was killed
 
 }  // namespace
 
-// A worker that goes on, and whose trainer is gone.
+// Returns true for a running worker whose trainer has ended.
 bool Job::is_orphan(const GuestProcess& member) const {
   if (!member.is_worker || member.ended()) return false;
   const auto& members = host_.members();
@@ -32,7 +33,8 @@ bool Job::is_orphan(const GuestProcess& member) const {
   });
 }
 
-// Orphans end by themselves; others that go on, go on without us.
+// Returns true while a process may still report. Orphans end on their own. Other processes that
+// keep running are not waited for.
 bool Job::has_more_to_say(Nanos since_end) const {
   const auto& members = host_.members();
   return std::any_of(members.begin(), members.end(), [&](const auto& member) {
@@ -40,8 +42,8 @@ bool Job::has_more_to_say(Nanos since_end) const {
   });
 }
 
-// What was killed because it would not end takes the rest along, and so does the user's second
-// signal.
+// Kills all remaining processes after a forced stop, or after the second signal of the user.
+// Otherwise kills only what orphans have started, and leaves the rest running.
 void Job::end_or_leave_the_rest() {
   left_behind_ = child_.has_descendants();
   const std::vector<JobProcess> still_there = running();
@@ -54,7 +56,7 @@ void Job::end_or_leave_the_rest() {
     for (const auto& member : host_.members()) {
       if (is_orphan(*member)) child_.kill_descendants(member->pid);
     }
-    // Helpers, such as those that keep the workers' shared memory, end behind them.
+    // Helpers, such as those that keep the workers' shared memory, end after the workers.
     const bool killed = status_ && WIFSIGNALED(*status_);
     child_.wait_for_descendants(killed ? kUntilHelpersEnd : kLastWords);
     child_.let_offspring_go();

@@ -1,4 +1,4 @@
-// What the user is told of a job while it goes on.
+// Messages to the user while a job runs.
 #include <fmt/format.h>
 
 #include "base/thread_meter.h"
@@ -6,7 +6,7 @@
 
 namespace loaderscope::guest {
 
-// It is said and the job goes on: what it waits for may come.
+// Reports a hang. The job keeps running, because the missing event may still come.
 void Job::watch_for_a_hang() {
   if (status_ || stopping_since_ != 0) return;
   if (const auto report = hangs_.look(monotonic_now())) {
@@ -25,7 +25,8 @@ void Job::watch_for_unequal_ranks() {
   messages_.note(*unequal);
 }
 
-// It may prepare its data for hours: what it is asked to end for is seen in its batches alone.
+// Warns if no loader was seen. The program may prepare its data for hours, and only its batches
+// show whether to end it.
 void Job::watch_for_a_loader() {
   const Nanos since = monotonic_now() - started_;
   const bool is_seen = training_.first_measured() != nullptr || training_.longest_wait() > 0;
@@ -34,7 +35,7 @@ void Job::watch_for_a_loader() {
       unseen_.sentence(program(), since, files_.pythons_seen(), messages_.not_looked_into()));
 }
 
-// It is found out in the program while it trains.
+// Reports the place that makes the batches. The program finds it while it trains.
 void Job::say_maker() {
   if (maker_said_ || !messages_.maker()) return;
   maker_said_ = true;

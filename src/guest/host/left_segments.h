@@ -27,7 +27,7 @@ class LeftSegments {
   // unless `is_last`. Does nothing in the first PID namespace, which sees the processes of all
   // others.
   void look(const std::vector<JobProcess>& processes, bool is_last = false);
-  // Removes those of `processes`, which have all ended.
+  // Removes the segments of `processes`, which have all ended.
   void remove_of(const std::set<pid_t>& processes) const;
   std::size_t noted() const { return mapped_.size(); }
 
@@ -38,7 +38,7 @@ class LeftSegments {
 
   std::filesystem::path root_;
   bool is_first_namespace_;
-  std::time_t began_;                               // of the clock that files have
+  std::time_t began_;                               // time on the clock of file times
   SamplingPace pace_{10 * kSecond, 200};            // all mappings of all processes are read
   std::set<std::pair<std::string, ino_t>> mapped_;  // names and inodes
 };

@@ -1,4 +1,4 @@
-// What a process reports, as facts of a loader, of one of its batches, and of its workers.
+// Reports of a process, as facts of a loader, of its batches, and of its workers.
 #include "guest/host/loader_history.h"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ void LoaderHistory::take_of_batch(const GuestEvent& fact, Epoch& epoch) {
 }
 
 void LoaderHistory::gpu_did(const GpuRecord& record) {
-  if (!gpu_ || window_->ended()) return;  // its last step was folded with all that belongs to it
+  if (!gpu_ || window_->ended()) return;  // the last step is folded with all of its GPU activity
   if (record.copy) {
     gpu_->copy(record.begin, record.end, record.bytes);
   } else {
@@ -93,7 +93,7 @@ void LoaderHistory::gpu_did(const GpuRecord& record) {
 
 bool LoaderHistory::take_span(std::int32_t worker, const Span& span) {
   if (span.batch < 0) {
-    // Of one worker the spans come in the order of time, those of its predecessor first.
+    // Spans of one worker come in the order of time. Spans of its predecessor come first.
     const auto start = starts_.find(worker);
     if (span.stage == Stage::startup && start != starts_.end()) {
       window_->span(worker, start->second);
@@ -119,7 +119,7 @@ bool LoaderHistory::take_span(std::int32_t worker, const Span& span) {
   return true;
 }
 
-// Of what its thread waited for a core, as much as it was not on one.
+// Limits the run-queue delay to the time off a core.
 Interval LoaderHistory::interval_of(const GuestEvent& fact) {
   const Nanos off_cpu = std::max<Nanos>(fact.end - fact.begin - fact.cpu, 0);
   return {fact.begin, fact.end, fact.cpu, std::clamp<Nanos>(fact.queued, 0, off_cpu)};

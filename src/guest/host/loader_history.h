@@ -1,4 +1,4 @@
-// What the batches of one DataLoader went through, put together from what its processes report, and
+// History of the batches of one DataLoader, assembled from the reports of its processes, and
 // folded.
 #pragma once
 
@@ -26,90 +26,92 @@ class LoaderHistory {
   // `given`: how long to measure. It outlives this.
   LoaderHistory(const RunConfig& given, const LoaderFacts& loader);
 
-  // From now on the process tells what its GPU does.
+  // Starts to use the GPU activity that the process reports.
   void watch_gpu() { gpu_.emplace(); }
-  // It tells no more: steps of which nothing is known are as the host saw them.
+  // The process reports no more GPU activity. Unknown steps keep the times that the host saw.
   void watch_no_gpu() { gpu_is_over_ = true; }
   void gpu_did(const GpuRecord& record);
-  // Facts and spans of this loader's iterators. False: what they need has not come yet. `loader`:
-  // as it was when the fact's iterator was made; a program may change its settings in between.
+  // Take facts and spans of this loader's iterators. They return false if a needed fact has not
+  // come yet. `loader` has the settings of the iterator's creation, which a program may change
+  // later.
   bool take_fact(const GuestEvent& fact, const LoaderFacts& loader);
   bool take_span(std::int32_t worker, const Span& span);
-  // The program waited for a batch of the loader of that number, which is another one: where that
-  // was within a step of this one, the step did not compute meanwhile.
+  // Books a wait for a batch of another loader, numbered `other`. If the wait lies within a step of
+  // this loader, the step did not compute during it.
   void waited_for(std::int32_t other, const WaitForBatch& wait);
-  // How long, by the number of the other loader.
+  // Time waited for other loaders, by their number.
   const std::map<std::int32_t, Nanos>& waited_for_others() const { return waited_for_others_; }
-  // What the sampler took to choose the samples of a batch, on average.
+  // Mean time in which the sampler chose the samples of a batch.
   Nanos chosen_in() const { return chosen_ > 0 ? choosing_ / chosen_ : 0; }
-  // What the loader is wrapped in took itself for a batch, on average.
+  // Mean time per batch that the wrapper of the loader took itself.
   Nanos wrapped_in() const { return steps_ > 0 ? wrapped_ / steps_ : 0; }
-  // Of the batches that were received: the descriptors of their memory, which their workers were
-  // asked for, how long that was waited for, and of that how long the workers were busy.
+  // Requests for the shared memory of received batches. `descriptors` were requested from the
+  // workers, `waited` is the time until they came, and `kept` is the part of it in which the
+  // workers were busy.
   struct Answers {
     std::int64_t batches = 0, descriptors = 0;
     Nanos waited = 0, kept = 0;
   };
   const Answers& answers() const { return answers_; }
   const SendStats& send_stats() const { return send_stats_; }
-  // Batches thrown away before the program began to train, which is when its window begins anew;
-  // what its first batch took until then, and the others behind it.
+  // Batches that the program discarded before it began to train. The window restarts then. `first`
+  // and `others` are the times of the first discarded batch and of the batches after it.
   struct SkippedPrefix {
     std::int64_t batches = 0;  // 0: none
     PerCause<Nanos> first{};
     Nanos others = 0;
   };
   const SkippedPrefix& thrown_away() const { return thrown_away_; }
-  // Of a device of ours: `count` is the step.
+  // Takes a fact of a device of loaderscope. Its `count` is the step.
   void of_device(const GuestEvent& fact);
-  // Folds the steps that are known. `no_more`: what is missing will not come.
+  // Folds the known steps. `no_more`: missing facts will not come.
   void advance(bool no_more);
 
-  const LoaderFacts& loader() const { return loader_; }  // as it was last
+  const LoaderFacts& loader() const { return loader_; }  // the last known settings
   std::int64_t first_workers() const { return first_workers_; }
   const WindowRecorder& window() const { return *window_; }
   std::int64_t taken() const { return steps_; }  // batches, also outside the window
-  // Batches that came behind another one of their epoch, and when the last did on a clock that
-  // stands still between epochs.
+  // Batches without the first one of each epoch, and the time of the last one on a clock that
+  // pauses between epochs.
   std::int64_t taken_within_epochs() const { return steps_ - epochs_taken_from_; }
   Nanos clock_within_epochs() const { return last_taken_ - between_epochs_; }
   Nanos first_ask() const { return first_ask_; }
-  Nanos last_taken() const { return last_taken_; }  // when a batch was
-  // What it is to the program: what of its time goes there, whether gradients were wanted of a
-  // batch, and how often it was iterated.
+  Nanos last_taken() const { return last_taken_; }  // time of the last batch taken
+  // Role of the loader in the program: its share of the time, gradients enabled while a batch is
+  // used, and the number of iterations.
   const LoopTime& time() const { return time_; }
   std::optional<WaitForBatch> take_wait() { return time_.take_wait(); }
   bool with_gradients() const { return with_gradients_; }
   std::int64_t iterations() const { return epoch_ + 1; }
-  // What is known of the GPU; null where it is not watched.
+  // Activity of the GPU; null if it is not watched.
   const GpuTimeline* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
   RankRecord finish();
 
  private:
   using EpochName = std::pair<std::int32_t, std::int32_t>;  // iterator, generation
-  // Several may be under way: a program may take a look at a batch of a second iterator.
+  // Several epochs may be in progress: a program may take one batch of a second iterator.
   struct Epoch {
     BatchNumbers numbers;
-    bool by_trainer = false;  // it has no workers
+    bool by_trainer = false;  // the loader has no workers
     Nanos begun = 0, dispatch = 0;
-    // Until when the trainer's thread was busy with the workers: those of the epoch before that
-    // ended, and those of this one that were started.
+    // Start of the last period in which the trainer's thread handles workers: it ends those of the
+    // epoch before, and starts those of this one.
     Nanos busy_since = 0;
-    std::int32_t taken_in = 0;  // how many epochs had begun when a batch of it was taken last
-    bool fresh = true;          // none has been
+    std::int32_t taken_in = 0;  // number of begun epochs when a batch of this one was last taken
+    bool fresh = true;          // no batch was taken yet
   };
   struct Batch {
     StepEvents events;
     const Epoch* epoch = nullptr;
     bool begun = false, finished = false, sent = false, received = false, pins = false,
          deliverable = false;
-    std::int64_t replays = -1;  // the step whose batch it is again
-    Nanos moved = 0;            // by the program to a device, all copies together
-    Nanos for_others = 0;       // that its step waited for other loaders
-    Nanos given = 0;            // to the program
-    Nanos next_take = 0;        // likewise the next one; 0: not yet
-    bool gpu = false;           // copy and compute are its own times
-    Nanos complete_since = 0;   // all of its compute is known
+    std::int64_t replays = -1;  // the step whose batch is used again; -1: none
+    Nanos moved = 0;            // time of all copies to a device by the program
+    Nanos for_others = 0;       // time that its step waited for other loaders
+    Nanos given = 0;            // time when the program received it
+    Nanos next_take = 0;        // time when the program received the next batch; 0: not yet
+    bool gpu = false;           // copy and compute are the GPU's own times
+    Nanos complete_since = 0;   // time when all of its compute was known
   };
   struct Size {
     std::int32_t samples = 0;
@@ -157,38 +159,39 @@ class LoaderHistory {
   std::optional<WindowRecorder> window_;  // always there
 
   std::map<EpochName, Epoch> epochs_;
-  std::map<std::int32_t, Span> starts_;  // of workers that have not come up yet
-  std::int64_t batches_ = 0;             // that have a number
+  std::map<std::int32_t, Span> starts_;  // startup of workers that have not finished it
+  std::int64_t batches_ = 0;             // number of numbered batches
   std::map<std::int64_t, Batch> batches_known_;
-  std::map<std::int64_t, std::int64_t> on_device_;  // steps of a device of ours: their batches
-  Nanos device_end_ = 0;                            // of the last of them that is complete
-  std::int64_t computed_before_ = 0;                // the number of the first that is not known
+  std::map<std::int64_t, std::int64_t> on_device_;  // batch of each step on a device of loaderscope
+  Nanos device_end_ = 0;                            // end of the last complete step
+  std::int64_t computed_before_ = 0;                // number of the first incomplete step
   std::deque<std::int64_t> complete_;               // steps whose compute is known, in order
-  std::vector<Size> first_sizes_;  // of the first batches taken, which may be replayed
-  std::int64_t sized_ = 0;         // batches whose makers have said how large they are
+  std::vector<Size> first_sizes_;  // sizes of the first batches taken, which may be replayed
+  std::int64_t sized_ = 0;         // batches of known size
   double sized_samples_ = 0, sized_bytes_ = 0;
   std::int64_t replays_ = 0;
   std::optional<std::int64_t> open_;        // the batch that the trainer has
-  std::optional<std::int64_t> taken_last_;  // before the one that it takes
+  std::optional<std::int64_t> taken_last_;  // the batch taken before the current one
   std::optional<GpuTimeline> gpu_;
   bool gpu_is_over_ = false;
-  std::optional<Nanos> stopped_for_;  // its epoch is over: how long the iterator took to end
+  // time in which the iterator ended; set while its epoch is over
+  std::optional<Nanos> stopped_for_;
   LoopTime time_;
   std::map<std::int32_t, Nanos> waited_for_others_;
   Nanos asked_ = 0, first_ask_ = 0, last_taken_ = 0;
-  Interval choice_;  // of the sampler, its last
+  Interval choice_;  // the last choice of the sampler
   Nanos choosing_ = 0, wrapped_ = 0;
   Answers answers_;
   SendStats send_stats_;
   ResumeSkipDetector skipped_;
   SkippedPrefix thrown_away_;
-  bool optimizer_waits_ = false;  // there is one, that has made no step
+  bool optimizer_waits_ = false;  // an optimizer exists and has made no step
   bool trained_ = false;
   std::int64_t chosen_ = 0;
   Nanos between_epochs_ = 0;
   std::int64_t epochs_taken_from_ = 0;
   bool with_gradients_ = false;
-  std::int32_t epoch_ = -1;  // that has begun last
+  std::int32_t epoch_ = -1;  // the last epoch that has begun
   std::int64_t steps_ = 0;
 };
 

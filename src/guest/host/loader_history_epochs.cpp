@@ -1,4 +1,4 @@
-// How an epoch begins, and what is forgotten of those before it.
+// Begin of an epoch, and removal of old epochs.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -8,8 +8,8 @@
 
 namespace loaderscope::guest {
 
-// What the script did between two epochs is its own, as what it does between two batches is; what
-// the iterator took to end is booked as if it had ended when the next one begins.
+// The script's own work between two epochs counts as its work, as between two batches. The time in
+// which the iterator ended is booked right before the next epoch.
 void LoaderHistory::begin_epoch(const GuestEvent& fact, const LoaderFacts& loader) {
   if (open_) {
     const Nanos take = batches_known_[*open_].given;
@@ -43,7 +43,7 @@ void LoaderHistory::forget_cut_short() {
   }
 }
 
-// Nothing more is told of epochs that many others have come behind.
+// Forgets epochs that many others have followed. No report about them can come.
 void LoaderHistory::forget_long_over() {
   constexpr std::size_t kMaxEpochs = 4096;
   constexpr std::int32_t kLongOver = 1024;  // epochs

@@ -1,4 +1,4 @@
-// How a batch is made and comes to the trainer.
+// Facts about making a batch and sending it to the trainer.
 #include <algorithm>
 
 #include "guest/host/loader_history.h"
@@ -9,8 +9,7 @@ namespace {
 // Batches under way, far more than any loader has.
 constexpr std::size_t kMaxUnderWay = std::size_t{1} << 16;
 
-// What a thread of a worker takes to do what it is asked for, where no other one keeps it: each
-// time, two of them wake up.
+// Time in which an idle worker's thread responds. It covers two wake-ups.
 constexpr Nanos kAtOnce = 300 * kMicrosecond;
 
 }  // namespace
@@ -76,14 +75,15 @@ void LoaderHistory::of_batch(const GuestEvent& fact, Batch& batch, std::int64_t 
   }
 }
 
-// Of a worker's feeder, which has its turn at once where the worker computes nothing.
+// Returns how long the worker's other work kept its feeder from sending. A feeder of an idle worker
+// starts at once.
 Nanos LoaderHistory::kept_from_sending(const GuestEvent& sent, const Batch& batch) {
   if (!batch.finished) return 0;
   const Nanos waited = sent.begin - batch.events.finished - sent.queued;
   return waited > kAtOnce ? waited - kAtOnce : 0;
 }
 
-// How long the worker kept it waiting: one that computes nothing answers at once.
+// Returns how long the worker delayed its answers. A worker that computes nothing answers at once.
 Nanos LoaderHistory::answered(const GuestEvent& fact) {
   const Nanos waited = fact.end - fact.begin;
   const Nanos kept = waited > fact.count * kAtOnce ? waited - fact.count * kAtOnce : 0;

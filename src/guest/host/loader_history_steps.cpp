@@ -9,9 +9,10 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kAnswerTimeout = 2 * kSecond;  // with facts of a batch that has been delivered
-constexpr Nanos kGpuPatience = 10 * kSecond;   // with kernels: a step may have none
-// What ran is told every 100 ms: by then also what another thread of the program has launched.
+constexpr Nanos kAnswerTimeout = 2 * kSecond;  // timeout for facts of a delivered batch
+constexpr Nanos kGpuPatience = 10 * kSecond;   // timeout for kernels; a step may have none
+// Delay of GPU reports, which come every 100 ms. By then, kernels that another thread launched have
+// been reported too.
 constexpr Nanos kGpuTells = 200 * kMillisecond;
 
 }  // namespace
@@ -29,8 +30,8 @@ void LoaderHistory::end_open_step() {
   open_.reset();
 }
 
-// What the program does in a step is training, wherever between its copies and its waits for other
-// loaders it does it.
+// Books the program's time in a step as compute, without its copies and its waits for other
+// loaders.
 void LoaderHistory::close_step(Nanos compute_end) {
   Batch& batch = batches_known_[*open_];
   StepEvents& events = batch.events;
@@ -54,7 +55,7 @@ bool LoaderHistory::may_be_skipping() const {
          last_taken_ - first_ask_ < kMaxLength;
 }
 
-// Once.
+// Detects the discarded batches at the first optimizer step. Later calls do nothing.
 void LoaderHistory::trained(const GuestEvent& fact) {
   if (std::exchange(trained_, true) || !open_) return;
   const ResumeSkipDetector::Skip skip = skipped_.before(fact.begin - batches_known_[*open_].given);
@@ -74,7 +75,7 @@ void LoaderHistory::begin_window_anew(const ResumeSkipDetector::Skip& skip) {
   std::erase_if(complete_, [&](std::int64_t number) {
     return batches_known_[number].events.step < skip.batches;
   });
-  // Of the batches that are being made, a part was told to the window that there was.
+  // Some batches in progress have already reported a part of their facts to the previous window.
   const std::int64_t in_the_making = batches_ - *open_;
   const std::int64_t trained_with = batches_known_[*open_].events.step - skip.batches;
   window_.emplace(given_, loader_, skip.batches, trained_with + in_the_making);
@@ -85,7 +86,7 @@ void LoaderHistory::complete(std::int64_t number) {
   Batch& batch = batches_known_[number];
   StepEvents& events = batch.events;
   events.ready = events.copy.ran() ? events.copy.end : batch.given;
-  // What the loader is wrapped in has had it until then.
+  // The wrapper of the loader had the batch until then.
   if (events.launch.ran())
     events.ready = std::min(std::max(events.ready, events.launch.end), events.compute.begin);
   batch.complete_since = monotonic_now();
@@ -108,7 +109,7 @@ void LoaderHistory::of_device(const GuestEvent& fact) {
   computed_before_ = fact.count + 1;
 }
 
-// Those whose number is less: nothing more is computed of them.
+// Completes the steps before `before`, which compute nothing more.
 void LoaderHistory::complete_on_device(std::int64_t before) {
   while (!on_device_.empty() && on_device_.begin()->first < before) {
     const std::int64_t number = on_device_.begin()->second;
@@ -171,7 +172,7 @@ void LoaderHistory::fold_steps(bool no_more) {
   }
 }
 
-// Of a batch whose maker could not tell us: like the others.
+// Returns the size of a batch whose maker could not report it: the mean of the others.
 LoaderHistory::Size LoaderHistory::usual_size() const {
   const auto known = static_cast<double>(std::max<std::int64_t>(sized_, 1));
   const double samples =

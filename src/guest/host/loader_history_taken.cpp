@@ -11,9 +11,9 @@ void LoaderHistory::chosen(const GuestEvent& fact) {
   ++chosen_;
 }
 
-// With workers PyTorch's iterator has a batch in hand when it asks the sampler for the samples of a
-// later one, and gives it to the program behind that; without any it asks for those of the batch
-// that it then makes. What the sampler takes is the trainer's own time.
+// Books the time of the sampler, which is the trainer's own time. With workers, PyTorch's iterator
+// receives a batch and chooses the samples of a later one before it returns. Without workers, it
+// chooses the samples of the batch that it makes next.
 void LoaderHistory::put_choice(StepEvents& events) const {
   const bool within = choice_.ran() && choice_.begin >= asked_ && choice_.end <= events.take;
   if (!within) return;
@@ -64,7 +64,8 @@ void LoaderHistory::taken(const GuestEvent& fact, std::int64_t batch, Epoch& epo
   optimizer_waits_ = (fact.count & 2) != 0;
 }
 
-// None of the loader's work is in it, and none of its numbers are its own.
+// Adds a step without work of the loader. Its number is negative, so it takes none of the loader's
+// numbers.
 void LoaderHistory::replayed(const GuestEvent& fact, Epoch& epoch) {
   const std::int64_t number = -++replays_;
   Batch& again = batches_known_[number];
@@ -84,7 +85,8 @@ void LoaderHistory::waited_for(std::int32_t other, const WaitForBatch& wait) {
   waited_for_others_[other] += within;
 }
 
-// It is told when the batch that it gives on has been taken, or the next one.
+// Adds the wrapper's own time. It is reported when the wrapper's batch has been taken, or the next
+// one.
 void LoaderHistory::wrapped(Nanos length) {
   if (!open_ || length <= 0) return;
   batches_known_[*open_].for_others += length;

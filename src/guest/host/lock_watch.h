@@ -1,5 +1,5 @@
-// How often the main threads of the job's processes wait for the lock of Python's interpreter:
-// looked at from outside, as a share of the looks.
+// Share of samples in which the main threads of the job's processes wait for the lock of Python's
+// interpreter, observed from outside.
 #pragma once
 
 #include <sys/types.h>
@@ -14,22 +14,22 @@
 
 namespace loaderscope::guest {
 
-// Where a process keeps the state of its interpreter, which holds the lock.
+// Address range of the interpreter state of a process, which contains the lock.
 struct InterpreterState {
   std::uint64_t address = 0, size = 0;  // 0: not known
 };
 
-// Does the text of /proc/PID/syscall say that the thread sleeps on something in there?
+// Returns true if the thread with this text of /proc/PID/syscall sleeps on an address in `state`.
 bool waits_in(std::string_view syscall, const InterpreterState& state);
 
 class LockWatch {
  public:
   void know(pid_t process, const InterpreterState& state);
   void look(pid_t process, bool is_worker);
-  bool waits_now(pid_t process) const;  // its main thread, for the lock
+  bool waits_now(pid_t process) const;  // true: its main thread waits for the lock
 
   std::vector<Metric> metrics() const;
-  std::string unknown() const;  // why nothing is known; "" where it is
+  std::string unknown() const;  // reason why nothing is known; "" otherwise
 
  private:
   struct Looks {

@@ -1,4 +1,4 @@
-// What a program's thread spends on one of its loaders: waiting for batches, and in the loop around
+// Time of a program's thread on one of its loaders: waiting for batches, and in the loop around
 // them.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace loaderscope::guest {
 
-// For a batch, or for being told that there is none.
+// Wait for a batch, or for the end of an epoch.
 struct WaitForBatch {
   Nanos begin = 0, end = 0;
-  std::int64_t thread = 0;  // of the program, by number
+  std::int64_t thread = 0;  // number of the thread in the program
 };
 
 class LoopTime {
@@ -24,14 +24,14 @@ class LoopTime {
     wait_.thread = thread;
     asks_ = true;
   }
-  // An epoch's first batch is waited for from its begin on.
+  // The wait for the first batch of an epoch begins with the epoch.
   void got(Nanos asked, Nanos at) { end_wait(asked, at, true); }
   void ended(Nanos asked, Nanos at) { end_wait(asked, at, false); }
 
   bool asks() const { return asks_; }
   std::int64_t thread() const { return wait_.thread; }
   Nanos waited() const { return waited_; }
-  Nanos looped() const { return looped_; }  // with the waits; not behind the last batch
+  Nanos looped() const { return looped_; }  // loop time with the waits, until the last batch
   // The wait that has ended since it was asked for the last time.
   std::optional<WaitForBatch> take_wait() {
     return std::exchange(is_new_, false) ? std::optional(wait_) : std::nullopt;

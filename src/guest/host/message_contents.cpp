@@ -22,8 +22,8 @@ constexpr Range kAnyId = {0, std::numeric_limits<std::int32_t>::max()};
 constexpr Range kIterators = {-1, kMaxIterators - 1};
 constexpr Range kWorkers = {0, kMaxWorkers - 1};
 constexpr Range kBatches = {0, std::int64_t{1} << 28};  // at once: in a queue, or samples in one
-constexpr Range kSamples = {0, std::int64_t{1} << 40};  // of a data set
-constexpr std::size_t kMaxNames = 256;                  // in a data set
+constexpr Range kSamples = {0, std::int64_t{1} << 40};  // samples of a data set
+constexpr std::size_t kMaxNames = 256;                  // names in a data set
 
 std::int32_t iterator_in(const json& message, std::int32_t otherwise) {
   return static_cast<std::int32_t>(number_in(message, "iterator", kIterators, otherwise));

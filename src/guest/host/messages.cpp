@@ -11,8 +11,8 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr std::size_t kMaxNotes = 64;     // of different ones
-constexpr std::size_t kMaxOffers = 1024;  // of processes, of which most have ended
+constexpr std::size_t kMaxNotes = 64;     // different notes
+constexpr std::size_t kMaxOffers = 1024;  // offers of processes, most of which have ended
 
 }  // namespace
 

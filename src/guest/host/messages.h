@@ -1,4 +1,4 @@
-// What the processes of a job say in messages, kept by what it is about.
+// Messages of the processes of a job, distributed by subject.
 #pragma once
 
 #include <sys/types.h>
@@ -28,15 +28,16 @@ struct StacksOffer {
 
 class Messages {
  public:
-  // What is about the batches of a loader goes to `training`, what is about threads to `watch`.
+  // Passes facts about the batches of a loader to `training`, and facts about threads to `watch`.
   // All outlive this.
   Messages(const RunConfig& config, TrainingProcesses& training, ProcessWatch& watch);
 
   void hear(const GuestProcess& member, const std::string& text);
-  void note(const std::string& whole);  // cut where it is long
+  void note(const std::string& whole);  // cuts a long sentence
 
-  const std::string& failure() const { return failure_; }  // what the loader threw; "": nothing
-  const std::string& refusal() const { return refusal_; }  // why our side of it did not begin
+  const std::string& failure() const { return failure_; }  // exception of the loader; "": none
+  // reason why the guest of a process did not start
+  const std::string& refusal() const { return refusal_; }
   const Injected& injected() const { return injected_; }
   const std::vector<std::string>& notes() const { return notes_; }
   // The first loader that could not be described, and why; "": none.
@@ -44,21 +45,21 @@ class Messages {
   // The data of `measured`, which may be null.
   DataFaults faults(const LoaderHistory* measured) const;
   const GuestCounters& counters() const { return counters_; }
-  // Those that can be asked where they stand in Python, also when they have ended.
+  // Offers to write Python stacks on request, also of processes that have ended.
   const std::map<pid_t, StacksOffer>& stacks() const { return stacks_; }
-  // The first that was told; nothing where none was.
+  // The first reported maker, or nothing.
   const std::optional<MakerMessage>& maker() const { return maker_; }
-  bool uses_gpu() const { return uses_gpu_; }  // any of the processes
+  bool uses_gpu() const { return uses_gpu_; }  // true if any process uses a GPU
 
  private:
-  // How one kind is understood, and what is done then.
+  // Parser and action of one kind of message.
   struct Handler {
     MessageKind kind;
     void (*handle)(Messages& messages, const GuestProcess& member, const nlohmann::json& message);
   };
   template <auto parse, auto act>
   static constexpr Handler handler(MessageKind kind);
-  static const Handler* handler_of(std::string_view what);  // null: of no kind that we know
+  static const Handler* handler_of(std::string_view what);  // null: unknown kind
 
   void meet_loader(const GuestProcess& member, const LoaderMessage& told);
   void degrade(const GuestProcess& member, const Degradation& told);
@@ -85,7 +86,7 @@ class Messages {
   std::string failure_, refusal_;
   std::vector<std::string> notes_;
   std::string not_looked_into_;
-  std::map<std::int32_t, DataChecks> checks_;  // by the number of the loader
+  std::map<std::int32_t, DataChecks> checks_;  // checks by loader number
   GuestCounters counters_;
   std::optional<MakerMessage> maker_;
   bool uses_gpu_ = false;

@@ -8,8 +8,8 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr Nanos kFirst = 30 * kSecond;
-// Who wants a window of seconds wonders earlier; importing PyTorch alone takes 10 s on some
-// machines.
+// A user who wants a window of seconds gets an earlier warning. Importing PyTorch alone takes 10 s
+// on some machines.
 constexpr Nanos kEarliest = 20 * kSecond;
 
 Nanos first_of(const RunConfig& config) {

@@ -1,6 +1,5 @@
-// When the user is to be told that no loader has been seen yet: a program may take long before its
-// training begins, so it is not ended for that, and it is said again at longer and longer
-// intervals.
+// Schedule of the warning that no loader was seen. A program may take long before its training
+// begins, so it keeps running. The warning repeats at growing intervals.
 #pragma once
 
 #include <string>
@@ -15,11 +14,11 @@ class NoLoaderWarning {
   // `config` outlives this.
   explicit NoLoaderWarning(const RunConfig& config);
 
-  // To be called often, while no batch has been asked for; `since`: the program was started. True:
-  // it is to be said now.
+  // Call often while no batch has been requested. `since` is the start of the program. Returns true
+  // if the warning is due.
   bool is_due(Nanos since);
-  // A sentence about `program`. `pythons`: that were started in it so far; `why`: a loader that was
-  // seen is not measured, "" where there is none.
+  // Returns a sentence about `program`. `pythons` is the number of Python programs started in it so
+  // far. `why` is the reason why a seen loader is not measured, or "".
   std::string sentence(const std::string& program, Nanos since, int pythons,
                        const std::string& why) const;
 

@@ -1,5 +1,4 @@
-// How much of the time of a measured program's processes our own code takes, as they say on their
-// pages.
+// Share of a program's process time that the guest takes, as the pages report it.
 #pragma once
 
 #include <optional>
@@ -10,13 +9,13 @@ namespace loaderscope::guest {
 
 class OwnCost {
  public:
-  // A window begins: what was known before is of no account.
+  // Begins a window and discards earlier times.
   void begin() { trainers_ = workers_ = {}, begun_ = true; }
-  // To be called often, for each member. `counts`: the window is not over.
+  // Call often, for each member. `counts` is true until the window is over.
   void look(GuestProcess& member, Nanos at, bool counts);
 
-  // Of the time of the trainers, and of their workers while they live; nothing where there was no
-  // window or there are no workers.
+  // Share of the time of the trainers, and of their workers while they live. Nothing without a
+  // window or without workers.
   std::optional<double> of_trainers() const { return trainers_.share(); }
   std::optional<double> of_workers() const { return workers_.share(); }
 

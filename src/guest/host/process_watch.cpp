@@ -17,9 +17,9 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr std::size_t kLocksAtOnce = 8;  // processes whose locks one call looks at
-constexpr std::size_t kMaxPools = 16;    // of threads, that libraries have
+constexpr std::size_t kMaxPools = 16;    // thread pools of libraries
 
-// Of a folder that may be gone at any time.
+// Lists a folder. Returns the entries found so far if the folder disappears.
 std::vector<std::filesystem::path> entries_of(const std::string& folder) {
   std::vector<std::filesystem::path> entries;
   std::error_code gone;
@@ -71,7 +71,7 @@ void ProcessWatch::WorkersTime::add(const ThreadTime& time) {
   beside_s += time.is_main ? 0 : time.last_s - time.first_s;
 }
 
-// Of a job of hours thousands of workers have come and gone.
+// Bounds the memory: a job of hours starts and ends thousands of workers.
 void ProcessWatch::fold_threads_of_ended() {
   constexpr std::size_t kMaxThreads = 4096;
   if (times_.size() < kMaxThreads) return;
@@ -92,7 +92,8 @@ bool ProcessWatch::look_at_threads(pid_t worker) {
     if (!stat) continue;
     const double spent = stat->own.cpu_s();
     ++threads;
-    const double before = looks_ == 0 ? spent : 0;  // of others, all of it is since the first look
+    // 0 for threads that started after the first look
+    const double before = looks_ == 0 ? spent : 0;
     const auto [time, is_new] = times_.try_emplace({worker, {thread, stat->started}},
                                                    ThreadTime{before, spent, thread == worker});
     time->second.last_s = spent;
@@ -161,7 +162,7 @@ std::vector<Metric> ProcessWatch::metrics() const {
                                   static_cast<double>(rank_nodes_)));
   }
   if (shared_most_ > 0) {
-    // What a batch takes of it comes and goes between two looks.
+    // Use by a single batch rises and falls between two looks.
     if (looks_ > 1)
       metrics.push_back(make_metric(metric::memory_shm_peak_bytes,
                                     fmt::format("the most in use of /dev/shm at {} looks", looks_),

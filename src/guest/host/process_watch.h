@@ -1,5 +1,5 @@
-// What the processes of a job take while they are measured, read from /proc: threads beside those
-// that make batches, the interpreter lock, open files, and /dev/shm.
+// Resources of the processes of a job during measuring, read from /proc: threads besides those that
+// make batches, the interpreter lock, open files, and /dev/shm.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ namespace loaderscope::guest {
 class ProcessWatch {
  public:
   void hear(const JobProcess& process, const ThreadsMessage& told);
-  // Locks of a few processes in turn are looked at often, the rest of all now and then.
+  // Samples the locks of a few processes often, in rotation, and everything else from time to time.
   void look(const std::vector<JobProcess>& processes);
 
   std::vector<Metric> metrics() const;
@@ -36,12 +36,12 @@ class ProcessWatch {
     bool is_main = false;
   };
   struct WorkersTime {
-    double all_s = 0, beside_s = 0;  // beside: of threads that make no batch
+    double all_s = 0, beside_s = 0;  // `beside_s`: time of threads that make no batch
     void add(const ThreadTime& time);
   };
 
   void look_at_locks(const std::vector<JobProcess>& processes);
-  bool look_at_threads(pid_t worker);  // false: it has ended
+  bool look_at_threads(pid_t worker);  // false: the worker has ended
   void fold_threads_of_ended();
   void look_at_files(pid_t process);
   void look_at_nodes(const std::vector<JobProcess>& processes);
@@ -52,15 +52,16 @@ class ProcessWatch {
   std::size_t turn_ = 0;
   SamplingPace locks_pace_{20 * kMillisecond, 200};
   SamplingPace pace_{kSecond / 2, 200};
-  std::int64_t looks_ = 0;                                   // within the window
-  std::int64_t worker_looks_ = 0;                            // of them, that saw a worker run
-  std::map<std::pair<pid_t, ProcessId>, ThreadTime> times_;  // by worker and its thread
+  std::int64_t looks_ = 0;                                   // looks within the window
+  std::int64_t worker_looks_ = 0;                            // looks that saw a worker run
+  std::map<std::pair<pid_t, ProcessId>, ThreadTime> times_;  // times by worker and thread
   WorkersTime of_ended_;
-  std::int64_t most_threads_ = 0;                 // of one worker
-  std::map<std::string, std::int64_t> pools_;     // threads that libraries are set to
-  std::int64_t open_files_ = 0, most_files_ = 0;  // of the process that is nearest to its limit
-  std::int64_t rank_nodes_ = 0;                   // of ranks at the last look, the most
-  double shared_peak_ = 0, shared_most_ = 0;      // of /dev/shm
+  std::int64_t most_threads_ = 0;              // threads of one worker
+  std::map<std::string, std::int64_t> pools_;  // configured threads of each library
+  // files of the process that is nearest to its limit
+  std::int64_t open_files_ = 0, most_files_ = 0;
+  std::int64_t rank_nodes_ = 0;               // NUMA nodes of ranks at the last look, the maximum
+  double shared_peak_ = 0, shared_most_ = 0;  // bytes of /dev/shm
 };
 
 }  // namespace loaderscope::guest

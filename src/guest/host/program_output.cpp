@@ -11,7 +11,7 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr off_t kMaxShown = 16 * 1024;  // of the end, in bytes
+constexpr off_t kMaxShown = 16 * 1024;  // bytes of the end
 
 std::string end_of(int descriptor) {
   const off_t size = std::max<off_t>(0, ::lseek(descriptor, 0, SEEK_END));
@@ -42,7 +42,7 @@ ProgramOutput::~ProgramOutput() {
 
 void ProgramOutput::say(const std::string& sentence) const {
   const std::string line = line_start(descriptor_) + "loaderscope: " + printable(sentence) + "\n";
-  if (::write(descriptor_, line.data(), line.size()) < 0) return;  // nobody reads it
+  if (::write(descriptor_, line.data(), line.size()) < 0) return;  // the reader is gone
 }
 
 }  // namespace loaderscope::guest

@@ -1,5 +1,5 @@
-// Where a measured program prints: to standard error as it goes, or into memory, for its end to be
-// shown should it fail.
+// Output of a measured program. It goes to standard error immediately, or into memory, so that its
+// end can be shown if the program fails.
 #pragma once
 
 #include <string>
@@ -8,15 +8,14 @@ namespace loaderscope::guest {
 
 class ProgramOutput {
  public:
-  // `text`: receives the end of what was printed; null: it goes to standard error. It outlives
-  // this.
+  // `text` receives the end of the output. Null sends it to standard error. It outlives this.
   explicit ProgramOutput(std::string* text);
   ~ProgramOutput();
   ProgramOutput(const ProgramOutput&) = delete;
   ProgramOutput& operator=(const ProgramOutput&) = delete;
 
   int descriptor() const { return descriptor_; }
-  // A line of ours, there too: it is about the program while it runs.
+  // Prints a line of loaderscope to the same place.
   void say(const std::string& sentence) const;
 
  private:

@@ -16,11 +16,11 @@ bool is_python(const std::string& word) {
 
 bool is_script(const std::string& word) { return word.ends_with(".py"); }
 
-// Of one word of short flags, such as -uI; 0: none of them.
+// Returns the flag in a word of short flags, such as -uI, that keeps the guest out. 0 if none.
 char keeps_us_out(std::string_view word) {
   for (const char flag : word.substr(1)) {
     if (flag == 'E' || flag == 'I' || flag == 'S') return flag;
-    // What follows is its value, or the program and its own words.
+    // The rest is the value of the flag, or the program and its arguments.
     if (flag == 'c' || flag == 'm' || flag == 'W' || flag == 'X') break;
   }
   return 0;

@@ -6,7 +6,7 @@
 
 namespace loaderscope::guest {
 
-// Throws UsageError where the Python of `command` is told to leave out what measuring begins with.
+// Throws UsageError if `command` turns off the part of Python's startup that loads the guest.
 void refuse_python_without_site(const std::vector<std::string>& command);
 
 }  // namespace loaderscope::guest

@@ -17,7 +17,8 @@
 namespace loaderscope::guest {
 namespace {
 
-// What a process has used goes over to the one that waits for it, at last to this program.
+// Usage of all ended children. A process passes its usage to the process that waits for it, and
+// finally to this program.
 EndedProcesses ended_children() {
   rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
@@ -45,7 +46,7 @@ std::vector<pid_t> all_of_job(const std::vector<JobProcess>& processes) {
   return all;
 }
 
-// Those that were not unlinked when they were mapped.
+// Adds the mapped files of /dev/shm that were not unlinked at the time of reading.
 void add_segments(std::set<std::string>& segments, pid_t pid) {
   constexpr std::string_view kFolder = "/dev/shm/", kUnlinked = " (deleted)";
   std::ifstream file("/proc/" + std::to_string(pid) + "/maps");
@@ -72,7 +73,7 @@ Bytes used_in_shared_folder() { return read_shared_folder().value_or(SharedFolde
 ResourceUsage::ResourceUsage()
     : shared_before_(used_in_shared_folder()), ended_before_(ended_children()) {}
 
-// Of the job alone: this program measures, and is no part of it. Without its memory.
+// Reads the usage of the job alone, without this program and without the memory of the job.
 ProcessCounters ResourceUsage::read(const std::vector<JobProcess>& processes) const {
   OtherProcesses job;
   job.ended = ended_children();

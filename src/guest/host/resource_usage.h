@@ -1,4 +1,5 @@
-// What the processes of a measured job use in its window: CPU time, memory, shared memory.
+// Resources that the processes of a measured job use in its window: CPU time, memory, shared
+// memory.
 #pragma once
 
 #include <sys/types.h>
@@ -20,16 +21,17 @@ class ResourceUsage {
  public:
   ResourceUsage();
 
-  // With the processes that have not ended: once, then now and then until the window has ended.
-  void window_begins(const std::vector<JobProcess>& processes);  // or once more
-  // `window_end`: as far as it is known, the end of the last step.
+  // Pass the processes that have not ended. Call window_begins() once, then look() from time to
+  // time until the window has ended.
+  void window_begins(const std::vector<JobProcess>& processes);  // again if the window restarts
+  // `window_end` is the end of the last step, as far as it is known.
   void look(const std::vector<JobProcess>& processes, const JobMemory& memory,
             bool window_has_ended, Nanos window_end);
-  // All processes have ended and were waited for: what they used is known to the last.
+  // Call after all processes have ended and were waited for. Their usage is final then.
   void job_ended();
   bool begun() const { return begin_.at != 0; }
   bool ended() const { return ended_; }
-  // Up to `window_end`. Nothing where that was not looked at.
+  // Returns the metrics up to `window_end`, or nothing without a reading near it.
   std::vector<Metric> metrics(Nanos window_end);
   const std::vector<Detail>& other_programs() const { return other_programs_; }
 
@@ -46,11 +48,12 @@ class ResourceUsage {
   ProcessCounters begin_, before_;      // the window; the last reading before it ended
   std::deque<ProcessCounters> behind_;  // readings since then
   std::optional<OtherPrograms> programs_before_;  // the window
-  std::vector<Detail> other_programs_;            // in it
+  std::vector<Detail> other_programs_;            // programs that ran in the window
   SamplingPace pace_{kSecond / 2, 200};
   bool ended_ = false;
-  std::set<pid_t> there_;    // at the last look
-  bool some_ended_ = false;  // in the window: how often they were switched is not known
+  std::set<pid_t> there_;  // processes at the last look
+  // a process ended in the window, so its number of context switches is unknown
+  bool some_ended_ = false;
 };
 
 }  // namespace loaderscope::guest

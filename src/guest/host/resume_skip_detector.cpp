@@ -6,7 +6,8 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr Nanos kTakenAtOnce = 200 * kMicrosecond;
-constexpr Nanos kPartOfStep = 4;        // what was trained with was held for no less of a step
+// divisor: training holds a batch for at least this part of the step
+constexpr Nanos kPartOfStep = 4;
 constexpr std::size_t kMaxKept = 4096;  // batches whose gradients one step accumulates
 constexpr std::int64_t kMinCount = 3;
 

@@ -1,5 +1,5 @@
-// Batches that a program takes and throws away before it begins to train, as one does that goes on
-// within an epoch.
+// Batches that a program takes and discards before it begins to train, as after a resume in the
+// middle of an epoch.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace loaderscope::guest {
 
 class ResumeSkipDetector {
  public:
-  // The program is done with the batch taken last, which it had for `held`, and asks for another.
+  // The program has finished with the last batch after `held`, and requests another.
   void done(Nanos held, Nanos asked);
-  // None so far was held as long as anything takes that is done with a batch.
+  // Returns true if no batch so far was held as long as any real use takes.
   bool all_at_once() const;
 
   struct Skip {
     std::int64_t batches = 0;
-    Nanos until = 0;  // the first one that was trained with was asked for
+    Nanos until = 0;  // request time of the first batch that the program trained with
   };
   // Before the optimizer's first step, which came when the program had held its batch for `held`.
   // Batches whose gradients that step has accumulated were held about as long as this one.

@@ -1,4 +1,4 @@
-// What workers do to send the batches that they have made, beside writing them into a pipe.
+// Work of the workers that sends finished batches, besides writing them into a pipe.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace loaderscope::guest {
 
 class SendStats {
  public:
-  void take(const GuestEvent& fact);  // of whatever kind
+  void take(const GuestEvent& fact);  // accepts any kind of fact
   void add(const SendStats& other);
   // Bytes per batch, and shares of the time to send it.
   std::vector<Metric> metrics() const;
@@ -21,8 +21,8 @@ class SendStats {
     void add(const Part& other);
   };
   double sending_s_ = 0;
-  Part pickled_;  // batches; the time with that of `shared_`
-  Part shared_;   // tensors that were copied into shared memory
+  Part pickled_;  // batches; the time includes that of `shared_`
+  Part shared_;   // tensors copied into shared memory
 };
 
 }  // namespace loaderscope::guest

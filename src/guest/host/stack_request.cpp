@@ -14,7 +14,7 @@ namespace {
 
 constexpr long kMaxRead = 256 * 1024;  // bytes of an answer
 
-// What it has open there, where that is still what it has offered.
+// Opens the offered file of the process. Fails if the descriptor is another file now.
 Fd memory_of(pid_t process, const StacksMessage& offer) {
   const std::string path =
       "/proc/" + std::to_string(process) + "/fd/" + std::to_string(offer.descriptor);
@@ -39,7 +39,7 @@ bool takes_signal(pid_t process, int signal) {
   return false;
 }
 
-// To its main thread: another one may be in a library that is not used to signals.
+// Signals the main thread. Another thread may run a library that cannot handle signals.
 void StackRequest::ask(pid_t process, const StacksMessage& offer) {
   Fd memory = memory_of(process, offer);
   if (memory < 0 || !takes_signal(process, offer.signal)) return;

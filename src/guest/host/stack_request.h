@@ -1,4 +1,4 @@
-// Asks processes of the job where they stand in Python: those that have offered to tell.
+// Requests for the Python stacks of those processes of the job that have offered to write them.
 #pragma once
 
 #include <sys/types.h>
@@ -16,24 +16,24 @@ namespace loaderscope::guest {
 
 class StackRequest {
  public:
-  // Nothing is sent to a process that does not take the signal as it has offered, or that has
-  // closed what it would write to: it would end, or write into a file of its own.
+  // Sends the signal only to a process that still handles it as offered, and still has its file
+  // open. Another process would end, or would write into a file of the program.
   void ask(pid_t process, const StacksMessage& offer);
-  // They write at once, unless they cannot.
+  // Timeout for answers. Processes answer at once unless they cannot.
   static constexpr Nanos kAnswerTimeout = kSecond / 4;
-  // What it has written since; nothing where it has not answered.
+  // Returns the stacks written since ask(), or nothing if the process has not answered.
   std::vector<hang::PythonThread> answer_of(pid_t process) const;
 
  private:
   struct Asked {
     Fd memory;
-    long before = 0;  // bytes that it had written
+    long before = 0;  // bytes written before the request
   };
 
   std::map<pid_t, Asked> asked_;
 };
 
-// Does the `process` handle the signal, rather than end by it?
+// Returns true if `process` handles the signal. The signal would end the process otherwise.
 bool takes_signal(pid_t process, int signal);
 
 }  // namespace loaderscope::guest

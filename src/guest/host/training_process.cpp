@@ -6,13 +6,13 @@
 namespace loaderscope::guest {
 namespace {
 
-// Of one process. A program that makes ever new ones is not followed further.
+// Limit per process. Loaders beyond it are not followed.
 constexpr std::size_t kMaxLoaders = 16;
-// What is kept while something before it has not come: far more than comes in a look.
+// Limit on reports that wait for an earlier one. Far fewer come between two looks.
 constexpr std::size_t kMaxWaiting = std::size_t{1} << 16;
 constexpr std::size_t kMaxGpuRecords = std::size_t{1} << 20;
 
-// Whether `later` is the one to measure, rather than `earlier`.
+// Returns true if `later` must be measured instead of `earlier`.
 bool goes_before(const LoaderHistory& later, const LoaderHistory& earlier) {
   constexpr Nanos kFarMore = 2;
   constexpr Nanos kPartOfLoop = 100;
@@ -23,7 +23,8 @@ bool goes_before(const LoaderHistory& later, const LoaderHistory& earlier) {
   return late.waited() > kFarMore * early.waited() + late.looped() / kPartOfLoop;
 }
 
-// False: something in it cannot be; what is behind it is left out.
+// Takes the reports of a ring. Returns false at an impossible report, and leaves out the reports
+// after it.
 template <class Report, class Taker>
 bool take_believed(SharedRing<Report>& ring, const Taker& take) {
   Nanos now = monotonic_now();
@@ -37,7 +38,7 @@ bool take_believed(SharedRing<Report>& ring, const Taker& take) {
 
 }  // namespace
 
-// Facts first: the spans of a batch that is told to be finished have been written.
+// Reads the facts first: the spans of a finished batch have been written before the fact.
 bool TrainingProcess::read(Page& page, const Writer& writer) {
   Process& process = processes_.try_emplace(&page, page).first->second;
   process.writer = writer;
@@ -49,7 +50,8 @@ bool TrainingProcess::read(Page& page, const Writer& writer) {
   believed &= take_believed(
       rings.spans, [&](const ThreadLog::Entry& entry) { process.spans.push_back(entry.span); });
   if (!watches_gpu_) return believed;
-  if (gpu_records_.size() > kMaxGpuRecords) gpu_records_.clear();  // of before the first loader
+  // records before the first loader
+  if (gpu_records_.size() > kMaxGpuRecords) gpu_records_.clear();
   return take_believed(rings.gpu,
                        [&](const GpuRecord& record) { gpu_records_.push_back(record); }) &&
          believed;
@@ -64,7 +66,7 @@ void TrainingProcess::watch_no_gpu() {
   for (auto& [number, history] : histories_) history.watch_no_gpu();
 }
 
-// Kernels are not told apart by the loader whose batch they compute.
+// Gives kernels to all loaders: they cannot be assigned to the loader of their batch.
 void TrainingProcess::take_gpu_records() {
   if (histories_.empty()) return;
   for (const GpuRecord& record : gpu_records_) {
@@ -95,7 +97,8 @@ void TrainingProcess::advance(bool no_more) {
   for (auto& [number, history] : histories_) history.advance(no_more);
 }
 
-// Until one needs what has not come yet; where too many wait behind it, that will not come.
+// Takes reports until one needs an earlier report that has not come. If too many wait after it, the
+// earlier one will not come, and the report is left out.
 template <class Report, class Taker>
 void TrainingProcess::take_in_order(std::deque<Report>& reports, const Taker& take) {
   while (!reports.empty()) {
@@ -133,7 +136,7 @@ bool TrainingProcess::take_fact(const GuestEvent& fact) {
   return true;
 }
 
-// It is told by the number of the batch among all that the process has taken.
+// Finds the batch by its number among all batches that the process has taken.
 void TrainingProcess::of_device(GuestEvent fact) {
   while (!takes_.empty() && takes_before_ < fact.count) {
     takes_.pop_front();

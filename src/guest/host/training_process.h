@@ -1,5 +1,5 @@
-// One process that trains, with its workers: hands what they report to the DataLoader that it is
-// about, and says which of its DataLoaders is the one to measure.
+// One process that trains, with its workers. Passes their reports to the DataLoader concerned, and
+// selects the DataLoader to measure.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace loaderscope::guest {
 
-// Who writes a page.
+// Process that writes a page.
 struct Writer {
   std::int32_t worker = 0;
-  std::int32_t iterator = -1;  // that a worker makes batches for; -1: it is the trainer
+  std::int32_t iterator = -1;  // iterator that a worker makes batches for; -1: the trainer
 };
 
 class TrainingProcess {
@@ -27,30 +27,33 @@ class TrainingProcess {
   void add_iterator(std::int32_t number, const LoaderFacts& loader) {
     loaders_.add(number, loader);
   }
-  // From now on the process tells what its GPU does.
+  // Starts to use the GPU activity that the process reports.
   void watch_gpu();
-  void watch_no_gpu();  // it tells no more
-  // Takes what a process of this job has written so far. False: no process of ours can have written
-  // that, and what is behind it is not taken.
+  void watch_no_gpu();  // ends the use of GPU activity
+  // Reads the new reports of a process of this job. Returns false at the first report that the
+  // guest cannot have written. Later reports are not read.
   bool read(Page& page, const Writer& writer);
-  // Of a process that has ended and was read since: true when nothing of it is needed any more.
+  // Returns true if no report of a process is needed any more. The process has ended and was read
+  // since.
   bool let_go(const Page& page);
-  // Folds the steps that are known. `no_more`: what is missing will not come.
+  // Folds the known steps. `no_more`: missing facts will not come.
   void advance(bool no_more);
 
-  // The loader that the program trains with; null before any has given a batch. A validation may
-  // come first: one whose batches are taken with gradients goes before one without, then the one
-  // that the program has spent far more time with, then the one that it has waited far longer for,
-  // then the first.
+  // Returns the loader that the program trains with, or null before a loader has delivered a batch.
+  // A validation may come first, so loaders are ranked by:
+  // 1. batches taken with gradients,
+  // 2. far more time of the program,
+  // 3. far more time waited for batches,
+  // 4. the order of their first use.
   LoaderHistory* measured();
   const LoaderHistory* measured() const;
-  // Those that have given a batch, in the order in which they were iterated first.
+  // Loaders that have delivered a batch, in the order of their first iteration.
   std::vector<const LoaderHistory*> used() const;
-  // The number of the loader that `iterator` belongs to; -1: not known.
+  // Returns the number of the loader of `iterator`, or -1 if unknown.
   std::int32_t loader_of(std::int32_t iterator) const;
-  std::int64_t left_out() const { return left_out_; }  // facts and spans that led nowhere
+  std::int64_t left_out() const { return left_out_; }  // facts and spans that match no loader
   const hang::ProgressTracker& movement() const { return movement_; }
-  // What the loader of `iterator` is; null: not known.
+  // Returns the facts of the loader of `iterator`, or null if unknown.
   const LoaderFacts* loader_with(std::int32_t iterator) const { return loaders_.of(iterator); }
 
  private:
@@ -63,10 +66,10 @@ class TrainingProcess {
     Writer writer;
   };
 
-  // A batch taken for a device of ours.
+  // A batch taken for a device of loaderscope.
   struct Take {
     LoaderHistory* history;
-    std::int64_t step;  // of that training
+    std::int64_t step;  // step of the history
   };
 
   void take_gpu_records();
@@ -77,16 +80,16 @@ class TrainingProcess {
   bool take_fact(const GuestEvent& fact);
   void take_spans(Process& process);
   bool take_span(const Writer& writer, const Span& span);
-  LoaderHistory* history_of(const LoaderFacts& loader);  // null: too many of them
+  LoaderHistory* history_of(const LoaderFacts& loader);  // null: too many loaders
 
   const RunConfig& given_;
   IteratorLoaders loaders_;
-  std::map<std::int32_t, LoaderHistory> histories_;  // by the number of the loader
+  std::map<std::int32_t, LoaderHistory> histories_;  // histories by loader number
   std::map<const Page*, Process> processes_;
-  std::deque<Take> takes_;  // whose compute is not known
+  std::deque<Take> takes_;  // takes with unknown compute
   std::int64_t takes_before_ = 0;
   bool watches_gpu_ = false;
-  std::vector<GpuRecord> gpu_records_;  // of the trainer's process, before a loader is known
+  std::vector<GpuRecord> gpu_records_;  // records of the trainer's process before a loader is known
   hang::ProgressTracker movement_;
   std::int64_t left_out_ = 0;
 };

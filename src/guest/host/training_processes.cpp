@@ -28,8 +28,9 @@ void TrainingProcesses::ended(const GuestProcess& member) {
   if (found != processes_.end()) found->second.ended = true;
 }
 
-// Of processes that are the same rank one trains: not one that looked at a few batches and ended,
-// and of those that follow upon each other, the one that trains longest.
+// Returns true if another process is the one that trains the same rank. A process that took a few
+// batches and ended does not count. Of processes that follow each other, the one that trains
+// longest counts.
 bool TrainingProcesses::is_of_no_account(const ProcessOfRank& one) const {
   constexpr std::int64_t kFarMore = 10;
   const LoaderHistory* own = one.process.measured();

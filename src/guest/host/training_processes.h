@@ -1,4 +1,4 @@
-// All processes of a job that train: what they are to the job together.
+// All training processes of a job.
 #pragma once
 
 #include <sys/types.h>
@@ -21,26 +21,26 @@ class TrainingProcesses {
   // `given`: how long to measure. It outlives this.
   explicit TrainingProcesses(const RunConfig& given) : given_(given) {}
 
-  // The one that `member` is or works for.
+  // Returns the training process of `member`: itself, or the one that it works for.
   TrainingProcess& of(const GuestProcess& member);
   void advance(bool no_more);
   void ended(const GuestProcess& member);
 
-  // The measured loaders of those that have one, by the rank of the process.
+  // Returns the measured loaders in the order of their ranks. Processes without one are left out.
   std::vector<LoaderHistory*> by_rank();
-  const LoaderHistory* first_measured() const;  // null: none has one
-  // All loaders of the process whose measured one is the first.
+  const LoaderHistory* first_measured() const;  // null: no process has one
+  // Returns all loaders of the process that has first_measured().
   std::vector<const LoaderHistory*> used_beside_first() const;
-  std::int64_t left_out() const;  // facts and spans that led nowhere
+  std::int64_t left_out() const;  // facts and spans that match no loader
 
   // The window of the job is that of its ranks together.
   bool window_begun() const;
-  std::int64_t windows_begun_anew() const;  // once the program began to train
+  std::int64_t windows_begun_anew() const;  // restarts of the window when a program began to train
   bool in_window() const;
   bool windows_ended() const;
-  Nanos window_end() const;  // as far as it is known
+  Nanos window_end() const;  // end as far as it is known
   HookCostSchedule::Seen seen() const;
-  Progress progress(RunningAccount& account) const;  // which it fills and points at
+  Progress progress(RunningAccount& account) const;  // fills `account` and points to it
   struct Trainer {
     pid_t pid;
     std::int32_t rank;
@@ -48,9 +48,10 @@ class TrainingProcesses {
     const TrainingProcess* process;
   };
   std::vector<Trainer> trainers() const;
-  // How long one has asked for a batch, the longest of them; 0: none does.
+  // Returns the longest current wait for a batch, or 0 if no process waits.
   Nanos longest_wait() const;
-  // False where there is none.
+  // Returns true if each process has taken enough batches: `batches`, and `of_each_worker` times
+  // its workers. Returns false without processes.
   bool each_has_taken(std::int64_t batches, std::int64_t of_each_worker) const;
 
  private:
@@ -66,7 +67,7 @@ class TrainingProcesses {
   bool is_of_no_account(const ProcessOfRank& one) const;
 
   const RunConfig& given_;
-  // A process that runs another program is another one: its loaders have nothing in common.
+  // A process that starts another program counts as a new one: the loaders are unrelated.
   using Key = std::pair<pid_t, std::int64_t>;
   static Key key_of(const GuestProcess& member) {
     return {member.training_process(), member.program};

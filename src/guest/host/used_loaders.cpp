@@ -1,4 +1,4 @@
-// Which of a program's loaders is measured, and what it uses the others for.
+// Choice of the measured loader of a program, and the uses of its other loaders.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace loaderscope::guest {
 namespace {
 
-// From the first ask to the last batch.
+// Returns the time from the first request to the last batch.
 Nanos span_of(const std::vector<const LoaderHistory*>& loaders) {
   Nanos begin = kNever, end = 0;
   for (const LoaderHistory* loader : loaders) {
@@ -41,7 +41,7 @@ LoaderUse use_of(const LoaderHistory& history, Nanos span) {
   return use;
 }
 
-// What the trainer does between a batch and its compute: it waits for other loaders.
+// Names the loaders that the trainer waits for between a batch and its compute.
 void name_others(RunRecord& record, const LoaderHistory& measured,
                  const std::vector<const LoaderHistory*>& used) {
   double all = 0;

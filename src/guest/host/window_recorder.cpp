@@ -29,13 +29,13 @@ FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader,
   return options;
 }
 
-// What is not known is as if it had taken no time.
+// Fills in unknown times, so that the part takes 0 ns.
 void fill_gaps(StepEvents& events) {
   const Nanos take = events.take;
   if (events.finished == 0) events.finished = events.send.ran() ? events.send.begin : take;
   if (events.begun == 0) events.begun = events.finished;
   if (events.dispatched == 0) events.dispatched = events.begun;
-  // With its task in the queue already, it waited for the queue alone.
+  // The worker waited for the queue alone if its task was already there.
   if (events.dispatched <= events.begun - events.worker_idle) events.worker_idle = 0;
   if (events.deliverable == 0) {
     // A reader may have the bytes before the writer's call has returned.

@@ -1,5 +1,5 @@
-// How long workers take to turn to a batch: they hand on the one before, ask their queue for the
-// task, and wait for Python's lock, which the thread that sends the batch before may have.
+// Time between two batches of a worker. The worker hands over the batch before, and gets the next
+// task from its queue. It may also wait for Python's lock, which the sending thread can hold.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@ namespace loaderscope::guest {
 
 class WorkerTurns {
  public:
-  // Call with every step in its order. Adds the time from when its worker had finished the batch
-  // before and had this task, until it began. A step of which a time is missing adds nothing.
+  // Call with every step in order. Adds the time from the later of two events until the batch
+  // began. The events are the end of the worker's previous batch and the arrival of the task. Adds
+  // nothing if a time is missing.
   void add(const StepEvents& events);
   void merge(const WorkerTurns& other);
 
@@ -25,7 +26,7 @@ class WorkerTurns {
     Nanos finished = 0;
   };
 
-  std::map<std::int32_t, Last> last_;  // batch, by worker
+  std::map<std::int32_t, Last> last_;  // last batch of each worker
   std::int64_t batches_ = 0;
   Nanos time_ = 0;
 };

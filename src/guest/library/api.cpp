@@ -20,8 +20,9 @@ namespace {
 using namespace loaderscope;
 using namespace loaderscope::guest;
 
-std::unique_ptr<Device> device;          // of the thread that trains
-std::deque<std::int64_t> taken_by_step;  // of the steps that it has not been asked about
+std::unique_ptr<Device> device;  // device of the training thread
+// last batch taken at each step whose compute is not yet collected
+std::deque<std::int64_t> taken_by_step;
 
 }  // namespace
 
@@ -59,7 +60,7 @@ void lsg_begin_work(std::int32_t iterator, std::int32_t generation, std::int64_t
 }
 
 void lsg_sample(std::int64_t sample) {
-  constexpr Nanos kOfSample = 600;  // of our own code
+  constexpr Nanos kOfSample = 600;  // ns of the guest's own code
   if (StageStack* stack = stack_of_thread()) stack->sample(sample);
   if (sample >= 0) membership().took(kOfSample);
 }

@@ -1,4 +1,4 @@
-// The functions of api.h that tell facts: one by one, and those of a batch all at once.
+// The functions of api.h that report facts: single facts, and all facts of a batch in one call.
 #include <algorithm>
 #include <utility>
 
@@ -11,17 +11,17 @@ namespace {
 using namespace loaderscope;
 using namespace loaderscope::guest;
 
-// What the sampler has chosen last in this thread. A sampler may ask another loader.
+// The sampler's last choice in this thread. A sampler may ask another loader.
 struct Choice {
   Nanos begun = 0;
-  Nanos cpu = 0;    // of the thread, when it began
+  Nanos cpu = 0;    // CPU time of the thread at `begun`
   Nanos ended = 0;  // 0: a batch has begun since
 };
 thread_local Choice choice;
 
 // The batch that the thread receives.
 struct Receipt {
-  Nanos cpu = 0;  // of the thread at its begin
+  Nanos cpu = 0;  // CPU time of the thread at the begin
   bool is_clocked = false;
 };
 thread_local Receipt receipt;
@@ -111,7 +111,7 @@ std::int64_t lsg_choosing(void) {
 
 void lsg_chosen(std::int32_t iterator, std::int32_t generation, std::int64_t begin, int is_own) {
   const CpuMeter::Reading at = reading_of_thread();
-  // Within another choice: the CPU time at its beginning is not kept.
+  // A choice within another choice has lost the CPU time at its beginning.
   const Nanos cpu = choice.begun == begin ? at.cpu - choice.cpu : at.at - begin;
   tell({.begin = begin,
         .end = at.at,

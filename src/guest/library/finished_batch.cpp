@@ -11,7 +11,7 @@ namespace loaderscope::guest::python {
 namespace finished_batch {
 namespace {
 
-constexpr Size kMaxParts = 16;  // of a batch that is sized here: walks.FEW
+constexpr Size kMaxParts = 16;  // parts of a batch whose size is computed here: walks.FEW
 constexpr Bytes kUnknown = -1, kRaised = -2;
 
 // kUnknown: it has no bytes of its own. kRaised: with an exception that no one may swallow.
@@ -33,7 +33,7 @@ Bytes bytes_of_part(Object* part) {
   return bytes < 0 ? kUnknown : bytes;
 }
 
-// Its property may change the container: the part is held, and the container asked again.
+// Holds the part while it is sized: a property of the part may change the container.
 Bytes bytes_of_held(Object* part) {
   api().Py_IncRef(part);
   const Bytes bytes = bytes_of_part(part);
@@ -41,7 +41,7 @@ Bytes bytes_of_held(Object* part) {
   return bytes;
 }
 
-// `part_at`: null behind the last part, with an exception raised.
+// `part_at` returns null after the last part, with an exception raised.
 template <class PartAt>
 Bytes sum_of_parts(Size count, const PartAt& part_at) {
   if (count > kMaxParts) return kUnknown;
@@ -76,8 +76,9 @@ Bytes bytes_of(Object* batch) {
   return bytes_of_part(batch);
 }
 
-// (iterator, generation, worker, batch, goes_on_elsewhere, samples, data). When the work ended;
-// less than 0: the bytes are unknown, and GuestEventKind::finished must be told by the caller.
+// Arguments: (iterator, generation, worker, batch, goes_on_elsewhere, samples, data). Returns the
+// end time of the work. A negative time means that the bytes are unknown, and that the caller must
+// report GuestEventKind::finished.
 Object* finish(Object*, Object* const* given, Size count) {
   constexpr Size kNumbers = 6;
   if (count != kNumbers + 1) return refuse("finish takes 7 arguments");

@@ -21,8 +21,8 @@ namespace {
 
 // Small: a buffer is handed over once all that is in it has ended.
 constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
-constexpr std::size_t kAlignment = 8;     // that CUPTI asks for
-constexpr std::size_t kMaxRecords = 256;  // of a buffer
+constexpr std::size_t kAlignment = 8;     // required by CUPTI
+constexpr std::size_t kMaxRecords = 256;  // records of a buffer
 constexpr std::chrono::milliseconds kFlushEvery(100);
 
 constexpr const char* kGiven = "LOADERSCOPE_CUPTI";  // environment variable: a path, or kOff
@@ -83,14 +83,14 @@ Cupti cupti;
 Write write_record = nullptr;  // null: nothing is watched
 
 struct Buffers {
-  std::mutex mutex;               // of write_record's calls, and of `given`
-  std::set<std::uint8_t*> given;  // of ours, that CUPTI has
+  std::mutex mutex;               // protects calls of write_record, and `given`
+  std::set<std::uint8_t*> given;  // buffers that CUPTI has
 };
 Buffers* buffers = new Buffers;  // CUPTI hands some over while the program's globals are destroyed
 
 std::uint64_t host_clock() { return static_cast<std::uint64_t>(monotonic_now()); }
 
-// Of what has not ended there is no time: it comes again, or never.
+// Skips activity that has not ended, and so has no times. It comes again later, or never.
 void write_if_ended(const GpuRecord& record) {
   const bool has_ended = record.begin > 0 && record.end >= record.begin;
   if (has_ended && write_record != nullptr) write_record(record);
@@ -162,9 +162,9 @@ class Flusher {
   bool runs_ = false, wanted_ = false;
 };
 
-Flusher* flusher = new Flusher;  // its thread may outlive what is destroyed at the end
+Flusher* flusher = new Flusher;  // never destroyed, as its thread may outlive the globals
 
-// What goes wrong is said once; the program goes on as it was.
+// Returns the sentence of a failure. The program keeps running unchanged.
 const char* refusal(const char* what, CUptiResult result) {
   static std::string& text = *new std::string;
   const char* reason = "unknown error";
@@ -182,7 +182,7 @@ CUptiResult look_for_another() {
   return result == CUPTI_SUCCESS ? cupti.unsubscribe(subscriber) : result;
 }
 
-// Those that do not know it stay as they are.
+// Versions of CUPTI without the attribute ignore it.
 void set_flag(CUpti_ActivityAttribute attribute, std::uint8_t value) {
   std::size_t bytes = sizeof(value);
   cupti.set_attribute(attribute, &bytes, &value);
@@ -198,9 +198,10 @@ const char* watch(Write write) {
   if (!cupti.load(library)) return "its libcupti is too old";
   CUptiResult result = look_for_another();
   if (result != CUPTI_SUCCESS) return refusal("a second profiler", result);
-  // Else what forward and backward launch, in threads of their own, comes at different times.
+  // One buffer for all threads. With a buffer per thread, the kernels of forward and backward would
+  // arrive at different times.
   set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 0);
-  // Else the GPU's records take memory of the GPU, which the program may have no room for.
+  // Host memory for the GPU's records, because the program may leave no GPU memory free.
   set_flag(CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, 1);
   result = cupti.set_clock(host_clock);
   if (result != CUPTI_SUCCESS) return refusal("the clock", result);
@@ -236,7 +237,7 @@ void stop() {
   write_record = nullptr;
 }
 
-// Whoever had a lock, and the threads that it was to be given back by, are the parent's.
+// Drops the state in the child of a fork. The locks and their threads belong to the parent.
 void forget() {
   if (write_record == nullptr) return;
   write_record = nullptr;

@@ -1,5 +1,5 @@
-// What the GPU does in this process, by CUPTI, which is loaded when it is asked for: that of the
-// program's own PyTorch where there is one.
+// Activity of the GPU in this process, recorded with CUPTI. CUPTI is loaded on request, from the
+// program's own PyTorch if possible.
 #pragma once
 
 #include "guest/protocol/page.h"
@@ -8,10 +8,10 @@ namespace loaderscope::guest::gpu_activity {
 
 using Write = void (*)(const GpuRecord& record);  // from any thread, one at a time
 
-const char* watch(Write write);  // null, or why it cannot be
+const char* watch(Write write);  // returns null, or the reason for a failure
 void record(bool on);
 void flush();
-void stop();    // what it has done is written; from now on CUPTI is another profiler's
-void forget();  // in the child of a fork: all of it is the parent's
+void stop();    // writes the activity so far, and leaves CUPTI to other profilers
+void forget();  // drops the parent's state in the child of a fork
 
 }  // namespace loaderscope::guest::gpu_activity

@@ -9,7 +9,7 @@ namespace loaderscope::guest::library_threads {
 void begin();
 void end();
 
-// In the child of a fork.
+// Drops the parent's state in the child of a fork.
 void forget();
 
 }  // namespace loaderscope::guest::library_threads

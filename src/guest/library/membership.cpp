@@ -128,7 +128,7 @@ void Membership::send_unsent() {
   }
 }
 
-// Once each time that the host is late: the caller may have the lock of the interpreter.
+// Waits once each time that the host is late, because the caller may hold the interpreter lock.
 bool Membership::wait_for_room() {
   if (std::exchange(is_slow_, true)) return false;
   pollfd line = {socket_, POLLOUT, 0};

@@ -1,5 +1,5 @@
-// This process as a member of the measured job: its page and its line to the host. No call waits
-// for the host, which may be stopped or slow, for longer than a few milliseconds.
+// This process as a member of the measured job: its page and its connection to the host. No call
+// waits for the host for longer than a few milliseconds, even if the host is stopped or slow.
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +13,8 @@
 
 namespace loaderscope::guest {
 
-// ns of our own code that no clock reading shows: of a hook that ends with one, and of one that has
-// none.
+// Own time of the guest in ns that no clock reading shows: of a hook that ends with a clock
+// reading, and of a hook without one.
 inline constexpr Nanos kThereAndBack = 300, kOfCall = 800;
 
 class Membership {
@@ -22,16 +22,16 @@ class Membership {
   // 0 or an errno; once per process, and not again with a host that takes no one in (EAGAIN). The
   // host may turn the process away later. What it reports is then lost.
   int join(const char* socket_path, const char* hello);
-  // In order. A host that takes in nothing for long gets no more messages.
+  // Sends messages in order. A host that accepts no data for long gets no more messages.
   void say(const char* message);
-  // What the host wants; before it has joined that the program goes on, and stages are timed.
+  // Requests of the host. Before joining, the program continues and stages are timed.
   bool must_stop() const;
   bool timing_wanted() const;
-  // Our own code has taken so long. One thread at a time, as all that writes.
+  // Adds own time of the guest. Call from one thread at a time, like all writers.
   void took(Nanos duration);
-  // What it reports by; null before it has joined.
+  // Rings for reports; null before joining.
   PageRings* rings() { return rings_ ? &*rings_ : nullptr; }
-  void leave();  // also in the child of a fork: the line and the page are the parent's
+  void leave();  // also in the child of a fork: the connection and the page belong to the parent
 
  private:
   int try_to_join(const char* socket_path, const char* hello);
@@ -40,7 +40,7 @@ class Membership {
   bool wait_for_room();
 
   int socket_ = -1;
-  ino_t identity_ = 0;  // of the socket
+  ino_t identity_ = 0;  // inode of the socket
   bool is_full_ = false;
   Page* page_ = nullptr;
   std::optional<PageRings> rings_;

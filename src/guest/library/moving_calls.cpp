@@ -14,8 +14,8 @@ namespace {
 enum Slot { kCall = 50, kGet = 54, kGetAttribute = 58, kHash = 59, kNew = 65, kRepr = 66 };
 enum LaterSlot { kCompare = 67, kMembers = 72 };
 constexpr unsigned kHasVectorcall = 1U << 11, kIsMethod = 1U << 17, kHasVersion = 1U << 18;
-constexpr int kIsSize = 19, kReadOnly = 1;  // of a member
-constexpr int kEqual = 2, kNotEqual = 3;    // of a comparison
+constexpr int kIsSize = 19, kReadOnly = 1;  // flags of a member
+constexpr int kEqual = 2, kNotEqual = 3;    // operators of a comparison
 constexpr std::size_t kIsOffset = std::size_t{1} << (8 * sizeof(std::size_t) - 1);
 
 enum Method { kTo, kCuda, kCopy };
@@ -25,13 +25,13 @@ thread_local bool step_is_open = false;
 struct Moving {
   Object* (*vectorcall)(Object*, Object* const*, std::size_t, Object*);
   Object* original;
-  Object* slow;       // is called in its place where something may be copied
-  Object* is_cpu;     // the name of that attribute
-  Object* modes;      // says how many modes of functions there are; None: unknown
-  Object* tensor;     // the types that are not the program's own: of tensors,
-  Object* parameter;  //
-  Object* dtype;      // of numbers,
-  Object* device;     // and of devices
+  Object* slow;       // called in place of `original` if data may be copied
+  Object* is_cpu;     // name of the attribute is_cpu
+  Object* modes;      // returns the number of function modes; None: unknown
+  Object* tensor;     // type of tensors
+  Object* parameter;  // type of parameters
+  Object* dtype;      // type of number types
+  Object* device;     // type of devices
   long long method;
 
   static inline Size header = 0;  // bytes of any object; ours follow
@@ -120,7 +120,7 @@ Object* call_quickly(Object* self, Object* const* arguments, std::size_t count, 
                                    names);
 }
 
-// For an interpreter without PyObject_Vectorcall.
+// Handles calls for an interpreter without PyObject_Vectorcall.
 Object* call(Object* self, Object* arguments, Object* named) {
   const Moving& moving = moving_of(self);
   return api().PyObject_Call(step_is_open ? moving.slow : moving.original, arguments, named);
@@ -195,7 +195,7 @@ Object* make_moving(Object*, Object* const* given, Size count) {
   if (made == nullptr) return nullptr;
   moving_of(made) = {call_quickly, held[0], held[1], held[2], held[3],
                      held[4],      held[5], held[6], held[7], method};
-  return new_reference(made);  // which stays for ever
+  return new_reference(made);  // this reference is never released
 }
 
 }  // namespace

@@ -61,11 +61,12 @@ bool is_of_system(std::string_view path) {
   return path.starts_with("/proc/") || path.starts_with("/sys/") || path.starts_with("/dev/");
 }
 
-// Interpreters of one process see each other's events, each under a lock of its own: `note` may be
-// called in its own interpreter only. -1: it was interrupted, as by Ctrl-C. Its errors are ours.
+// Interpreters of one process see each other's events, each with a lock of its own. `note` may be
+// called only in its own interpreter. Returns -1 after an interrupt, such as Ctrl-C. Drops other
+// errors of `note`.
 int tell(Object* path, What what) {
   if (note == nullptr || what == What::modules || current_interpreter() != noting) return 0;
-  Object* listener = new_reference(note);  // which may end its listening
+  Object* listener = new_reference(note);  // `note` may be cleared by the call
   Object* result =
       api().PyObject_CallMethod(listener, "__call__", "Oi", path, static_cast<int>(what));
   const bool is_interrupted =

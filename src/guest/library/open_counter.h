@@ -1,5 +1,5 @@
-// What Python opens and lists in this process, seen by a hook of its own that it calls for each
-// such event. What libraries open by themselves is not seen.
+// Counts of Python's opens and listings in this process, from an audit hook. Libraries that open
+// files on their own are not counted.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace loaderscope::guest::open_counter {
 enum class What : std::uint8_t { files, modules, listings, batches, kCount };
 
 void count(What what);
-std::int64_t counted(What what);  // 0 of what there is not
-void forget();                    // in the child of a fork: all of it is the parent's
+std::int64_t counted(What what);  // 0 if never counted
+void forget();                    // drops the parent's counts in the child of a fork
 
 }  // namespace loaderscope::guest::open_counter

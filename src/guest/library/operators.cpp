@@ -18,8 +18,8 @@
 namespace loaderscope::guest::operators {
 namespace {
 
-constexpr std::size_t kMaxRuns = 4096;   // that are kept until they are asked for
-constexpr std::size_t kMaxNames = 1024;  // of operators
+constexpr std::size_t kMaxRuns = 4096;   // runs kept until the next query
+constexpr std::size_t kMaxNames = 1024;  // names of operators
 constexpr int kMaxDepth = 32;            // ranges of a thread, one within the other
 
 struct Run {
@@ -32,7 +32,7 @@ std::atomic<bool> any_known{false};
 
 struct State {
   std::mutex mutex;
-  std::map<std::string, Stage, std::less<>> stages;  // by the operator's name
+  std::map<std::string, Stage, std::less<>> stages;  // stage of each operator, by name
   std::deque<Run> ended;
   std::vector<Run> running;
 };
@@ -98,7 +98,7 @@ void end_range() {
   all.running.erase(run);
 }
 
-// As far as it lies between `from` and `end`; its CPU time in proportion.
+// Returns the part between `from` and `end`. Its CPU time is proportional.
 std::optional<Span> part_of(const Run& run, Nanos from, Nanos end) {
   Span span;
   span.begin = std::max(run.begin, from);
@@ -111,7 +111,8 @@ std::optional<Span> part_of(const Run& run, Nanos from, Nanos end) {
   return span;
 }
 
-// Ours asks for a tool, too: it gets none, as it has what it would tell itself.
+// Returns true for this library, which also asks for a tool. It gets none, because it reports its
+// own ranges.
 bool is_ours(void* function) {
   Dl_info theirs{}, ours{};
   return ::dladdr(function, &theirs) != 0 &&

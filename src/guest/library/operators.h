@@ -1,5 +1,5 @@
-// What other libraries do in this process, in threads of their own, while ours waits for their
-// batch. DALI tells its operators by NVTX; what Ray Data says of itself is told by its hook.
+// Work of other libraries in this process, in threads of their own, while a worker waits for their
+// batch. DALI reports its operators by NVTX. A hook reports the work of Ray Data.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace loaderscope::guest::operators {
 
-// Operators of that name are that stage; what others do is told as nobody's.
+// Books operators of this name to a stage.
 void name(const std::string& name, Stage stage);
-// It has been done, whoever did it.
+// Adds finished work of any thread.
 void did(const Span& span);
-bool known();  // anything may have been
+bool known();  // true: between() may return spans
 
-// From `begin` to `end`, in order, none within another: where several ran at once, the one that
-// began first. A span's CPU time is the process's, as much as the span is long at most. What ended
-// before `begin` is forgotten.
+// Returns the spans from `begin` to `end`, in order and without overlap. If several ran at once,
+// the first to begin counts. The CPU time of a span is the process's, limited to the length of the
+// span. Forgets spans that ended before `begin`.
 std::vector<Span> between(Nanos begin, Nanos end);
 
-void forget();  // in the child of a fork, whoever had the lock
+void forget();  // replaces the state in the child of a fork, as its lock may be held
 
 }  // namespace loaderscope::guest::operators

@@ -19,7 +19,8 @@ int minor_version() {
 // us. A waiting thread wakes as often, until the lock is given up. A program hardly chooses it.
 constexpr unsigned long kShortest = 199;
 
-thread_local void* own_state = nullptr;  // of the interpreter; it stays until the interpreter ends
+// thread state in the interpreter; kept until the interpreter ends
+thread_local void* own_state = nullptr;
 
 // us; 0: it was never shortened. The child of a fork restores it, too.
 std::atomic<unsigned long> interval_before{0};

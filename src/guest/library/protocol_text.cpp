@@ -30,7 +30,7 @@ class Parts {
   std::string text_;
 };
 
-// Of a function's arguments and result.
+// Name of the type of an argument or a result.
 template <class Type>
 constexpr std::string_view kTypeName = "";
 template <>

@@ -69,7 +69,8 @@ const char* lsg_missing_symbol(void) { return loaderscope::guest::python::find_s
 
 void* lsg_python_functions(void) {
   using namespace loaderscope::guest::python;
-  static void* const first = current_interpreter();  // its types and callables are the library's
+  // the interpreter that owns the library's types and callables
+  static void* const first = current_interpreter();
   if (current_interpreter() != first)
     return refuse("loaderscope looks into the first interpreter of a process only");
   Object* dictionary = api().PyDict_New();

@@ -44,7 +44,7 @@ struct TypeSpec {
 using Visit = int (*)(Object*, void*);
 using AuditHook = int (*)(const char* event, Object* arguments, void*);
 
-inline constexpr int kFastCall = 0x80;  // of a method: (self, arguments, their number)
+inline constexpr int kFastCall = 0x80;  // flag of a method: (self, arguments, their number)
 inline constexpr int kNoArguments = 0x4;
 
 struct Symbols {
@@ -59,21 +59,26 @@ struct Symbols {
 #undef EXCEPTION
 };
 
-// Looks for them, in the process. Null, or the name of one that is missing: then none may be used.
+// Looks up the symbols in the process. Returns null, or the name of a missing one. No symbol may be
+// used then.
 const char* find_symbols();
 const Symbols& api();
 
-// The one that the calling thread runs. Null before Python 3.9, whose interpreters share a lock.
+// Returns the interpreter of the calling thread. Null before Python 3.9, whose interpreters share a
+// lock.
 void* current_interpreter();
 
 Object* new_reference(Object* object);
-// Raises a TypeError: null.
+// Raises a TypeError and returns null.
 Object* refuse(const char* text);
 bool is_exactly(Object* object, Object* type);
 
-// A callable into a dictionary, by its name. `def` outlives it. False: an exception is raised.
+// Adds a callable to a dictionary under its name. `def` outlives it. Returns false with an
+// exception raised.
 bool add(Object* dictionary, MethodDef& def);
-// Likewise those of api.h that take and give nothing but integers, and what makes timed functions.
+// Add callables to a dictionary, and return false with an exception raised. add_functions() adds
+// the functions of api.h that take and return integers alone. add_timed_functions() adds the makers
+// of timed functions.
 bool add_functions(Object* dictionary);
 bool add_timed_functions(Object* dictionary);
 bool add_watch_opens(Object* dictionary);

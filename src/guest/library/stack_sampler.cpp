@@ -25,16 +25,16 @@ namespace {
 // Asking, and what is asked for, takes at most this part of the time.
 constexpr Nanos kParts = 200;
 
-std::mutex turn;  // of asking, and of the end
+std::mutex turn;  // protects requests and the end
 std::atomic<bool> is_wanted{false};
 std::atomic<bool> is_asked{false};         // a pending call waits
 std::atomic<std::int64_t> unseen_time{0};  // ns in `opaque` since the last sample
-pthread_t maker;                           // of batches
+pthread_t maker;                           // thread that makes batches
 std::atomic<Nanos> sample_cost{0};         // CPU time of the last sample
-python::Object* listener;                  // is called with that time, by it
+python::Object* listener;                  // called by `maker` with `unseen_time`
 
-// With Python's lock. Fails with what `listener` lets through, such as a KeyboardInterrupt, which
-// is then the program's.
+// Requires Python's lock. Fails with exceptions of `listener`, such as a KeyboardInterrupt, which
+// the program then receives.
 int sample(void*) {
   is_asked = false;
   if (!is_wanted || listener == nullptr || pthread_equal(pthread_self(), maker) == 0) return 0;

@@ -10,9 +10,9 @@
 
 namespace loaderscope::guest::stack_sampler {
 
-// Until the process ends or forks, once per process. Requires Python's lock.
+// Starts sampling until the process ends or forks. Call once per process, with Python's lock.
 void begin(std::int64_t every_ns, const CurrentWork& current_work);
-// No sample is asked for any more: the interpreter ends.
+// Stops sampling before the interpreter ends.
 void end();
 void forget();  // in the child of a fork, which has no such thread
 

@@ -25,7 +25,7 @@ void StageStack::say_stage() {
       stages_.empty() ? CurrentWork::kNone : static_cast<std::int64_t>(stages_.back()));
 }
 
-// What is seen of others that this thread waits for is no `opaque`.
+// Ends the span. Known work of other threads is split off from `opaque`.
 void StageStack::end_span() {
   if (!scope_) return;
   scope_.reset();
@@ -89,7 +89,8 @@ StageStack::Call StageStack::begin_call(Stage stage) {
   return call;
 }
 
-// Where the work has gone on without it, as in another batch, it is nobody's.
+// Returns 0 if the work has moved on since the call, for example to another batch. The time belongs
+// to no stage then.
 Nanos StageStack::end_call(const Call& call, bool has_name) {
   if (depth_ != call.depth || (call.is_span && stages_.back() != call.stage)) return 0;
   const Bytes bytes = call.stage == Stage::read ? read_inside_ : 0;

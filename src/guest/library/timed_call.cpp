@@ -15,7 +15,8 @@ Bytes number_in(Object* object) {
   return std::max<Bytes>(number, 0);
 }
 
-// Of what a read has given: itself, an array, or how much it has put where it was told to.
+// Bytes of the result of a read: a bytes object, an array, or the number of bytes that it has
+// stored.
 Bytes bytes_in(Object* result) {
   if (is_exactly(result, api().PyBytes_Type) || is_exactly(result, api().PyByteArray_Type))
     return api().PyObject_Size(result);
@@ -45,7 +46,7 @@ bool calls_instead(Timed& timed) {
   return true;
 }
 
-// `run_it`: given what is to be called. The stack is looked for anew behind it: it may have forked.
+// `run_it` calls its argument. The stack is looked up again after the call, which may have forked.
 template <class Call>
 Object* run(Timed& timed, const Call& run_it) {
   StageStack* stack = stack_of_thread();

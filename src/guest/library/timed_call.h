@@ -1,4 +1,4 @@
-// A call of a function that is looked into: its time is a stage's where the calling thread makes a
+// A timed call of a user's function. Its time is booked to a stage while the calling thread makes a
 // batch.
 #pragma once
 
@@ -7,22 +7,22 @@
 
 namespace loaderscope::guest::python {
 
-// What an object that stands for such a function holds.
+// State of an object that replaces such a function.
 struct Timed {
   Object* (*vectorcall)(Object*, Object* const*, std::size_t, Object*);
   Object* weak_references;
   Object* original;
-  Object* before;   // is called within the stage first; or null
-  Object* instead;  // is called in place of the original, in a batch; or null
-  Object* account;  // another such object, whose time it adds to; or null
+  Object* before;   // called first, within the stage; or null
+  Object* instead;  // called in place of the original, in a batch; or null
+  Object* account;  // another such object that collects the time; or null
   Nanos spent;
-  int every;  // of that many calls in batches, one calls `instead`
-  int calls;  // since it was called last
+  int every;  // one in `every` calls in batches calls `instead`
+  int calls;  // calls since `instead` was last called
   Stage stage;
   bool is_part;
   bool has_name;
-  bool is_of_batch;  // behind the samples
-  bool asks_system;  // as others do within it, which tell the bytes
+  bool is_of_batch;  // handles the batch after its samples
+  bool asks_system;  // calls other reads within it, which report the bytes
 
   static inline Size header = 0;  // bytes of any object; ours follow
 };
@@ -30,9 +30,9 @@ inline Timed& timed_of(Object* self) {
   return *reinterpret_cast<Timed*>(reinterpret_cast<std::byte*>(self) + Timed::header);
 }
 
-void let_go(Object* object);  // or null
+void let_go(Object* object);  // accepts null
 
-// Both ways of calling it.
+// The two call protocols of such an object.
 Object* call_quickly(Object* self, Object* const* arguments, std::size_t count, Object* names);
 Object* call(Object* self, Object* arguments, Object* named);
 

@@ -1,6 +1,6 @@
-// The types of what stands for a function that is looked into. To whoever looks at it it is the
-// function: it has its attributes, takes new ones for it, says to be of its type, and is pickled as
-// it is.
+// Types of the objects that replace timed functions. Code that inspects such an object sees the
+// function. The object shows and stores the function's attributes, reports its type, and is pickled
+// as the function.
 #include <array>
 #include <initializer_list>
 
@@ -10,7 +10,7 @@
 namespace loaderscope::guest::python {
 namespace {
 
-// By their numbers in the stable interface.
+// Slot numbers of the stable interface.
 enum Slot {
   kCall = 50,
   kDealloc = 52,
@@ -23,10 +23,10 @@ enum Slot {
 enum LaterSlot { kSetAttribute = 69, kTraverse = 71, kMembers = 72 };
 constexpr unsigned kHasVectorcall = 1U << 11, kHasCollector = 1U << 14, kIsMethod = 1U << 17,
                    kHasVersion = 1U << 18;
-constexpr int kIsSize = 19, kReadOnly = 1;  // of a member
+constexpr int kIsSize = 19, kReadOnly = 1;  // flags of a member
 
-Object* function_type;  // what is called as a method where a class has it
-Object* callable_type;  // what is not
+Object* function_type;  // becomes a method in a class
+Object* callable_type;  // never becomes a method
 
 Object* bound(Object* self, Object* instance, Object*) {
   if (instance == nullptr || instance == api()._Py_NoneStruct) return new_reference(self);
@@ -93,7 +93,7 @@ void* slot(Function function) {
   return reinterpret_cast<void*>(function);
 }
 
-// Without a slot for binding it is no method.
+// Omits the slot for binding if the type is not a method.
 Object* make_type(const char* name, bool is_method) {
   static MethodDef methods[] = {{"__reduce__", slot(reduced), kNoArguments, nullptr}, {}};
   static MemberDef members[] = {
@@ -157,9 +157,9 @@ bool is_timed(Object* object) {
   return is_exactly(object, function_type) || is_exactly(object, callable_type);
 }
 
-// (timed, account, every): a function that handles the batch behind its samples. The time of its
-// calls is that of `account`, which `timed` has made as well. One of `every` calls is `instead`,
-// the first one among them.
+// Arguments: (timed, account, every). Marks a function that handles the batch after its samples.
+// `account`, another result of `timed`, collects the time of its calls. One in `every` calls calls
+// `instead`, starting with the first.
 Object* handles_batch(Object*, Object* const* given, Size count) {
   if (count != 3 || !is_timed(given[0]) || !is_timed(given[1]))
     return refuse("handles_batch takes two of what timed has made");
@@ -173,7 +173,7 @@ Object* handles_batch(Object*, Object* const* given, Size count) {
   return new_reference(api()._Py_NoneStruct);
 }
 
-// How long the calls have taken, in ns, without those in them that have names.
+// Time of the calls in ns, without the named calls in them.
 Object* spent_by(Object*, Object* const* given, Size count) {
   if (count != 1 || !is_timed(given[0])) return refuse("spent_by takes what timed has made");
   return api().PyLong_FromLongLong(timed_of(given[0]).spent);

@@ -1,5 +1,5 @@
-// What a measured program says, which may be anything: names and sentences of any length, numbers
-// of any size.
+// Checked input from a measured program, which may contain anything: names and sentences of any
+// length, numbers of any size.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 namespace loaderscope::guest {
 
 inline constexpr std::size_t kMaxName = 160;      // bytes
-inline constexpr std::size_t kMaxSentence = 500;  // likewise
+inline constexpr std::size_t kMaxSentence = 500;  // bytes
 
-// Without the secrets of URLs. Cut between two characters of UTF-8, with dots in place of the rest.
+// Removes the secrets of URLs. Cuts between two characters of UTF-8, and ends with dots.
 inline std::string bounded_text(const std::string& whole, std::size_t longest = kMaxName) {
   std::string text = without_secrets(whole);
   constexpr std::string_view kDots = "...";
@@ -24,22 +24,22 @@ inline std::string bounded_text(const std::string& whole, std::size_t longest = 
   return text.replace(end, text.npos, kDots);
 }
 
-// Numbers are clamped to the range of our counts and times. Throws ValueError if the text is no
-// JSON or exceeds a limit. What follows throws nlohmann::json::exception for a value of another
-// kind.
+// Numbers are clamped to the range of counts and times. Throws ValueError if the text is not JSON
+// or exceeds a limit. The functions below throw nlohmann::json::exception for a value of another
+// type.
 nlohmann::json parse_message(const std::string& text);
 
-// What `message` says of `name`: "" where it says nothing.
+// Returns the text of field `name`, or "" if it is missing.
 std::string text_in(const nlohmann::json& message, const char* name,
                     std::size_t longest = kMaxName);
 
 struct Range {
   std::int64_t least, most;
 };
-// `otherwise`: where it says nothing. Throws ValueError for a number beyond the range.
+// Returns `otherwise` if the field is missing. Throws ValueError for a number outside the range.
 std::int64_t number_in(const nlohmann::json& message, const char* name, const Range& range,
                        std::int64_t otherwise);
-// Likewise, brought into range.
+// Returns the number clamped to the range, or `otherwise` if the field is missing.
 std::int64_t clamped_in(const nlohmann::json& message, const char* name, const Range& range,
                         std::int64_t otherwise);
 

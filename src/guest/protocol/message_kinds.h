@@ -1,5 +1,5 @@
-// How the processes of a measured job speak to the host: messages of JSON over the line between
-// them. The first one says who it is, the others are of the kinds here.
+// Messages from the processes of a measured job to the host, as JSON over their connection. The
+// first message identifies the process. The others have the kinds below.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ enum class MessageKind : std::uint8_t {
 #undef MESSAGE_KIND
 };
 
-// By the numbers of the kinds.
+// Names, indexed by kind.
 inline constexpr std::array kMessageNames = {
 #define MESSAGE_KIND(name) std::string_view(#name),
 #include "guest/protocol/message_kinds.def"

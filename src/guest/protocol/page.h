@@ -1,5 +1,5 @@
-// The memory that one process of a measured job shares with the host: what it reports, and what it
-// is asked to do. The host makes it, the process gets it when it joins.
+// The memory that one process of a measured job shares with the host: its reports, and the host's
+// requests. The process makes it, and passes it on when it joins.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ enum class GuestEventKind : std::uint8_t {
 #undef FACT_KIND
 };
 
-// By their numbers.
+// Names, indexed by kind.
 inline constexpr std::array kFactNames = {
     std::string_view(),
 #define FACT_KIND(name) std::string_view(#name),
@@ -33,40 +33,40 @@ struct GuestEvent {
   Nanos begin = 0;
   Nanos end = 0;
   Nanos cpu = 0;
-  // Run-queue delay of the thread: since it reported one of `tells_delay`; of `received`, while it
-  // received.
+  // Run-queue delay of the thread since its last fact of `tells_delay`. For `received`, the delay
+  // while it received.
   Nanos queued = 0;
-  std::int64_t batch = -1;  // as numbered within the iterator and generation
+  std::int64_t batch = -1;  // number within the iterator and generation
   std::int64_t count = 0;
   Bytes bytes = 0;
-  std::int32_t iterator = 0;    // of the process that trains, from 0
-  std::int32_t generation = 0;  // how often the iterator was begun again
+  std::int32_t iterator = 0;    // number in the process that trains, from 0
+  std::int32_t generation = 0;  // number of restarts of the iterator
   std::int32_t worker = 0;
   GuestEventKind kind = GuestEventKind::epoch;
 };
 static_assert(sizeof(GuestEvent) == 72 && std::is_trivially_copyable_v<GuestEvent>);
 
-// Facts of threads that write no spans, which tell their delays on their own.
+// Returns true for facts of threads without spans, which report their own run-queue delay.
 inline bool tells_delay(GuestEventKind kind) {
   return kind == GuestEventKind::ask || kind == GuestEventKind::take ||
          kind == GuestEventKind::pinned || kind == GuestEventKind::sent ||
          kind == GuestEventKind::chosen;
 }
 
-// More of them are not told apart: what is kept for each is bounded.
-inline constexpr std::int32_t kMaxWorkers = 1 << 14;  // of one loader
+// Limit on distinguished numbers, because data is kept for each.
+inline constexpr std::int32_t kMaxWorkers = 1 << 14;  // workers of one loader
 inline constexpr std::int32_t kMaxIterators = std::numeric_limits<std::int32_t>::max();
 
-// What the GPU of the process did.
+// Activity of the GPU of the process.
 struct GpuRecord {
   Nanos begin = 0;
   Nanos end = 0;
-  Bytes bytes = 0;    // of a copy
-  bool copy = false;  // from the host; else a kernel
+  Bytes bytes = 0;    // bytes of a copy
+  bool copy = false;  // true: a copy from the host; false: a kernel
 };
 
-// A span's batch while it is on its way: its iterator, and the lowest bits of the generation and of
-// the batch within it. Both count on, and the reader knows about where they are.
+// Packed batch of a span: its iterator, and the lowest bits of the generation and of the batch
+// within it. Both numbers only increase, and the reader knows them approximately.
 inline constexpr int kBatchBits = 20;
 inline constexpr int kGenerationBits = 12;
 constexpr std::int64_t lowest_bits(std::int64_t number, int bits) {
@@ -78,7 +78,7 @@ inline std::int64_t packed_batch(std::int32_t iterator, std::int32_t generation,
       (std::int64_t{iterator} << kGenerationBits) | lowest_bits(generation, kGenerationBits);
   return (epoch << kBatchBits) | lowest_bits(batch, kBatchBits);
 }
-// The number with these lowest bits that is nearest to another one; not less than 0.
+// Returns the number with these lowest bits that is nearest to `other`, and not negative.
 constexpr std::int64_t nearest_with(std::int64_t lowest, int bits, std::int64_t other) {
   const std::int64_t all = std::int64_t{1} << bits;
   const std::int64_t ahead = lowest_bits(lowest - other, bits);
@@ -96,13 +96,14 @@ inline std::int32_t iterator_of(const Span& span) {
   return static_cast<std::int32_t>(span.batch >> (kBatchBits + kGenerationBits));
 }
 
-// What a process makes at this moment: spans are told only once they have ended.
+// Current work of a process. Spans are reported only after their end.
 struct CurrentWork {
   static constexpr std::int64_t kNone = -1;
 
-  std::atomic<std::int64_t> batch{kNone};   // packed
-  std::atomic<std::int64_t> sample{kNone};  // its number; less than 0: none that is told apart
-  std::atomic<std::int64_t> stage{kNone};   // a Stage
+  std::atomic<std::int64_t> batch{kNone};  // packed
+  // number of the sample; negative: samples cannot be distinguished
+  std::atomic<std::int64_t> sample{kNone};
+  std::atomic<std::int64_t> stage{kNone};  // a Stage
 };
 
 struct alignas(64) Page {
@@ -111,16 +112,17 @@ struct alignas(64) Page {
   static constexpr std::uint32_t kStop = 0x706f7473;
   static constexpr std::size_t kSpans = std::size_t{1} << 14;
   static constexpr std::size_t kFacts = std::size_t{1} << 12;
-  static constexpr std::size_t kGpuRecords = std::size_t{1} << 15;  // of many steps, at once
+  // records of many steps, which arrive together
+  static constexpr std::size_t kGpuRecords = std::size_t{1} << 15;
 
   std::uint32_t version = kVersion;
   std::atomic<std::uint32_t> stop{0};    // kStop: end at the next batch
-  std::atomic<std::uint32_t> timing{1};  // 0: stages are not to be timed
+  std::atomic<std::uint32_t> timing{1};  // 0: stages need not be timed
   CurrentWork current_work;
-  std::atomic<std::int64_t> own{0};  // ns that our own code has taken in the process
+  std::atomic<std::int64_t> own{0};  // ns of the guest's own code in the process
 
   static std::size_t bytes() { return gpu_at() + SharedRing<GpuRecord>::bytes_for(kGpuRecords); }
-  // In memory of `bytes()` zeroes.
+  // Requires `bytes()` zeroed bytes.
   static Page* make(void* memory) { return new (memory) Page; }
 
  private:
@@ -133,7 +135,7 @@ struct alignas(64) Page {
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
               std::atomic<std::int64_t>::is_always_lock_free);
 
-// One side's view of what a page carries.
+// One side's view of a page.
 struct PageRings {
   explicit PageRings(Page& page)
       : current_work(page.current_work),
@@ -141,7 +143,7 @@ struct PageRings {
         spans(page.at(Page::spans_at()), Page::kSpans),
         gpu(page.at(Page::gpu_at()), Page::kGpuRecords) {}
 
-  // Of the fuller one of those that are always read.
+  // Fill level of the fuller of the two rings that are always read, from 0 to 1.
   double filled() const { return std::max(facts.filled(), spans.filled()); }
 
   CurrentWork& current_work;

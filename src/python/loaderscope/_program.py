@@ -13,7 +13,7 @@ import tempfile
 FINE, UNMET, CANNOT_TELL = 0, 2, 3  # exit codes that come with a result
 INTERRUPTED = 130, 143
 ENGINES_IN_PYTHON = "dali", "webdataset"  # with no loader given, too
-SAID = "loaderscope: "  # begins what it says beside its answer
+SAID = "loaderscope: "  # begins a message besides the answer
 HINT = "hint: "  # begins what can be done about it
 
 
@@ -26,8 +26,9 @@ class Error(RuntimeError):
 
 
 class Result(dict):
-    """What a --json file holds. `exit_code`: 0, 2 where a requirement is not met, 3 where it cannot be told;
-    `text`: what was printed."""
+    """Contents of a --json file. `exit_code`: 0, 2 if a requirement is not met, 3 if it cannot be decided. `text`: the
+    printed output.
+    """
 
     exit_code = FINE
     text = ""
@@ -70,12 +71,14 @@ def flags_of(settings):
 
 
 def run(command=(), *, show=True, **settings):
-    """`loaderscope run SETTINGS -- COMMAND` as a Result; without a command the native loader runs.
+    """Runs `loaderscope run SETTINGS -- COMMAND` and returns a Result. Without a command the native loader runs.
 
-    Settings are the flags of `loaderscope help run` with _ for -, and one behind try_; `python`, which runs a `loader`, is this
-    one where it is not given. `show`: print what it prints, as it comes.
-    Raises Error where there is no result, or only that of a job that failed. An interrupt ends the run, and is raised again
-    when that has printed its answer, which is `result` of what is raised."""
+    Settings are the flags of `loaderscope help run` with _ for -, and one after try_. `python` runs a `loader`; its
+    default is this Python. `show` prints the output as it comes.
+
+    Raises Error if there is no result, or only the result of a failed job. An interrupt ends the run, and is raised
+    again after the answer was printed. The exception's `result` is the answer.
+    """
     if settings.get("loader") or settings.get("engine") in ENGINES_IN_PYTHON:
         settings.setdefault("python", _this_python())
     command = [command] if isinstance(command, str) else [os.fspath(word) for word in command]
@@ -111,10 +114,12 @@ def _saved_result(saved, code, text):
 
 
 def _printed(words, show):
-    """Exit code and output of a command, which is also printed line by line: a notebook has no terminal. Behind a bare \\r too,
-    which stays: a progress bar remains one line.
+    """Returns the exit code and the output of a command, which is also printed line by line: a notebook has no
+    terminal. A bare \\r ends a line, too, and is kept, so that a progress bar remains one line.
 
-    And what was raised meanwhile, or None: it asks the command for its end, which is waited for; each further one again."""
+    Also returns the exception raised in the meantime, or None. An exception asks the command to end, and the function
+    waits for the end. Each further exception asks again.
+    """
     lines, raised, code = [], None, None
     # A session of its own: Ctrl-C is a signal to all of a group, and a second one kills.
     process = subprocess.Popen([*_lifeline(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -129,13 +134,13 @@ def _printed(words, show):
                 code = process.wait()
             except BaseException as error:
                 raised = raised or error
-                show = show and isinstance(error, KeyboardInterrupt)  # else it is printing that fails
+                show = show and isinstance(error, KeyboardInterrupt)  # other exceptions come from printing
                 process.send_signal(signal.SIGINT)
     return code, "".join(lines), raised
 
 
 def _this_python():
-    """None where another program holds Python, as a server may."""
+    """Returns None if the current program embeds Python, as a server may."""
     return sys.executable if os.path.basename(sys.executable or "").startswith("python") else None
 
 
@@ -159,7 +164,7 @@ if os.getppid() == int(sys.argv[1]):
 
 
 def _sentence(text, code, shown, result):
-    """The program's last one; and the last line of the measured command, where nobody has seen it."""
+    """Returns the program's last message, and the last line of the measured command if it was not printed."""
     said = [line for line in text.splitlines() if line.startswith(SAID)]
     if not said:
         return f"the program ended with code {code} and no result"

@@ -39,7 +39,7 @@ class watching:
         self.stop()
 
     def start(self):
-        """Anew, if it was not stopped since."""
+        """Starts a watch. Replaces a watch that was not stopped."""
         self._abandon()
         self.result = self.error = None
         if getattr(self._loader, "num_workers", None) == 0:

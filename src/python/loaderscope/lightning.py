@@ -1,10 +1,10 @@
-"""Lightning: Trainer(callbacks=[loaderscope.lightning.Watch()]); behind fit, its `result` is the answer."""
+"""Lightning: Trainer(callbacks=[loaderscope.lightning.Watch()]); after fit, its `result` is the answer."""
 
 try:
     from lightning.pytorch import Callback
 except ModuleNotFoundError as error:
     if error.name not in ("lightning", "lightning.pytorch"):
-        raise  # it is there, and lacks something itself
+        raise  # the package exists, and lacks a module itself
     try:
         from pytorch_lightning import Callback
     except ModuleNotFoundError as error:

@@ -1,10 +1,10 @@
-"""Hugging Face: Trainer(..., callbacks=[loaderscope.transformers.Watch()]); behind train, its `result` is the answer."""
+"""Hugging Face: Trainer(..., callbacks=[loaderscope.transformers.Watch()]); after train, its `result` is the answer."""
 
 try:
     from transformers import TrainerCallback
 except ModuleNotFoundError as error:
     if error.name != "transformers":
-        raise  # it is there, and lacks something itself
+        raise  # the package exists, and lacks a module itself
     raise ImportError("loaderscope.transformers needs transformers: pip install transformers") from None
 
 from ._watching import watching

@@ -14,7 +14,7 @@ namespace {
 
 using Why = SampleError::Kind;
 
-constexpr std::size_t kReasonBytes = 2048;  // of a body that says what is wrong
+constexpr std::size_t kReasonBytes = 2048;  // bytes of a body with an error
 
 }  // namespace
 
@@ -93,7 +93,7 @@ bool FetchCalls::refuse(Fetch& fetch, Why kind, std::string why) {
   return false;
 }
 
-// Whether these are the bytes that were asked for, before memory is taken for them.
+// Checks the response against the request before memory is allocated.
 bool FetchCalls::begin(Fetch& fetch) {
   const HttpResponse& answer = fetch.answer_;
   const bool whole = fetch.length_ == Extent::kToEnd;
@@ -113,7 +113,8 @@ bool FetchCalls::begin(Fetch& fetch) {
     return refuse(fetch, Why::damaged,
                   fmt::format("the server sends {} bytes and says that they are {}", size, most));
   fetch.room_ = fetch.buffer_.take(static_cast<std::size_t>(std::max<Bytes>(size, 1)));
-  fetch.unless_same_.clear();  // they are overwritten, and what ends early is asked for anew
+  fetch.unless_same_.clear();  // the bytes are overwritten, so a truncated response must be
+                               // requested again
   return true;
 }
 
@@ -123,7 +124,7 @@ bool FetchCalls::is_range_asked_for(const Fetch& fetch) {
          *answer.range_end <= fetch.begin_ + fetch.length_;
 }
 
-// Of a body whose length nobody said.
+// Grows the buffer of a body without a declared length.
 bool FetchCalls::grow(Fetch& fetch, std::size_t more) {
   const Bytes needed = static_cast<Bytes>(fetch.got_ + more);
   const bool open_ended = fetch.length_ == Extent::kToEnd && !fetch.answer_.length;

@@ -1,4 +1,4 @@
-// What libcurl calls while a request runs; `user` is the Fetch.
+// Callbacks of libcurl while a request runs. `user` is the Fetch.
 #pragma once
 
 #include <curl/curl.h>

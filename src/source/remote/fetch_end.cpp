@@ -1,4 +1,4 @@
-// What came of a request: the piece, or what went wrong, and whether it is made again.
+// End of a request: its bytes or its failure, and the decision to retry.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ double connected_after(CURL* easy) {
   return std::max(tcp, tls);
 }
 
-// Of the line and the server, not of the request.
+// Returns true for failures of the network and the server, and false for faults of the request.
 bool may_pass(CURLcode result) {
   switch (result) {
     case CURLE_COULDNT_CONNECT:

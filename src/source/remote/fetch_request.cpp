@@ -1,4 +1,4 @@
-// What is asked of a server for a piece of an object.
+// Request to a server for a range of an object.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -29,8 +29,8 @@ const char* authorities(bool is_s3) {
   return nullptr;
 }
 
-// What other programs heed and libcurl does not, since a CGI program has it from its clients; null:
-// libcurl finds its proxy itself.
+// Returns the proxy of HTTP_PROXY, which other programs use. libcurl ignores it, because clients
+// can set it in a CGI program. Null: libcurl finds its proxy itself.
 const char* proxy_in_capitals(std::string_view url) {
   if (!url.starts_with("http://") || std::getenv("REQUEST_METHOD") != nullptr) return nullptr;
   return std::getenv("http_proxy") == nullptr ? std::getenv("HTTP_PROXY") : nullptr;
@@ -50,7 +50,7 @@ void Fetcher::set_up(Fetch& fetch, const Location& location) {
   set(easy, CURLOPT_NOSIGNAL, 1L);
   set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   set(easy, CURLOPT_REDIR_PROTOCOLS_STR, url.starts_with("https") ? "https" : "http,https");
-  // What a store of objects signs is for one place.
+  // Signatures of an S3 request are valid for one address only.
   set(easy, CURLOPT_FOLLOWLOCATION, location.is_s3 ? 0L : 1L);
   set(easy, CURLOPT_MAXREDIRS, kMaxRedirects);
   if (!location.is_s3) set(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));

@@ -14,8 +14,8 @@ namespace {
 
 using Kind = SampleError::Kind;
 
-constexpr int kMaxWaitMs = 200;      // until the stop signal is looked at
-constexpr Nanos kNotAway = 500'000;  // from a wait to the look at what came
+constexpr int kMaxWaitMs = 200;      // maximum delay of a stop signal
+constexpr Nanos kNotAway = 500'000;  // limit from a wait to handling its events
 constexpr Nanos kNobodyLooked = 1'000'000'000;
 
 void begin_curl() {
@@ -77,7 +77,7 @@ void Fetcher::begin_try(Fetch& fetch) {
   fetch.asked_ = counts_.count_asked();
 }
 
-// Of the time since the last call: how long requests took behind their latency, and what came.
+// Counts, since the last call, the time of requests after their latency, and the received bytes.
 void Fetcher::tally() {
   const Nanos now = monotonic_now(), before = std::exchange(tallied_, now);
   const std::int64_t among = counts_.under_way(), then = std::exchange(among_, among);
@@ -88,7 +88,7 @@ void Fetcher::tally() {
   counts_.count_among((then + among) / 2, time, std::exchange(came_, 0));
 }
 
-// What came while nobody waited says not when it came.
+// Restarts the count: the arrival times of bytes are unknown while no caller waits.
 void Fetcher::forget_what_came() {
   tallied_ = monotonic_now();
   among_ = counts_.under_way();
@@ -135,7 +135,7 @@ int Fetcher::milliseconds_to_wait() const {
   return static_cast<int>(std::max<Nanos>(0, (wait + 999'999) / 1'000'000));
 }
 
-// While nobody looked, nobody listened.
+// Excludes time in which no caller handled events from the timeout.
 void Fetcher::end_silent(Nanos looked_before) {
   const Nanos now = monotonic_now(), away = now - looked_before;
   for (Fetch* fetch : std::vector<Fetch*>(in_flight_)) {

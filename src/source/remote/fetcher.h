@@ -1,4 +1,4 @@
-// Pieces of objects, asked of servers: many at once, by one thread.
+// Ranges of objects, requested from servers: many at once, by one thread.
 #pragma once
 
 #include <curl/curl.h>
@@ -23,33 +23,33 @@ namespace loaderscope::source {
 
 class ReadCounts;
 
-// One piece. Stays where it is while it is under way.
+// One range. It must not move while it is in flight.
 class Fetch {
  public:
   Fetch() = default;
   Fetch(const Fetch&) = delete;
   Fetch& operator=(const Fetch&) = delete;
 
-  // Before it is started. Of kToEnd the whole object is asked for, without naming a range.
+  // Sets the range before the start. kToEnd requests the whole object, without a range.
   void aim(std::string path, Bytes begin, Bytes length);
-  void aim(Location where);  // at all that is there
+  void aim(Location where);  // sets the whole object of a location
   Bytes begin() const { return begin_; }
   Bytes length() const { return length_; }
-  // What there is of an object that ends within the range is enough.
+  // Accepts an object that ends within the range.
   bool may_be_shorter = false;
-  bool is_checked = false;  // of who asks: has looked at what came
+  bool is_checked = false;  // set by the caller: the bytes were checked
 
   bool done() const { return state_ == State::done; }
-  bool is_answered() const { return done() || answer_.status != 0; }  // its bytes come
+  bool is_answered() const { return done() || answer_.status != 0; }  // true: bytes are arriving
   bool idle() const { return state_ == State::idle; }
-  const std::optional<SampleError>& error() const { return error_; }  // of one that is done
+  const std::optional<SampleError>& error() const { return error_; }  // only if done()
   std::span<const std::byte> bytes() const { return room_.first(got_); }
   const HttpResponse& answer() const { return answer_; }
   bool was_kept() const { return was_kept_; }
-  // Bytes that were there already: it is done.
+  // Takes bytes that are known already. The fetch is done then.
   std::span<std::byte> take_kept(std::size_t bytes);
-  // They are to be proved: started, it asks for the object with this header of HttpResponse's, and
-  // keeps them where it is the same.
+  // Requests a proof of the taken bytes. The request asks for the object with this conditional
+  // header of HttpResponse, and keeps the bytes if the object is unchanged.
   void ask_unless_same(std::string header);
   bool was_proved() const { return was_kept_ && !unless_same_.empty(); }
 
@@ -65,41 +65,40 @@ class Fetch {
 
   State state_ = State::idle;
   std::string path_;
-  std::optional<Location> where_;  // in place of the path
+  std::optional<Location> where_;  // used in place of the path
   Bytes begin_ = 0, length_ = Extent::kToEnd;
   SampleBuffer buffer_;
   std::span<std::byte> room_;
   std::size_t got_ = 0;
   HttpResponse answer_;
-  std::optional<SampleError> error_, refusal_;  // refusal: of this try, in the midst of it
+  std::optional<SampleError> error_, refusal_;  // refusal_: found while this try runs
   int tries_ = 0;
-  std::optional<std::int64_t>
-      asked_;  // of this try, as it was counted; nothing: it is not under way
+  std::optional<std::int64_t> asked_;  // count at the begin of this try; empty: not in flight
   Nanos not_before_ = 0, heard_ = 0, begun_ = 0;
   bool was_kept_ = false;
-  std::string unless_same_;  // "": there is nothing to prove
+  std::string unless_same_;  // "": no proof is needed
   std::span<std::byte> to_prove_;
-  Bytes most_ = 0;         // bytes that it may have
-  Bytes* came_ = nullptr;  // its fetcher's
+  Bytes most_ = 0;         // maximum size in bytes
+  Bytes* came_ = nullptr;  // counter of its fetcher
   std::unique_ptr<CURL, FreeEasy> easy_;
   curl_slist* headers_ = nullptr;
   const std::atomic<int>* stop_ = nullptr;
 };
 
-// Not shared between threads. What goes wrong and may go right is tried again, after a while.
+// Not shared between threads. Transient failures are tried again after a pause.
 class Fetcher {
  public:
-  // What is given by reference outlives it.
+  // Both references outlive it.
   Fetcher(const AccessOptions& options, const ReadCounts& counts);
   ~Fetcher();
   Fetcher(const Fetcher&) = delete;
   Fetcher& operator=(const Fetcher&) = delete;
 
   void start(Fetch& fetch);
-  void drop(Fetch& fetch);                // nobody wants it any more: it is idle then
-  void look();                            // at what has come, without waiting
-  void wait_a_while(const Fetch& fetch);  // for it, or anything else that is under way
-  void wait(const Fetch& fetch);          // until it is done
+  void drop(Fetch& fetch);                // cancels the fetch, which is idle then
+  void look();                            // handles events without waiting
+  void wait_a_while(const Fetch& fetch);  // waits for an event of any fetch in flight
+  void wait(const Fetch& fetch);          // waits until the fetch is done
 
  private:
   void begin_try(Fetch& fetch);
@@ -122,14 +121,14 @@ class Fetcher {
   CURLM* multi_;
   std::vector<Fetch*> waiting_, in_flight_;
   Nanos busy_since_ = 0, looked_ = 0;
-  // When it was last counted what came, of how many under way in all, and what has come since; when
-  // this last waited for it.
+  // Time of the last count, the number of requests in flight at that time, and the bytes since
+  // then; time of the last wait.
   Nanos tallied_ = 0, waited_ = 0;
   std::int64_t among_ = 0;
   Bytes came_ = 0;
 };
 
-// Throws SampleError. A piece by itself, in its own time.
+// Fetches one range and waits. Throws SampleError.
 void fetch_now(Fetcher& fetcher, Fetch& fetch);
 
 }  // namespace loaderscope::source

@@ -13,7 +13,7 @@ namespace loaderscope::source {
 namespace {
 
 constexpr Bytes kMaxGap = Bytes{16} << 10;   // between two samples of one request
-constexpr Bytes kMaxPiece = Bytes{8} << 20;  // of several samples
+constexpr Bytes kMaxPiece = Bytes{8} << 20;  // limit of a range with several samples
 
 // Samples that come with one request.
 struct Piece {
@@ -22,7 +22,7 @@ struct Piece {
     Extent extent;
     bool wanted = true;
   };
-  std::vector<Part> parts;  // none: it is free
+  std::vector<Part> parts;  // empty: unused
   std::uint64_t stamp = 0;
   Fetch fetch;
 
@@ -80,14 +80,14 @@ class HttpReader final : public SampleReader {
   }
 
  private:
-  static constexpr std::int64_t kBegun = -1;  // in place of a sample that is under way
+  static constexpr std::int64_t kBegun = -1;  // replaces a sample that is in flight
 
   void free(Piece& piece) {
     fetcher_.drop(piece.fetch);
     piece.parts.clear();
   }
 
-  // What was asked for and not expected goes ahead of what is expected.
+  // Requests an unexpected sample before the expected ones.
   Piece& piece_of(std::int64_t sample) {
     for (auto& piece : pieces_) {
       if (piece->part_of(sample) != nullptr) return *piece;
@@ -100,7 +100,7 @@ class HttpReader final : public SampleReader {
     return piece;
   }
 
-  // Where there is none, one makes room that is asked for again when its sample is read.
+  // Discards a range if none is free. Its samples are requested again when they are read.
   Piece& free_piece() {
     for (auto& piece : pieces_) {
       if (piece->parts.empty()) return *piece;
@@ -123,8 +123,8 @@ class HttpReader final : public SampleReader {
     return extent;
   }
 
-  // Of what is expected next, as long as it lies close behind. What is kept is kept sample by
-  // sample.
+  // Adds the next expected samples if they follow closely. With a range cache, each sample is a
+  // range of its own.
   void add_neighbours(Piece& piece) {
     if (access_.options().kept) return;
     while (next_expected_ < expected_.size()) {
@@ -170,7 +170,7 @@ class HttpReader final : public SampleReader {
       if (sample == kBegun || piece_has(sample)) continue;
       try {
         begin(*room, sample);
-      } catch (const SampleError&) {  // whoever asks for it will know
+      } catch (const SampleError&) {  // reading that sample will report the fault
         continue;
       }
       add_neighbours(*room);
@@ -241,10 +241,10 @@ class HttpReader final : public SampleReader {
 
   const Access& access_;
   std::vector<std::unique_ptr<Piece>> pieces_;
-  Fetcher fetcher_;  // behind what it fetches: it lets go of it
+  Fetcher fetcher_;  // declared last: its destructor releases the fetches
   std::vector<std::int64_t> expected_;
   std::size_t next_expected_ = 0;
-  Bytes largest_ = Bytes{128} << 10;  // of the samples so far
+  Bytes largest_ = Bytes{128} << 10;  // largest sample so far
   Piece* in_hand_ = nullptr;          // the caller looks at its bytes
   std::string path_;
 };

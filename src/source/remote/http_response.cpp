@@ -55,7 +55,7 @@ void take_range(std::string_view text, HttpResponse& answer) {
   answer.range_end = *last + 1;
 }
 
-// So many seconds, or a date.
+// Parses a number of seconds, or a date.
 std::optional<double> pause(std::string_view text) {
   if (const auto seconds = number(text)) return static_cast<double>(*seconds);
   const std::time_t date = ::curl_getdate(std::string(text).c_str(), nullptr);
@@ -103,7 +103,7 @@ void HttpResponse::take_reason(std::string_view body) {
   if (is_word) code = text;
 }
 
-// A server that tells neither a tag nor a date is trusted by the size.
+// A server without tags and dates is trusted by the size.
 FolderStamp HttpResponse::stamp() const {
   const Bytes size = object_bytes.value_or(length.value_or(0));
   const std::time_t date = changed.empty() ? -1 : ::curl_getdate(changed.c_str(), nullptr);

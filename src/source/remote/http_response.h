@@ -1,4 +1,4 @@
-// What a server answers, before its bytes.
+// Headers of a server's response.
 #pragma once
 
 #include <optional>
@@ -11,33 +11,34 @@
 
 namespace loaderscope::source {
 
-// Of a header that was not there, or not to be understood: nothing.
+// Parsed headers. A missing or malformed header is empty.
 struct HttpResponse {
   int status = 0;
-  std::optional<Bytes> length;                                // of the body
-  std::optional<Bytes> range_begin, range_end, object_bytes;  // of a part: [begin, end)
-  std::optional<double> retry_after;                          // seconds
-  std::string tag, changed;                                   // ETag, Last-Modified
-  std::string code;                                           // "SlowDown": of S3
+  std::optional<Bytes> length;  // bytes of the body
+  // bytes of a partial response: [begin, end)
+  std::optional<Bytes> range_begin, range_end, object_bytes;
+  std::optional<double> retry_after;  // seconds
+  std::string tag, changed;           // ETag, Last-Modified
+  std::string code;                   // error code of S3: "SlowDown"
 
-  // A line as it comes over the line; a status line begins a new answer.
+  // Parses one received line. A status line begins a new response.
   void take_header(std::string_view line);
-  // The beginning of a body that says what is wrong.
+  // Parses the begin of a body with an error.
   void take_reason(std::string_view body);
-  FolderStamp stamp() const;  // by which the object is known as unchanged
-  // The header that asks for an object only if it is another one; "": the server tells nothing to
-  // know it by.
+  FolderStamp stamp() const;  // version of the object
+  // Returns the header that requests an object only if it has changed; "": the server sends no
+  // version.
   std::string unless_same() const;
 };
 
-// What went wrong, and whether it may go right another time.
+// A failure, and whether it may be transient.
 struct Trouble {
   SampleError::Kind kind;
-  std::string what;  // as it continues "PATH: "
+  std::string what;  // text after "PATH: "
   bool may_pass = false;
 };
 
-// Of an answer that is no success; of a store that speaks S3 it is said whose the key is.
+// Describes a response that is not a success. For S3, the text names the origin of the key.
 Trouble trouble_of_status(const HttpResponse& answer, bool is_s3);
 
 }  // namespace loaderscope::source

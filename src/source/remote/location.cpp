@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kS3 = "s3://", kS3Elsewhere = "s3+";
 
-// What a server would refuse, or what would end the request's first line.
+// Encodes characters that a server would refuse, or that would end the request's first line.
 std::string without_gaps(std::string_view text) {
   std::string clean;
   for (const char byte : text) {

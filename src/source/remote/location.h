@@ -1,4 +1,4 @@
-// What a path with a scheme says: where a server has an object.
+// Location of an object on a server, parsed from a path with a scheme.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@ namespace loaderscope::source {
 struct Location {
   std::string base;   // "https://host:8080"
   std::string host;   // "host:8080"
-  std::string path;   // encoded, from the first '/' on
+  std::string path;   // encoded, from the first '/'
   std::string query;  // encoded; "": none
   bool is_s3 = false;
-  // Of an object store.
+  // Only for an object store.
   std::string bucket, key, endpoint;
 
   std::string url() const { return base + path + (query.empty() ? "" : "?" + query); }
 };
 
 bool is_of_s3(std::string_view path);
-// Throws ValueError, as it continues "PATH: ".
+// Throws ValueError, which continues "PATH: ".
 Location locate(std::string_view path);
 
 }  // namespace loaderscope::source

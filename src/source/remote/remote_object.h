@@ -1,4 +1,4 @@
-// One object of a server, looked at before workers read it.
+// One object of a server, inspected before workers read it.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace loaderscope::source {
 
-// Asks for more at once the further it is read in its order. Throws ValueError, as ObjectStore
-// says.
+// Requests larger ranges the further it is read in order. Throws ValueError, as specified by
+// ObjectStore.
 class RemoteObject final : public StoredObject {
  public:
   RemoteObject(const std::string& path, const AccessOptions& options, const ReadCounts& counts);
@@ -26,7 +26,7 @@ class RemoteObject final : public StoredObject {
 
   std::string path_;
   Fetch piece_;
-  Fetcher fetcher_;  // behind what it fetches: it lets go of it
+  Fetcher fetcher_;  // declared last: its destructor releases `piece_`
   Bytes at_once_;
   Bytes size_ = 0;
   FolderStamp stamp_;

@@ -41,13 +41,13 @@ ServerLimits& manners() {
   return all;
 }
 
-// Of requests that belong to no reader.
+// Counts of requests that belong to no reader.
 const ReadCounts& of_opening() {
   static const ReadCounts counts;
   return counts;
 }
 
-// With what it is read with.
+// An object with its own options.
 class OwnObject final : public StoredObject {
  public:
   explicit OwnObject(const std::string& path)
@@ -189,8 +189,8 @@ class RemoteStore final : public ObjectStore {
   }
 
  private:
-  // By its first byte: what it is allowed to do is known then, too. A server that knows no ranges
-  // says how long the object is all the same.
+  // Requests the first byte, which also checks the access. A server without ranges reports the
+  // object's size, too.
   static PathFacts look_at_object(const std::string& path) {
     using Found = PathFacts::Kind;
     const AccessOptions options = manners().get();

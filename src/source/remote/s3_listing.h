@@ -1,4 +1,4 @@
-// What an object store answers to "which objects begin so": ListObjectsV2.
+// Response of an object store with the objects of a prefix: ListObjectsV2.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ namespace loaderscope::source {
 
 struct S3Listing {
   std::vector<std::string> keys, prefixes;  // prefixes end with '/'
-  std::string continuation;                 // "": these are all
+  std::string continuation;                 // "": the listing is complete
 };
 
-// Throws ValueError, as it continues "PATH: ".
+// Throws ValueError, which continues "PATH: ".
 S3Listing parse_s3_listing(std::string_view xml);
 
 }  // namespace loaderscope::source

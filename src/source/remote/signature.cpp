@@ -11,7 +11,7 @@ namespace loaderscope::source {
 namespace {
 
 constexpr std::string_view kScope = "s3/aws4_request";
-// Of no bytes.
+// Hash of no bytes.
 constexpr std::string_view kEmptyBody =
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 

@@ -19,7 +19,7 @@ WholeObject::WholeObject(const std::string& path, const AccessOptions& options,
   piece_at(0);
 }
 
-// What is kept is of use only if it is of this very object.
+// Reads the version of the object, because cached ranges must match it.
 void WholeObject::look() {
   Fetch first;
   first.may_be_shorter = true;
@@ -40,7 +40,8 @@ void WholeObject::know(const Fetch& first) {
   stamp_ = answer.stamp().inode;
 }
 
-// The first piece says how long the object is, and nothing is asked for behind its end.
+// Requests ranges ahead. The first response has the object's size, and nothing after its end is
+// requested.
 void WholeObject::start_ahead() {
   const int most = size_ < 0 ? 1 : most_;
   while (std::ssize(pieces_) < most && (size_ < 0 || next_ < size_)) {
@@ -72,7 +73,7 @@ bool WholeObject::take_kept(Fetch& piece) {
   if (!options_.kept) return false;
   const auto found = options_.kept->find({path_, stamp_, piece.begin(), piece.length()},
                                          [&](std::size_t bytes) { return piece.take_kept(bytes); });
-  return found.has_value();  // of the object as it was looked at
+  return found.has_value();  // cached ranges of the inspected version
 }
 
 void WholeObject::check(const Fetch& piece) {

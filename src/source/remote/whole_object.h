@@ -1,4 +1,4 @@
-// An object of a server, read in its order: pieces are on their way ahead of who reads.
+// An object of a server that is read in order. Ranges are requested ahead of the reader.
 #pragma once
 
 #include <deque>
@@ -14,9 +14,9 @@ namespace loaderscope::source {
 class WholeObject final : public WholeShard {
  public:
   static constexpr Bytes kPiece = Bytes{8} << 20;
-  static constexpr int kMaxAhead = 4;  // pieces, that a reader holds
+  static constexpr int kMaxAhead = 4;  // ranges that a reader holds
 
-  // What is given by reference outlives it. Throws SampleError where it cannot be had.
+  // All references outlive it. Throws SampleError if the object is not available.
   WholeObject(const std::string& path, const AccessOptions& options, const ReadCounts& counts);
   std::size_t read(Bytes begin, std::span<std::byte> to) override;
   Bytes memory() const override { return kPiece * most_; }
@@ -32,12 +32,12 @@ class WholeObject final : public WholeShard {
 
   std::string path_;
   const AccessOptions& options_;
-  std::deque<std::unique_ptr<Fetch>> pieces_;  // one behind the other
+  std::deque<std::unique_ptr<Fetch>> pieces_;  // consecutive ranges
   std::vector<std::unique_ptr<Fetch>> spare_;
-  Fetcher fetcher_;  // behind what it fetches: it lets go of it
+  Fetcher fetcher_;  // declared last: its destructor releases the fetches
   int most_;
-  Bytes next_ = 0;   // where the piece behind them begins
-  Bytes size_ = -1;  // -1: not known yet
+  Bytes next_ = 0;   // begin of the range after `pieces_`
+  Bytes size_ = -1;  // -1: unknown
   std::uint64_t stamp_ = 0;
 };
 

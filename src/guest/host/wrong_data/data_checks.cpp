@@ -3,8 +3,8 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr std::size_t kMaxEpochs = 64;       // what is wrong shows in the first ones
-constexpr std::size_t kMaxGenerators = 256;  // of a data set
+constexpr std::size_t kMaxEpochs = 64;       // faults show in the first epochs
+constexpr std::size_t kMaxGenerators = 256;  // generators of a data set
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Whether the processes of a job were given wrong data: keeps what they report of it.
+// Checks for wrong data, with the reports of a job's processes about their data.
 #pragma once
 
 #include "guest/host/wrong_data/given_data.h"
@@ -8,7 +8,7 @@ namespace loaderscope::guest {
 class DataChecks {
  public:
   void know(const DataReader& reader);
-  // `process`: that trains, which the message is about.
+  // `process`: the training process of the message.
   void hear(std::int64_t process, const OrderMessage& told);
   void hear(std::int64_t process, const StreamMessage& told);
   void hear(std::int64_t process, const StreamEndMessage& told);
@@ -19,7 +19,7 @@ class DataChecks {
   DataFaults faults() const;
 
  private:
-  // Null: more is not kept of the process.
+  // Returns null if no more data is kept for the process.
   GivenData* kept(std::int64_t process, const DataEpoch& epoch);
 
   GivenByProcess given_;

@@ -14,7 +14,8 @@ std::int64_t most_repeated_by_worker(const ByEpoch& epochs) {
   return most_repeated(by_worker);
 }
 
-// What the trainer has set anew since its first epoch, and a worker still has as it was then.
+// Returns the settings that the trainer has changed since its first epoch, and that a worker still
+// has in the old state.
 std::set<std::string> stale_settings(const GivenData& data) {
   std::set<std::string> stale;
   for (const auto& [epoch, of_workers] : data.settings_of_workers) {
@@ -36,7 +37,7 @@ std::set<std::string> stale_settings(const GivenData& data) {
 }  // namespace
 
 void check_draws(const GivenByProcess& given, DataFaults& faults) {
-  std::map<std::string, std::int64_t> workers, epochs;  // by generator
+  std::map<std::string, std::int64_t> workers, epochs;  // counts by generator
   std::set<std::string> own;
   for (const auto& [process, data] : given) {
     own.insert(data.own_generators.begin(), data.own_generators.end());

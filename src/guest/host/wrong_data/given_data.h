@@ -1,6 +1,5 @@
-// The data that the processes of a job were given, from the fingerprints that they report, and the
-// checks of it: each adds the counts that say that something is wrong, and what it is called in the
-// program.
+// Data that the processes of a job received, as the fingerprints that they report, and the checks
+// of it. Each check adds the counts of faults and their names in the program.
 #pragma once
 
 #include <algorithm>
@@ -15,27 +14,27 @@
 
 namespace loaderscope::guest {
 
-// Of a process that trains.
+// One training process that reads data.
 struct DataReader {
   std::int64_t process = 0;
-  std::int32_t rank = -1;            // -1: it has none
-  bool every_epoch_differs = false;  // its loader shuffles, or gives a stream
+  std::int32_t rank = -1;            // -1: no rank
+  bool every_epoch_differs = false;  // the loader shuffles, or delivers a stream
 };
 
 struct GivenData {
-  using Hashes = std::map<std::int64_t, std::string>;  // by worker
+  using Hashes = std::map<std::int64_t, std::string>;  // hash by worker
   struct StreamEnd {
-    std::map<std::int64_t, std::int64_t> samples;  // by worker
+    std::map<std::int64_t, std::int64_t> samples;  // samples by worker
     std::int64_t workers = 0, declared = 0;
   };
 
   DataReader reader;
-  std::set<DataEpoch> epochs;  // of which something is kept: a job of days has many
+  std::set<DataEpoch> epochs;  // epochs with kept data, bounded because a job of days has many
   std::map<DataEpoch, std::string> orders, shuffled_orders;
   std::map<DataEpoch, Hashes> streams;
   std::map<DataEpoch, StreamEnd> stream_ends;
-  std::map<std::string, std::map<DataEpoch, Hashes>> draws;  // by generator: "numpy"
-  std::set<std::string> own_generators;                      // that the data set holds
+  std::map<std::string, std::map<DataEpoch, Hashes>> draws;  // draws by generator: "numpy"
+  std::set<std::string> own_generators;                      // generators that the data set holds
   std::map<DataEpoch, DatasetSettings> settings;
   std::map<DataEpoch, std::map<std::int64_t, DatasetSettings>> settings_of_workers;
 };
@@ -55,7 +54,7 @@ void check_streams(const GivenByProcess& given, DataFaults& faults);
 void check_draws(const GivenByProcess& given, DataFaults& faults);
 void check_settings(const GivenByProcess& given, DataFaults& faults);
 
-// How many have what another one before them has.
+// Returns the number of entries that repeat an earlier one.
 template <class Hashes>
 std::int64_t repeated(const Hashes& hashes) {
   std::set<std::string> seen;
@@ -63,7 +62,7 @@ std::int64_t repeated(const Hashes& hashes) {
   return static_cast<std::int64_t>(hashes.size() - seen.size());
 }
 
-// In the worst epoch.
+// Returns the number of repetitions in the worst epoch.
 template <class ByEpoch>
 std::int64_t most_repeated(const ByEpoch& epochs) {
   std::int64_t most = 0;

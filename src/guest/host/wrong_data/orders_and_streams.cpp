@@ -1,4 +1,4 @@
-// Which samples were given, and in which order.
+// Samples that were delivered, and their order.
 #include "guest/host/wrong_data/given_data.h"
 
 #include <utility>
@@ -6,7 +6,7 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr double kNearly = 0.95;  // of as many samples as copies of the data have
+constexpr double kNearly = 0.95;  // share of the samples of one full copy of the data per worker
 
 std::int64_t repeated_orders(const GivenByProcess& given) {
   std::int64_t most = 0;
@@ -37,7 +37,7 @@ bool is_copied(const GivenData::StreamEnd& end) {
   return static_cast<double>(sum) >= kNearly * static_cast<double>(end.workers * end.declared);
 }
 
-// In which a worker that lives on had nothing left to give.
+// Returns the epochs in which a worker that stays alive had nothing left to deliver.
 std::int64_t exhausted_epochs(const GivenData& data) {
   std::int64_t exhausted = 0;
   for (const auto& [epoch, end] : data.stream_ends) {

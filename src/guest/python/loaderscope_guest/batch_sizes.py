@@ -10,11 +10,11 @@ from loaderscope_guest import messages, walks
 from loaderscope_guest.library import now
 
 _DEEPEST = 4
-_NUMBERS = (int, float, bool, complex, type(None))  # they have no bytes of their own
+_NUMBERS = (int, float, bool, complex, type(None))  # types without bytes of their own
 
 
 def attribute(thing: Any, name: str) -> Any:
-    """None: it has none, or does not want to be asked."""
+    """Returns None if the attribute is missing, or if reading it fails."""
     try:
         return getattr(thing, name, None)
     except Exception:
@@ -28,7 +28,7 @@ def is_mapping(thing: Any) -> bool:
 
 
 def reference(thing: Any) -> Callable[[], Any]:
-    """That does not keep it alive; it gives None once that is gone, or where there can be none."""
+    """Returns a weak reference. It returns None once the object is gone, or if its type does not allow weak references."""
     try:
         return weakref.ref(thing)
     except TypeError:
@@ -52,7 +52,7 @@ def bytes_of(data: Any) -> int:
 
 
 def samples_of(batch: Any) -> int:
-    """By the first dimension of the first array in it, else by its length."""
+    """Returns the first dimension of the first array in the batch, or else its length."""
     try:
         return _samples_of(batch, 0)
     except Exception:
@@ -83,7 +83,7 @@ def _walk(data: Any, most: int, depth: int) -> _Walked:
 
 
 def _bytes_of_old_tensor(data: Any) -> int:
-    """Before PyTorch 2.1."""
+    """Returns the bytes for PyTorch before 2.1."""
     element_size, count = attribute(data, "element_size"), attribute(data, "nelement")
     return int(element_size() * count()) if callable(element_size) and callable(count) else 0
 
@@ -148,12 +148,13 @@ class Sizes:
         self._was_large = False
 
     def bytes_of(self, batch: Any, samples: int) -> int:
-        if self._was_large and not walks.budget.is_due():  # to look at it as a small one costs time
+        # a large batch may not be sized again yet: trying the way of small ones costs time
+        if self._was_large and not walks.budget.is_due():
             return int((self._per_sample or 0.0) * max(samples, 1))
         self._was_large = False
         try:
             return _bytes_of_small(batch)
-        except Exception:  # it has no bytes of its own, or one of its parts has none
+        except Exception:  # the batch or one of its parts has no bytes of its own
             pass
         try:
             size, _, is_exact = _walk(batch, walks.FEW, 0)

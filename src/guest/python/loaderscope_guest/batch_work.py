@@ -15,8 +15,8 @@ _TOLD_IN = 600  # ns, to measure a sample on its own
 
 
 class Known:
-    """What all iterators of a loader have together: the budget for measuring each sample on its own again after that was given
-    up, and the bytes of its batches."""
+    """State that all iterators of a loader share: the sizes of its batches, and the budget for returning to measuring
+    each sample on its own."""
 
     def __init__(self) -> None:
         self.telling = walks.Budget()
@@ -32,19 +32,19 @@ class Making:
         self.worker = worker
         self.generation = 0
         self.batch = -1
-        self.samples: Optional[int] = 0  # None: those of the data
-        self.samples_at_once = 1  # that are not told apart
-        self.injected: Dict[str, int] = {}  # by stage: how often since the last sample began
+        self.samples: Optional[int] = 0  # unset: the number of samples in the data
+        self.samples_at_once = 1  # samples that cannot be distinguished
+        self.injected: Dict[str, int] = {}  # executions since the last sample began, by stage
         self.dataset: Any = None
-        self.has_fetcher = False  # in this epoch
+        self.has_fetcher = False  # set once per epoch
         self.tells_state = False  # between batches: what gives the samples is then to be found itself
         self.named = True  # samples have numbers that all processes know them by
-        self.goes_on = False  # where an earlier run has stopped, with the random numbers that it had
-        self.thread = 0  # that makes it
+        self.goes_on = False  # resumed from an earlier run, with its random numbers
+        self.thread = 0  # thread that makes the batch
         known = known or Known()
         self._telling, self._sizes = known.telling, known.sizes
         self._stop_telling: Optional[Callable[[], bool]] = None
-        self._count: Optional[Callable[[], int]] = None  # of the samples of the batch, where they are not told apart
+        self._count: Optional[Callable[[], int]] = None  # counts the samples of the batch if they are not distinguished
         self._begun = 0
         self._tells_samples = True
         self._is_new = True  # this epoch: it has no batch yet
@@ -80,7 +80,7 @@ class Making:
         messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
 
     def begin(self, batch: int, rested_since: int, begun: int, keys: Any, is_own: bool = False) -> None:
-        """`is_own`: nobody has dispatched it, and it begins once the sampler has chosen."""
+        """`is_own`: the batch was not dispatched, and begins once the sampler has chosen."""
         entered = 0 if self._stop_telling is None else now()
         if self._is_new:
             self._begin_epoch()
@@ -90,7 +90,7 @@ class Making:
         library.flags.timing = library.begin_batch(self.iterator, self.generation, self.worker, batch, rested_since,
                                                    begun, is_own, not self._tells_samples) != 0
         if entered:
-            self._begun = now() if is_own else begun + now() - entered  # what we did ourselves is none of its time
+            self._begun = now() if is_own else begun + now() - entered  # excludes the time of the hook itself
         if not self._tells_samples:
             self.samples = (len(keys) if type(keys) is list else length_of(keys)) or None
             if inject.ANY:
@@ -125,7 +125,7 @@ class Making:
             at = -library.end_work(by_trainer)
         else:
             at = library.finish(self.iterator, self.generation, self.worker, self.batch, by_trainer, samples, data)
-        if at < 0:  # its bytes are not known yet
+        if at < 0:  # the bytes are unknown
             at = -at
             self._say_finished(at, data)
         if self._draws is not None:
@@ -157,13 +157,13 @@ class Making:
             self._begin_stages(self.samples or 1)
 
     def batch_of_told_samples(self) -> None:
-        """Of a data set that gives whole batches, and says itself when it makes each of their samples."""
+        """Begins a batch of a data set that returns whole batches, and reports itself when it makes each sample."""
         self.samples = None
         if library.flags.timing:
             library.sample(SAMPLE.between)
 
     def _begin_stages(self, samples_at_once: int) -> None:
-        """Where delays are injected."""
+        """Executes the injected delays."""
         self.samples_at_once = samples_at_once
         self.injected.clear()
         for _ in range(samples_at_once):
@@ -183,7 +183,7 @@ class Making:
         if library.flags.timing:
             try:
                 library.sample(number)
-            except OverflowError:  # as that of a hash may be
+            except OverflowError:  # the number may be a hash, and too large
                 self._say_unnamed()
                 library.sample(self.samples - 1)
         if inject.ANY:
@@ -195,11 +195,11 @@ class Making:
             library.say(what=MESSAGE.unnamed, iterator=self.iterator)
 
 
-current: Any = None  # of this process, while it makes batches
+current: Any = None  # the maker of this process, while it makes batches
 
 
 class _OfThread(threading.local):
-    maker: Any = None  # of the iterator that the thread makes
+    maker: Any = None  # maker of the iterator that the thread works for
 
 
 of_thread = _OfThread()

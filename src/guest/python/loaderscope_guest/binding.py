@@ -35,6 +35,6 @@ def of_worker(number: int, workers: Optional[int]) -> None:
 
 
 def of_pin_thread(workers: Optional[int]) -> None:
-    """Likewise: it may run wherever a worker of its rank may."""
+    """Binds the pin thread to the CPUs of its rank's workers."""
     if BIND is not None:
         _run_on(sorted(set(_of_rank(workers or 1))), "the pin thread")

@@ -21,7 +21,7 @@ def _along(chosen: Any, length: int, chunk: int) -> int:
 
 
 def _whole(chosen: Tuple[Any, ...], axes: int) -> Iterator[Any]:
-    """With a choice for each axis."""
+    """Yields a choice for each axis."""
     rest = axes - sum(one is not Ellipsis for one in chosen)
     seen = False
     for one in chosen:

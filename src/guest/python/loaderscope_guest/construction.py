@@ -1,5 +1,4 @@
-"""Where the program makes its DataLoaders; arguments that were given as flags of loaderscope take the place of the
-program's."""
+"""The places where the program makes its DataLoaders. Flags of loaderscope replace arguments of the program."""
 
 import functools
 import inspect
@@ -22,7 +21,7 @@ def is_in_packages(file: str) -> bool:
 class Place(NamedTuple):
     line: str  # FILE:LINE, of the program's own where it has one
     stack: Tuple[str, ...]  # all of them, the innermost first
-    packages: Tuple[str, ...]  # that the functions there are in, the innermost first
+    packages: Tuple[str, ...]  # packages of the functions in the stack, the innermost first
 
 
 UNKNOWN = Place("an unknown place", (), ())
@@ -30,7 +29,7 @@ _MOST_PACKAGES = 16
 
 
 def _of_python() -> FrozenSet[str]:
-    """Its own modules; a Python before 3.10 does not say which these are."""
+    """Returns the names of Python's own modules. A Python before 3.10 does not list them."""
     names = getattr(sys, "stdlib_module_names", None)
     if names is None:
         names = [name.partition(".")[0] for name in os.listdir(os.path.dirname(os.__file__))]
@@ -61,7 +60,7 @@ def _of_torch() -> str:
 
 
 def here() -> Place:
-    """Of the caller, outside PyTorch."""
+    """Returns the caller's place outside PyTorch."""
     inner = (OURS, _of_torch())
     stack: List[str] = []
     packages: List[str] = []
@@ -79,7 +78,7 @@ def here() -> Place:
     return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack), tuple(known[:_MOST_PACKAGES]))
 
 
-_places = ByIdentity()  # of loaders
+_places = ByIdentity()  # places of loaders
 
 
 def remember(loader: Any) -> None:
@@ -135,7 +134,7 @@ def apply(signature: inspect.Signature, given: Dict[str, Any], lacks: str) -> No
 
 
 def install(loader: Any, lacks: str = "runs with a PyTorch that does not have it") -> None:
-    """In a class of loaders."""
+    """Hooks into a class of loaders."""
     original = loader.__init__
     signature = inspect.signature(original)
 

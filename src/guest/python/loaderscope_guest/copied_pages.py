@@ -1,7 +1,9 @@
-"""What of the data set a forked worker has copied of the trainer's memory: a page is shared until either of them writes to it,
-and reading an object of Python's writes its count of references. Before the workers are forked the trainer notes where some
-of the objects of each large attribute lie, by which the workers touch none of them; /proc/self/pagemap says of a page
-whether it is this process's own (since Linux 4.2, for everybody)."""
+"""Pages of the data set that a forked worker has copied. A page is shared with the trainer until one of them writes to
+it, and reading a Python object writes its reference count.
+
+The trainer notes the addresses of some objects of each large attribute before it forks. The workers therefore touch
+none of these objects. /proc/self/pagemap shows whether a page belongs to this process alone. All users can read this
+since Linux 4.2."""
 
 import multiprocessing.util
 import os
@@ -23,8 +25,8 @@ _FARTHEST = 200_000  # entries of a dictionary or a set that the objects are spr
 _LONGEST = 10_000_000  # ns of a CPU: then no further attribute is looked for
 _LOOKS_AT = 128  # objects of an attribute
 _MOST, _DEEPEST = 16, 2  # attributes, one within another
-_ATTRIBUTES = 64  # of one object that are looked at
-_DATASETS = 8  # that are remembered, as a program may alternate between a few
+_ATTRIBUTES = 64  # attributes of one object that are examined
+_DATASETS = 8  # remembered data sets, as a program may alternate between a few
 _PAGE = 12  # bits
 _IS_THERE, _IS_OWN = 1 << 63, 1 << 56
 _PAUSE = 5_000_000_000  # ns, at least, and as long as all until then
@@ -93,17 +95,17 @@ def _parts_of(name: str, thing: Any, until: int, depth: int = 0) -> Iterator[Par
 
 
 class Copied:
-    """By this process, where it is a worker; of the trainer what its workers are forked with."""
+    """Copies made by this process if it is a worker. In the trainer, the parts that its workers inherit."""
 
     def __init__(self) -> None:
         self.parts: List[Part] = []
-        self._noted: List[Tuple[Callable[[], Any], List[Part]]] = []  # by a reference that does not keep it alive
+        self._noted: List[Tuple[Callable[[], Any], List[Part]]] = []  # parts by a weak reference to the data set
         self._begun = self._next = 0
         self._is_worker = False
         os.register_at_fork(after_in_child=self._begin)
 
     def note(self, dataset: Any) -> None:
-        """By the trainer, about to fork its workers."""
+        """Notes addresses in the trainer before it forks its workers."""
         for of, parts in self._noted:
             if of() is dataset:
                 self.parts = parts

@@ -1,5 +1,5 @@
-"""DALI's pipelines: what their operators do while a batch is waited for, which DALI tells a tool by NVTX and our library
-then is, and what their threads and queues are."""
+"""DALI's pipelines: the operators that run while a batch is waited for, and the threads and queues. DALI reports its
+operators to an NVTX tool, which is this library."""
 
 import functools
 import os
@@ -11,7 +11,7 @@ from loaderscope_guest.counters import counters
 from loaderscope_guest.library import STAGES
 
 _TOOL = "NVTX_INJECTION64_PATH"
-_THREADS = ("[DALI]", "PrefetchWorker")  # how they call themselves
+_THREADS = ("[DALI]", "PrefetchWorker")  # their own names
 
 
 class Row(NamedTuple):
@@ -52,7 +52,7 @@ def listen(_: ModuleType) -> None:
 
 
 def _name_operators(pipeline: Any) -> None:
-    """DALI's older executors tell an operator by its name in the pipeline."""
+    """DALI's older executors report an operator by its name in the pipeline."""
     for operator in pipeline._ops or ():
         schema = operator._op.schema_name
         for name in (schema, operator.name):
@@ -66,7 +66,7 @@ def _threads_cpu_s() -> float:
         try:
             with open(f"/proc/self/task/{task}/stat", encoding="utf-8", errors="replace") as file:
                 name, _, rest = file.read().partition("(")[2].rpartition(")")
-        except OSError:  # it has ended
+        except OSError:  # the thread has ended
             continue
         if name.startswith(_THREADS):
             fields = rest.split()

@@ -1,6 +1,6 @@
-"""What the measured DataLoader has delivered to the program: how many batches, and which tensors are whose, also after
-they were copied to a device; and what a loader of the user gives to our trainer of it: between the two there may be a
-loader of his own, such as a prefetcher, and its faults."""
+"""Batches that the measured DataLoader has delivered: their number, and the batch of each tensor, also after a copy to
+a device. A loader of the user, such as a prefetcher, may be between the DataLoader and the trainer of loaderscope.
+Its faults are found by comparison."""
 
 import weakref
 from itertools import islice
@@ -11,11 +11,11 @@ from loaderscope_guest.batch_sizes import attribute, is_mapping
 
 
 _DEEPEST = 4
-_PARTS = 16  # of a batch: some of its tensors tell which one it is
-_OBJECTS = 64  # of a batch that are looked at
+_PARTS = 16  # tensors of a batch: a few of them identify it
+_OBJECTS = 64  # objects of a batch that are examined
 _MOST = 1024  # tensors that are known
 
-# Who takes batches is asked only where the trainer is ours.
+# False: the batches of tensors are needed only if the trainer is loaderscope's own.
 FOLLOWS = bool(settings.TRAINER.get("loader"))
 
 
@@ -47,8 +47,8 @@ class Delivered:
     def __init__(self) -> None:
         self.count = 0
         self.waited = 0  # ns, for the last one
-        self.waited_for_all = 0  # also for being told that there is none
-        self._whose: Dict[int, Tuple[Any, int]] = {}  # by identity: the tensor, weakly, and its batch
+        self.waited_for_all = 0  # includes waits for the end of an epoch
+        self._whose: Dict[int, Tuple[Any, int]] = {}  # tensor (weakly) and its batch, by identity
 
     def add(self, data: Any, waited: int) -> None:
         batch, self.count, self.waited = self.count, self.count + 1, waited
@@ -114,7 +114,7 @@ def iterable(loader: Any, make: Callable[[], Any]) -> Any:
 
 
 class Handed:
-    """Tells what is wrong with what is given, epoch by epoch."""
+    """Reports faults of the batches that the trainer receives, epoch by epoch."""
 
     def __init__(self) -> None:
         self._held = 0
@@ -163,7 +163,7 @@ class Handed:
                               "loader's own copies took")
 
     def _look_for_held(self) -> None:
-        """It had the batch that it gives when it fetched another one."""
+        """Counts a batch that was already fetched when its loader fetched another one."""
         fetched = delivered.count - self._delivered
         if fetched == 1 and delivered.count - self._first >= self._given + 2:
             self._held += 1

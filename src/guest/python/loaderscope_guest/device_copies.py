@@ -17,13 +17,13 @@ _COPY = "a copy to a device is"
 
 
 class Step(threading.local):
-    """From the time a batch is taken until the thread that took it asks for the next one."""
+    """Period from taking a batch until the same thread asks for the next one."""
 
     copied = 0  # ns, of all steps and threads
 
     def __init__(self) -> None:
-        self.iteration: Any = None  # whose batch was taken last; None: no more is to come
-        self._injects = False  # once per batch
+        self.iteration: Any = None  # iteration of the batch taken last; None: no batch follows
+        self._injects = False  # one delay per batch
         self._copies = False  # now: a tensor of a kind of its own comes back to the method from within
 
     def begin(self, iteration: Any, batch: int) -> None:
@@ -72,7 +72,7 @@ Ends = Tuple[Any, Any]  # the tensor that is copied, and what stands for the dev
 
 
 def kind_of(device: Any) -> Optional[str]:
-    """Of what stands for a device in an argument; None: it stands for something else."""
+    """Returns the kind of a device argument. None: the argument is not a device."""
     if isinstance(device, str):
         return device.partition(":")[0]
     if type(device) is int:
@@ -94,7 +94,7 @@ def _ends_of_copy_(tensor: Any, arguments: Any, named: Any) -> Ends:
 
 
 def is_copy_in(tensor: Any, target: Optional[str]) -> bool:
-    """What PyTorch only pretends to have while it compiles is copied nowhere."""
+    """Returns true for a copy from host memory to a device. Fake tensors of a compilation are never copied."""
     if target is None or target == "cpu" or type(tensor).__name__ == "FakeTensor":
         return False
     device = getattr(tensor, "device", None)
@@ -105,8 +105,8 @@ _LARGEST_STAGED = 64 << 10  # bytes of a pageable tensor that CUDA takes along w
 
 
 def _blocks(tensor: Any, arguments: Any, named: Any) -> bool:
-    """By `non_blocking`, which is the first of the arguments that are true or false, and in spite of it where CUDA has to
-    go through memory of its own."""
+    """Returns true if the copy blocks. `non_blocking` is the first boolean argument. CUDA also blocks for large copies
+    through its own staging memory."""
     flags = [argument for argument in arguments if isinstance(argument, bool)]
     if not named.get("non_blocking", flags[0] if flags else False):
         return True
@@ -170,7 +170,8 @@ def _moving(original: Any, ends: Callable[[Any, Any, Any], Ends], torch: ModuleT
                           getattr(torch, "device", nothing), number)
 
 
-_METHODS = (("to", _ends_of_to), ("cuda", _ends_of_cuda), ("copy_", _ends_of_copy_))  # as the library numbers them
+# the order of the library's numbers
+_METHODS = (("to", _ends_of_to), ("cuda", _ends_of_cuda), ("copy_", _ends_of_copy_))
 
 
 def _allow(moving: Any, rules: ModuleType) -> None:

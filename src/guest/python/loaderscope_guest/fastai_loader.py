@@ -15,7 +15,7 @@ def is_fastai_stand_in(loader: Any) -> bool:
 
 
 def fastai_facts_of(stand_in: Any) -> Dict[str, Any]:
-    """That differ from what the stand-in says of itself."""
+    """Returns the facts that differ from the attributes of the stand-in."""
     if not is_fastai_stand_in(stand_in):
         return {}
     loader = attribute(stand_in, "d")

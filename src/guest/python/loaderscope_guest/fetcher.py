@@ -1,4 +1,4 @@
-"""What a process makes batches with: its data set, which gives samples one by one, and what collates them."""
+"""Parts with which a process makes batches: its data set, which returns single samples, and the collate function."""
 
 import functools
 import weakref
@@ -63,8 +63,8 @@ def _inject_collate(worker: int) -> None:
 
 
 class Hidden:
-    """What stands for the data set, or for its iterator, while a batch is made. Between two batches the fetcher has them
-    themselves: who asks it for their state, and whether they are the same object, gets the answer that it would get."""
+    """Stand-ins for the data set, or for its iterator, while a batch is made. The fetcher has the originals between two
+    batches. Code that asks them for their state, or compares their identity, gets the true answer."""
 
     def __init__(self, fetcher: Any, own: Dict[str, Any], maker: batch_work.Making) -> None:
         self._fetcher = weakref.ref(fetcher)
@@ -95,7 +95,8 @@ def _hidden(fetcher: Any) -> Any:
 
 
 def watch(fetcher: Any, maker: batch_work.Making) -> None:
-    """Whether it is worth its while that samples are told apart; a data set that gives whole batches does not."""
+    """Decides whether samples are distinguished. It depends on the cost. Samples of a data set that returns whole
+    batches cannot be distinguished."""
     hidden = _hidden(fetcher)
     samples = getattr(fetcher, "dataset_iter", None)
     if hidden is None and isinstance(samples, Samples) and fetcher.auto_collation and not samples.tells_samples:
@@ -144,7 +145,7 @@ def install(module: ModuleType) -> None:
 
     def create_fetcher(*arguments: Any, **named: Any) -> Any:
         maker = batch_work.of_thread.maker or batch_work.current
-        if maker is None or maker.has_fetcher:  # of a loader within a data set
+        if maker is None or maker.has_fetcher:  # the fetcher of a loader within a data set
             return original(*arguments, **named)
         maker.has_fetcher = True
         fetcher = original(*arguments, **named)

@@ -1,12 +1,13 @@
-"""Which files below a folder a program reads or loads, for who asks whether a change can reach it: one line each in a file,
-while LOADERSCOPE_TOUCHED names it. "!" says that another program was started, whose files nobody sees."""
+"""Files below a folder that a program reads or loads. The trace shows whether a change can affect the program. It has
+one path per line, and is written while LOADERSCOPE_TOUCHED names a file. "!" marks the start of another program,
+whose files are unknown."""
 
 import os
 import sys
 from typing import Any, Set, Tuple
 
 _OUTPUT = "LOADERSCOPE_TOUCHED"  # the file, an absolute path
-_BELOW = "LOADERSCOPE_TOUCHED_BELOW"  # the folder, likewise
+_BELOW = "LOADERSCOPE_TOUCHED_BELOW"  # the folder, an absolute path
 _FILES = ("open", "ctypes.dlopen")
 _PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn")
 _LOOK_AT_THE_SYSTEM = ("ldconfig", "gcc", "cc", "ld", "objdump", "nvidia-smi", "uname", "lscpu", "getconf")
@@ -14,7 +15,7 @@ _CACHE = "__pycache__"
 
 
 def _source_of(path: str) -> str:
-    """Of a compiled file: FOLDER/__pycache__/NAME.cpython-312.pyc."""
+    """Returns the source of a compiled file: FOLDER/__pycache__/NAME.cpython-312.pyc."""
     folder, name = os.path.split(path)
     if os.path.basename(folder) != _CACHE:
         return path
@@ -42,14 +43,14 @@ class _Log:
     def __call__(self, event: str, arguments: Tuple[Any, ...]) -> None:
         try:
             if event == "ctypes.dlopen" and "/" not in (arguments[0] or ""):
-                return  # by its name alone it is looked for in the system
+                return  # the system searches for a library without a path
             if event in _FILES:
                 self.tell_path(arguments[0])
-            elif event == "import" and arguments[1]:  # of a library; what is written in Python is opened
+            elif event == "import" and arguments[1]:  # a compiled library; Python sources are opened, too
                 self.tell_path(arguments[1])
             elif event in _PROGRAMS and os.path.basename(os.fsdecode(arguments[0])) not in _LOOK_AT_THE_SYSTEM:
                 self.tell("!")
-        except Exception:  # of a file that is no text, or at the very end of the interpreter
+        except Exception:  # the name is not text, or the interpreter is ending
             return
 
 

@@ -16,9 +16,9 @@ def _is_here(maker: Any) -> bool:
 
 
 class TimedFile(io.FileIO):
-    """The file behind what open() returns: its reads are those that ask the system, so that the many small ones of
-    a decoder, which the buffer serves, cost nothing. Within a read of another kind, as those of an archive are, such a
-    read is part of that one, and tells it its bytes; it has no name beside its stage."""
+    """The raw file under the result of open(). It sees only the reads that reach the system, so a decoder's many small
+    reads, which the buffer serves, cost nothing. Within a read of another kind, such as an archive's, its read is
+    part of that read, and adds the bytes. It has no name besides its stage."""
 
     read, readall, readinto = (timed(method, READ, has_name=False)  # type: ignore[assignment]
                                for method in (io.FileIO.read, io.FileIO.readall, io.FileIO.readinto))

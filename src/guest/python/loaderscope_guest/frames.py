@@ -1,6 +1,8 @@
-"""Frames of videos: how many are decoded for how many that are used. PyAV tells both: what its codecs give, and what becomes
-an array or a picture. Of torchcodec and decord, which are asked for frames by their places and decode what lies before
-them, it is reckoned: from the key frame before a frame on, or from the one that was decoded last where that is nearer."""
+"""Decoded and used frames of videos. PyAV reports both: the frames of its codecs, and the frames that become an array
+or a picture.
+
+torchcodec and decord get the positions of frames, and decode the frames before them. Their decoded frames are estimated
+from the last key frame before the position, or from the last decoded frame if it is nearer."""
 
 import os
 from bisect import bisect_right
@@ -12,7 +14,7 @@ from loaderscope_guest.user_code import spending
 
 
 class Frames:
-    """Of this process, since it makes batches."""
+    """Frames of this process since it began to make batches."""
 
     def __init__(self) -> None:
         self.forget()
@@ -51,7 +53,7 @@ class _Reader:
 
     def __init__(self, keys: Optional[List[int]]) -> None:
         self._keys = keys  # the places of its key frames; None: not known
-        self._last = -1  # that was decoded
+        self._last = -1  # position of the last decoded frame
 
     def take(self, places: Iterable[int]) -> None:
         places = sorted(set(places))
@@ -127,5 +129,5 @@ def of_decord(_: Any, reader: Any, indices: Any) -> None:
 
 
 def one_of_decord(_: Any, reader: Any, idx: Any) -> None:
-    if not isinstance(idx, slice):  # which is taken as a batch
+    if not isinstance(idx, slice):  # a slice is handled as a batch
         _decord(reader).take(_whole([idx], len(reader)))

@@ -1,8 +1,8 @@
-"""Functions of the program's own that give a batch per call, and generators that give one each time they go on.
+"""Functions of the program that return a batch per call, and generators that yield one per step.
 
-Whoever holds such a function goes on holding the same object: its module, another one that has imported it from there, a
-closure, a class. What it runs is changed instead (`__code__`), to a call of ours, which runs what it ran before. So nothing
-has to be found but the function itself, at whatever time, and in any Python from 3.8 on (sys.monitoring needs 3.12)."""
+All holders of such a function keep the same object: its module, a module that has imported it, a closure, a class. Its
+code (`__code__`) is replaced by a call of loaderscope, which runs the old code. Only the function itself must be found.
+This works at any time, and in all versions since Python 3.8 (sys.monitoring needs 3.12)."""
 
 import functools
 import gc
@@ -37,13 +37,13 @@ def _copy(function: FunctionType) -> FunctionType:
 def _run_instead(function: FunctionType, call: Callable[..., Any]) -> None:
     code = _instead.__code__
     constants = tuple(call if constant == _MARK else constant for constant in code.co_consts)
-    # As many free variables as its closure has: they are not looked at.
+    # The new code needs the same number of free variables as the closure.
     function.__code__ = code.replace(co_consts=constants, co_freevars=function.__code__.co_freevars,
                                      co_name=function.__code__.co_name)
 
 
 class _Calls:
-    """Of one function. Those with gradients train; those without are another loader, as that of a validation is."""
+    """Calls of one function. Calls with gradients train. Calls without are another loader, such as a validation's."""
 
     def __init__(self, function: FunctionType, place: str) -> None:
         self.function = _copy(function)
@@ -80,12 +80,12 @@ def is_watched(function: FunctionType) -> bool:
 def watch(function: FunctionType, place: str) -> None:
     """`place`: FILE.py:NAME, as it would be given."""
     calls = _Calls(function, place)
-    function.__dict__.setdefault("__wrapped__", calls.function)  # whoever asks for its arguments is told its own
+    function.__dict__.setdefault("__wrapped__", calls.function)  # inspect shows the original arguments
     _run_instead(function, calls)
 
 
 def place_of(function: FunctionType) -> str:
-    """As --batch-function would be given."""
+    """Returns the place in the form of --batch-function."""
     code = function.__code__
     file = os.path.relpath(code.co_filename, settings.STARTED_IN)
     if file.startswith(os.pardir):
@@ -104,12 +104,12 @@ def _is_same_file(one: Any, other: str) -> bool:
 
 
 def _file_of(module: Any) -> Any:
-    """Without asking it: one that is loaded when it is asked stays as it is."""
+    """Returns the file of a module without attribute access, so that a lazy module stays unloaded."""
     return module.__dict__.get("__file__") if issubclass(type(module), ModuleType) else None
 
 
 def _in_modules(file: str, name: str) -> Tuple[bool, List[Any]]:
-    """Whether a module of that file is loaded, and what it calls so."""
+    """Returns whether a module of that file is loaded, and the objects with this name."""
     modules = [module for module in list(sys.modules.values()) if _is_same_file(_file_of(module), file)]
     found = []
     for module in modules:

@@ -14,8 +14,8 @@ _LEAST = 1_000_000_000  # ns; the divisor of a share is no smaller, so that one 
 
 
 class Collections:
-    """Those since it was made. The library counts them: a callback in Python would swallow the exception of a signal's handler
-    that waits until the collection ends."""
+    """Collections since its creation. The library counts them: a callback in Python would swallow the exception of a
+    signal handler that waits for the end of the collection."""
 
     def __init__(self, role: str) -> None:
         self._role = role

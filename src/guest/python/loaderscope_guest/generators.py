@@ -5,7 +5,7 @@ from typing import Any, Callable, Iterator
 
 
 def going_on(generator: Any, take: Callable[[Callable[[], Any]], Any]) -> Iterator[Any]:
-    """What the generator gives, returns and raises, and what is sent to it and thrown into it."""
+    """Wraps a generator. Yields, returned values, exceptions, send() and throw() pass through."""
     go_on: Callable[[], Any] = functools.partial(next, generator)
     while True:
         try:

@@ -1,5 +1,5 @@
-"""What the training program does with its GPU. What that computes and copies it says itself (CUPTI), watched from the
-first batch on that is taken after the program has begun to use CUDA."""
+"""Use of the GPU by the training program. CUPTI reports kernels and copies from the first batch that the program takes
+after it has begun to use CUDA."""
 
 import atexit
 import functools
@@ -25,7 +25,7 @@ def _uses_gpu() -> bool:
                for kind in (getattr(torch, "cuda", None), getattr(torch, "xpu", None)))
 
 
-# Of drivers. A machine without any of these has no GPU that works, or a driver that is loaded with its first use.
+# Devices of drivers. A machine without them has no working GPU, or loads its driver on first use.
 _DEVICES = ("/dev/nvidiactl", "/dev/nvhost-ctrl", "/dev/nvgpu", "/dev/dxg", "/dev/kfd", "/dev/dri")
 _LOOK_EVERY = 1_000_000  # ns; whether the program has begun to use a GPU takes 1 us to ask
 _LOOK_SELDOM = 1_000_000_000  # ns; without a driver

@@ -35,8 +35,8 @@ class _Replacements:
     """Functions that are replaced together, by one walk over all modules."""
 
     def __init__(self) -> None:
-        self._depth = 0  # of `with together`
-        self._timed: Dict[int, Tuple[Any, Any]] = {}  # by the identity of the function: itself, and what replaces it
+        self._depth = 0  # nesting of `with together`
+        self._timed: Dict[int, Tuple[Any, Any]] = {}  # function and its replacement, by the identity of the function
         self._counts: Dict[int, int] = {}  # names in modules, by the identity of what they name; empty: not counted yet
 
     def __enter__(self) -> None:
@@ -59,7 +59,7 @@ class _Replacements:
             self._timed[id(function)] = function, timed
 
     def of(self, function: Any) -> Any:
-        """What will replace it; None: it was not added."""
+        """Returns the replacement of a function. None: it was not added."""
         return self._timed.get(id(function), (None, None))[1]
 
     def names_of(self, function: Any) -> int:

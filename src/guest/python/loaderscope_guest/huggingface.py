@@ -1,5 +1,6 @@
-"""Data sets of Hugging Face's `datasets`: the function that a program has them call for each sample (`set_transform`,
-`with_transform`) is its own, within the `read` of the data set; what rows are looked up by, and what touching them takes."""
+"""Data sets of Hugging Face's `datasets`. The function that a program sets per sample (`set_transform`,
+`with_transform`) is timed separately within the `read` of the data set. The row lookups and the cost of touching
+rows are counted."""
 
 import functools
 import itertools
@@ -10,8 +11,9 @@ from typing import Any, Callable, Dict, Tuple
 from loaderscope_guest import batch_work, library, messages, stages, user_code
 from loaderscope_guest.counters import counters
 
-_MOST = 64  # functions; a data set makes what calls them anew for each sample
-_timed: Dict[Tuple[int, int], Callable[..., Any]] = {}  # by the identity of the functions, which they hold
+_MOST = 64  # functions; a data set makes its caller again for each sample
+# wrappers by the identity of the functions, which they keep alive
+_timed: Dict[Tuple[int, int], Callable[..., Any]] = {}
 
 
 def _identity(transform: Callable[..., Any]) -> Tuple[int, int]:
@@ -43,11 +45,11 @@ def install(module: ModuleType) -> None:
     formatter.__init__ = __init__
 
 
-_LOOKED_AT = 16  # of so many look-ups one, which costs some 30 us
+_LOOKED_AT = 16  # lookups per measured one, which costs some 30 us
 
 
 def _touched_so_far() -> Tuple[int, int]:
-    """By this thread: page faults, and bytes fetched from storage; -1: not known."""
+    """Returns the page faults of this thread, and its bytes fetched from storage; -1: unknown."""
     usage = resource.getrusage(resource.RUSAGE_THREAD)
     fetched = -1
     try:
@@ -66,7 +68,7 @@ def _rows(key: Any) -> int:
     return len(key) if isinstance(key, (list, tuple)) else 0
 
 
-_row_sizes: Dict[int, float] = {}  # by table: asking one costs as much as it has chunks
+_row_sizes: Dict[int, float] = {}  # bytes by table: asking a table costs time per chunk
 
 
 def _row_bytes(table: Any) -> float:

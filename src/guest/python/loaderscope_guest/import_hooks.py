@@ -32,7 +32,7 @@ class _LoaderAndThen:
 
 
 class _Finder:
-    """First in sys.meta_path: lets the others find a module, and puts the callbacks behind its loader."""
+    """First in sys.meta_path: the other finders find a module, and the callbacks run after its loader."""
 
     def __init__(self) -> None:
         self.callbacks: Dict[str, List[Callback]] = {}
@@ -78,7 +78,7 @@ def _say_unhooked(sentence: str) -> None:
         settings.leave_word("program", sentence)
 
 
-_under_way: List[Tuple[ModuleType, Callback]] = []  # of modules that were being imported when they were asked for
+_under_way: List[Tuple[ModuleType, Callback]] = []  # modules that were being imported at registration
 
 
 def _is_under_way(module: Any) -> bool:
@@ -105,7 +105,7 @@ def after_import(name: str, callback: Callback) -> None:
 
 
 def see_imports() -> bool:
-    """From now on. False: they are seen already."""
+    """Starts to observe imports. Returns False if they are observed already."""
     if _finder in sys.meta_path:
         return False
     sys.meta_path.insert(0, _finder)  # type: ignore[arg-type]

@@ -1,5 +1,5 @@
-"""Declared delays (`--inject STAGE=+5ms`), slept inside the hook of their stage. The host is told which ones had a
-hook, so that none is missing silently."""
+"""Declared delays (`--inject STAGE=+5ms`), slept inside the hook of their stage. The host receives the delays that had
+a hook, so that a missing hook is noticed."""
 
 import random
 import time
@@ -9,7 +9,7 @@ from loaderscope_guest import library
 from loaderscope_guest.library import MESSAGE
 from loaderscope_guest.settings import INJECTIONS, RANK, SEED
 
-_draws = random.Random(SEED)  # of our own: the program's draws stay what they are
+_draws = random.Random(SEED)  # separate generator, so that the program's random numbers stay the same
 
 
 class _Injection:
@@ -20,10 +20,10 @@ class _Injection:
         self.every: int = given["every"]
         self.probability: float = given["probability"]
         self.executed = 0
-        self.late = 0.0  # by how much sleeps took longer: the next ones make up for it
+        self.late = 0.0  # total delay of earlier sleeps in seconds, which the next ones make up for
 
     def extra(self) -> float:
-        """Of this execution, in seconds."""
+        """Returns the delay of this execution in seconds."""
         if self.executed == 0:
             library.say(what=MESSAGE.injected, number=self.number)
         self.executed += 1
@@ -55,7 +55,7 @@ def _of(stage: str, worker: int) -> List[_Injection]:
 
 
 def apply(stage: str, worker: int = -1) -> None:
-    """`worker`: who executes the stage; -1: nobody's."""
+    """`worker`: the worker that executes the stage; -1: no worker."""
     for injection in _of(stage, worker):
         injection.sleep()
 

@@ -1,5 +1,5 @@
-"""Where measuring begins in a process: what is looked into, and from the import of which module on. Until then nothing
-is loaded that a program without a loader would have to wait for, if it imports no package whose functions are timed."""
+"""Begin of measuring in a process: the hooks, and the modules whose import installs them. Before such an import,
+nothing is loaded that would delay a program without a loader."""
 
 import functools
 import sys
@@ -47,7 +47,7 @@ def look_into_stages() -> None:
 
 
 def look_into_torch() -> None:
-    """What a training loop does beside taking batches."""
+    """Hooks into the parts of a training loop besides taking batches."""
     global _looks_into_torch
     if _looks_into_torch:
         return
@@ -116,7 +116,7 @@ def _on_profiler(module: ModuleType) -> None:
 
 
 def begin() -> None:
-    """Once; more often does nothing. A Python that cannot be measured runs as without us."""
+    """Installs the import hooks. Later calls do nothing. A Python that cannot be measured runs unchanged."""
     reason = interpreter.why_not()
     if reason:
         from loaderscope_guest import settings

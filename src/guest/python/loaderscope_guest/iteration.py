@@ -13,7 +13,7 @@ from loaderscope_guest.library import FACT, now
 from loaderscope_guest.training import training
 
 
-_ASKS_MORE = replay.ANY or inject.ANY or FOLLOWS  # of each batch
+_ASKS_MORE = replay.ANY or inject.ANY or FOLLOWS  # each batch needs more work
 _NO_BATCHES = ("_IterableDatasetStopIteration", "_ResumeIteration", "ExceptionWrapper")
 
 
@@ -26,10 +26,10 @@ class Iteration:
         self.shuffled = wrong_data_samples.shuffles(loader)
         self.generation = 0
         self.begun = begun
-        self.making = batch_work.Making(number, 0, known)  # of a loader without workers
+        self.making = batch_work.Making(number, 0, known)  # maker of a loader without workers
         self.taken = 0
-        self.batch = -1  # that was taken last
-        self.is_made = False  # while it is, it may take batches to go on behind those of an earlier run
+        self.batch = -1  # batch taken last
+        self.is_made = False  # before it is made, it may take batches to resume after those of an earlier run
         self.order = wrong_data_samples.Order(self.shuffled)
         # Batches by the identity of their data, which is alive; a list where one object is the data of several.
         self._received: Dict[int, Union[int, List[int]]] = {}
@@ -46,7 +46,7 @@ class Iteration:
         self.fact(FACT.epoch, begin=at)
 
     def say_settings(self, dataset: Any) -> None:
-        """What the trainer's own copy of the data set is set to when an epoch begins."""
+        """Reports the values in the trainer's copy of the data set at the begin of an epoch."""
         with messages.never_failing("the data set is"):
             wrong_data_state.say_settings(dataset, iterator=self.number, generation=self.generation)
 
@@ -59,7 +59,7 @@ class Iteration:
                 self._received[id(data)] = [known, batch]
 
     def batch_of(self, data: Any) -> int:
-        """Which batch the trainer has got."""
+        """Returns the number of the batch that the trainer has received."""
         waiting = self._received.pop(id(data), None)
         if waiting is None:
             return self.taken
@@ -111,7 +111,7 @@ def report_counters() -> None:
 
 
 class _Seldom:
-    """What is done with some batches only."""
+    """Tasks that run only for some batches."""
 
     not_before = 0  # ns
 
@@ -128,7 +128,7 @@ class _Seldom:
 _seldom = _Seldom()
 
 
-_SIGNAL = signal.SIGRTMAX - 3  # of no known use
+_SIGNAL = signal.SIGRTMAX - 3  # signal without a known use
 _is_installed = False
 _is_told = threading.Lock()
 
@@ -145,14 +145,14 @@ def install_ending() -> None:
 
 
 def end_program() -> Any:
-    """As the host wants it. By a SystemExit, so that the script's own clean-up runs. Does not return.
+    """Ends the program for the host, with a SystemExit, so that the script's own clean-up runs. Does not return.
 
-    A loader may run in a thread of its own, where a SystemExit ends that thread alone and the main thread waits for a
-    batch for ever. The main thread is then given its SystemExit by a signal, as only a signal wakes a thread that waits
-    for another. No class of our own: threads are silent about SystemExit alone."""
+    A loader may run in a thread of its own. A SystemExit there ends only that thread, and the main thread waits for a
+    batch for ever. A signal then raises SystemExit in the main thread, because only a signal wakes a thread that waits
+    for another. The exception is SystemExit itself, because threads print all other classes."""
     gpu.watch.finish()
     main = threading.main_thread()
     if threading.current_thread() is not main and main.is_alive() and _is_installed and _is_told.acquire(blocking=False):
-        with contextlib.suppress(OSError):  # it has ended meanwhile
+        with contextlib.suppress(OSError):  # the main thread has ended in the meantime
             signal.pthread_kill(main.ident or 0, _SIGNAL)
     raise SystemExit(0)

@@ -1,5 +1,5 @@
-"""The C library of this process, and what this package has in common with the host. The library tells it, which is built
-from the same headers as the host: none of it is written down here. Before `join` everything does nothing."""
+"""The C library of this process, and the constants that this package shares with the host. The library returns them. It
+is built from the same headers as the host, so they are not repeated here. Before `join`, all functions do nothing."""
 
 import ctypes
 import errno
@@ -14,8 +14,8 @@ from loaderscope_guest import settings
 from loaderscope_guest.settings import FOLDER
 
 
-now = time.monotonic_ns  # of CLOCK_MONOTONIC, as everywhere in loaderscope
-PROGRAM = now()  # another one if the process runs itself again
+now = time.monotonic_ns  # time of CLOCK_MONOTONIC, as everywhere in loaderscope
+PROGRAM = now()  # number of the program; changes if the process runs itself again
 PATH = os.path.join(FOLDER, "libloaderscope_guest.so")
 _TYPES: Dict[str, Any] = {"void": None, "int32": ctypes.c_int32, "int64": ctypes.c_int64, "text": ctypes.c_char_p,
                           "address": ctypes.c_void_p}
@@ -29,15 +29,16 @@ def _told() -> Dict[str, Any]:
 
 _all = _told()
 FACT = SimpleNamespace(**_all["facts"])  # kinds of facts, by name
-MESSAGE = SimpleNamespace(**_all["messages"])  # kinds of messages, likewise: their "what"
-ROLE = SimpleNamespace(**_all["roles"])  # of a process
-SAMPLE = SimpleNamespace(**_all["samples"])  # in place of a sample's number
+MESSAGE = SimpleNamespace(**_all["messages"])  # kinds of messages, by name: their "what"
+ROLE = SimpleNamespace(**_all["roles"])  # roles of processes
+SAMPLE = SimpleNamespace(**_all["samples"])  # special values in place of a sample's number
 STAGES: Dict[str, int] = _all["stages"]  # name -> number
 LONGEST_MESSAGE: int = _all["longest_message"]  # bytes
 
 
 def functions(load: Any) -> Any:
-    """Those of the library. `load`: ctypes.PyDLL, which calls them with the interpreter's lock, or ctypes.CDLL."""
+    """Returns the library's functions. `load`: ctypes.PyDLL calls them with the interpreter's lock, ctypes.CDLL without
+    it."""
     library = load(PATH)
     found = SimpleNamespace()
     for name, (result, *arguments) in _all["functions"].items():
@@ -48,7 +49,8 @@ def functions(load: Any) -> Any:
 
 
 def _callables() -> Dict[str, Any]:
-    """Those of numbers alone, by name, and what makes timed functions: in C, without what ctypes takes for a call."""
+    """Returns the functions of numbers alone by name, and the makers of timed functions. They are in C, and avoid the
+    cost of a ctypes call."""
     library = ctypes.PyDLL(PATH)
     library.lsg_missing_symbol.restype = ctypes.c_char_p
     missing = library.lsg_missing_symbol()
@@ -58,7 +60,7 @@ def _callables() -> Dict[str, Any]:
     return library.lsg_python_functions()
 
 
-# With the interpreter's lock: one thread at a time writes.
+# Functions that are called with the interpreter's lock, so that one thread at a time writes.
 _library = functions(ctypes.PyDLL)
 vars(_library).update(_callables())
 thread_cpu_ns = _library.thread_cpu_ns
@@ -102,12 +104,12 @@ gpu_stop = _library.gpu_stop
 
 
 class Flags:
-    """What the host wants, as far as this process has looked."""
+    """Requests of the host, as last seen by this process."""
 
     def __init__(self) -> None:
         self.joined_pid = 0
         self.role = ""  # a ROLE
-        self.timing = True  # of the batch that is made
+        self.timing = True  # stages of the current batch are timed
 
     def joined(self, role: str) -> None:
         self.joined_pid = os.getpid()
@@ -185,7 +187,7 @@ def say_spelled(message: bytes) -> None:
 
 
 class Turn:
-    """A lock that the child of a fork finds open, whoever had it."""
+    """A lock that the child of a fork finds open, even if another thread held it."""
 
     def __init__(self) -> None:
         self._renew()
@@ -195,5 +197,5 @@ class Turn:
         self._lock = threading.RLock()
 
     def __call__(self) -> Any:
-        """For `with`."""
+        """Returns the lock for `with`."""
         return self._lock

@@ -22,13 +22,13 @@ def _is_programs_own(file: str) -> bool:
 
 
 def _is_start_of_process(code: Any) -> bool:
-    """A forked worker's stack goes on below it with the lines at which its trainer forked."""
+    """Below this frame, a forked worker's stack has the lines at which its trainer forked."""
     return bool(code.co_name == "_bootstrap") and code.co_filename.endswith(_START_OF_PROCESS)
 
 
 def line_of(frame: Any) -> Optional[str]:
-    """The innermost of the program's own, "feature (train.py:31)"; of whatever library where it has none there. None
-    where it is we who run."""
+    """Returns the innermost line of the program, "feature (train.py:31)", or a library's if the program has none in the
+    stack. None if the guest itself runs."""
     if frame is None or frame.f_code.co_filename.startswith(construction.OURS):
         return None
     found = None
@@ -72,7 +72,7 @@ _watched = 0  # the process
 
 
 def watch(maker: Any) -> None:
-    """In a worker that has made a batch: once. Pending calls run in the main thread, and in no other."""
+    """Starts the sampler once, in a worker that has made a batch. Pending calls run only in the main thread."""
     global _watched
     if _watched == os.getpid():
         return

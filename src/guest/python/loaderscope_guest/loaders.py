@@ -1,4 +1,4 @@
-"""Which loader of the program is which, and what each is, as the job is told it."""
+"""Identity and description of each loader of the program, as reported to the host."""
 
 import multiprocessing
 import sys
@@ -24,7 +24,7 @@ def _pins(loader: Any) -> bool:
 
 
 def _start_method(loader: Any) -> str:
-    """Of its workers. To ask must not decide it."""
+    """Returns the start method of the workers. The question must not fix the method."""
     context = getattr(loader, "multiprocessing_context", None)
     if context is not None:
         return context.get_start_method()
@@ -40,8 +40,8 @@ def _count(value: Any) -> int:
 
 
 def _length(loader: Any, sampler: Any, iterable: bool) -> Dict[str, int]:
-    """Of an epoch. A batch sampler that hides its sampler knows how many batches it gives, and not how many samples; so
-    does the sampler of a data set whose items are batches (batch_size=None)."""
+    """Returns the length of an epoch. A batch sampler that hides its sampler knows the number of its batches, and not
+    of its samples. The sampler of a data set whose items are batches (batch_size=None) does not know it either."""
     if iterable:
         return {"samples": 0, "batches": 0}
     length = length_of(sampler)
@@ -52,7 +52,8 @@ def _length(loader: Any, sampler: Any, iterable: bool) -> Dict[str, int]:
 
 
 def _shards(dataset: Any) -> int:
-    """Of a stream that its workers divide by shards, as those of `datasets` and webdataset are."""
+    """Returns the shards of a stream that its workers divide, as those of `datasets` and webdataset. 0 if there are
+    none."""
     shards = attribute(dataset, "num_shards")
     if type(shards) is int and shards > 0:
         return shards
@@ -98,7 +99,7 @@ class _Made(NamedTuple):
     loader: Any  # references that do not keep alive
     dataset: Any
     stack: Tuple[str, ...]
-    alike: Tuple[Any, ...]  # what stays the same where a loader is made anew
+    alike: Tuple[Any, ...]  # attributes that stay the same if a loader is made again
 
     def succeeds(self, other: "_Made") -> bool:
         if other.loader() is not None or other.alike != self.alike:
@@ -108,18 +109,18 @@ class _Made(NamedTuple):
 
 
 _MOST_GONE = 64  # loaders that are gone and still have numbers
-_MOST_ITERATORS = (1 << 31) - 2  # that have numbers
+_MOST_ITERATORS = (1 << 31) - 2  # iterators with numbers
 
 
 class _Said(NamedTuple):
     """The description of a loader that was sent to the host with an iterator."""
 
     loader: Any  # a reference that does not keep it alive
-    settings: Tuple[Any, ...]  # that a program may change in a loader that it has made
-    spelled: Optional[bytes]  # None: it could not be made
+    settings: Tuple[Any, ...]  # attributes that a program may change in an existing loader
+    spelled: Optional[bytes]  # the message; None: it could not be made
 
     def again(self, iterator: int) -> Optional[bytes]:
-        """With another iterator."""
+        """Returns the message for another iterator."""
         return self.spelled and self.spelled.replace(_spelled(0), _spelled(iterator), 1)
 
 
@@ -133,14 +134,14 @@ def _settings(loader: Any) -> Tuple[Any, ...]:
 
 
 class Loaders:
-    """The program's DataLoaders by number. One that is made anew, as some programs do for each epoch, has the number
-    of its predecessor."""
+    """The program's DataLoaders by number. A loader that is made again, as some programs do for each epoch, keeps the
+    number of its predecessor."""
 
     def __init__(self) -> None:
         self._made: List[_Made] = []
-        self._numbers: Dict[int, int] = {}  # by identity
-        self._said: Dict[int, _Said] = {}  # by number
-        self._known: Dict[int, batch_work.Known] = {}  # by number
+        self._numbers: Dict[int, int] = {}  # numbers by identity
+        self._said: Dict[int, _Said] = {}  # sent descriptions by number
+        self._known: Dict[int, batch_work.Known] = {}  # shared state by number
         self._iterators = 0
         self.given = 0  # batches, by all of them together
         self._turn = Turn()
@@ -154,7 +155,7 @@ class Loaders:
                   (type(loader.dataset), loader.num_workers, attribute(loader, "batch_size"))))
 
     def number_of_foreign(self, loader: Any) -> int:
-        """Of one that is no DataLoader."""
+        """Returns the number of a loader that is not a DataLoader."""
         number = self._known_number_of(loader)
         if number is not None:
             return number
@@ -167,7 +168,7 @@ class Loaders:
     def _number_of_new(self, loader: Any, new: _Made) -> int:
         number = next((number for number, made in enumerate(self._made) if new.succeeds(made)), len(self._made))
         self._made[number:number + 1] = [new]
-        if len(self._numbers) >= 2 * len(self._made) + _MOST_GONE:  # of loaders that are gone
+        if len(self._numbers) >= 2 * len(self._made) + _MOST_GONE:  # removes loaders that are gone
             self._numbers = {known: at for known, at in self._numbers.items() if self._made[at].loader() is not None}
         self._numbers[id(loader)] = number
         return number
@@ -236,7 +237,7 @@ class Loaders:
         return iteration
 
     def begin_foreign(self, loader: Any, begun: int) -> Iteration:
-        """Of a loader that is no DataLoader, which describes itself once it has given a batch."""
+        """Begins an iteration of a loader that is not a DataLoader. It describes itself once it has delivered a batch."""
         with self._turn():
             return self._iteration(begun, loader)
 

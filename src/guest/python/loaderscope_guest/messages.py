@@ -1,4 +1,5 @@
-"""What is said to the host in sentences, and of the process as a whole. Each degradation is said once per process."""
+"""Messages to the host in sentences, and messages about the process as a whole. Each degradation is reported once per
+process."""
 
 import contextlib
 import ctypes
@@ -48,8 +49,8 @@ def not_seen(part: str, error: Exception) -> None:
 
 
 class never_failing:
-    """What we do beside the program's own, whose objects may do anything when they are looked at: `with` it, or, where
-    it is called for each batch, as a decorator of a function, which gives None where it fails."""
+    """Guards the guest's own work, because the program's objects may do anything when they are examined. Use it as
+    `with`, or as a decorator of a function that is called for each batch. The function returns None if it fails."""
 
     def __init__(self, part: str) -> None:
         self._part = part
@@ -77,7 +78,7 @@ class never_failing:
 
 
 def offer_stacks() -> None:
-    """Of a process that has joined."""
+    """Offers the Python stacks of a process that has joined."""
     with never_failing("where a process stands in Python is"):
         stacks.offer()
 
@@ -88,7 +89,7 @@ def _worker_in(text: str) -> Optional[int]:
 
 
 def _signal_name(number: int) -> str:
-    """Those of real time have no names."""
+    """Returns the name of a signal. Real-time signals have no names."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -96,7 +97,7 @@ def _signal_name(number: int) -> str:
 
 
 def _of_process(process: Any, name: str) -> Any:
-    """None: it has been closed, and says nothing more."""
+    """Returns None if the process object has been closed."""
     try:
         return getattr(process, name, None)
     except ValueError:
@@ -104,7 +105,8 @@ def _of_process(process: Any, name: str) -> Any:
 
 
 def _dead_workers(workers: Iterable[Any], said_of: str = "") -> str:
-    """Those that were killed, with the signal. `said_of`: a text that tells them by their process."""
+    """Describes the workers that were killed, with the signal. `said_of`: a text with their process numbers, or "" for
+    all."""
     said = []
     for number, process in enumerate(workers):
         code = _of_process(process, "exitcode")
@@ -144,7 +146,7 @@ class _Ended(NamedTuple):
     exitcode: Any
 
 
-_workers_before: List[_Ended] = []  # of the iterator that was released last
+_workers_before: List[_Ended] = []  # workers of the iterator that was released last
 
 
 @never_failing("how workers ended is")
@@ -174,7 +176,7 @@ def _say_dead_workers(hook: Any, kind: Any, error: Any, where: Any) -> None:
 
 @never_failing("how a loader failed is")
 def failed(error: BaseException, iterator: Any, where: str = "") -> None:
-    """An exception came out of the loader. `where`: words behind it."""
+    """Reports an exception of the loader. `where`: words that follow it."""
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     if isinstance(error, (ConnectionError, EOFError)):
         _wait_for_a_death(iterator)
@@ -192,7 +194,7 @@ _POOLS: Dict[str, Callable[[Any], int]] = {
 
 
 def _runtime() -> Tuple[int, int]:
-    """Where the interpreter's state stands, which holds the lock, and its size; 0: not known."""
+    """Returns the address and the size of the interpreter's state, which contains the lock. 0: unknown."""
     try:
         address = ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "_PyRuntime"))
     except ValueError:
@@ -200,11 +202,11 @@ def _runtime() -> Tuple[int, int]:
     return address, library.object_size(address)
 
 
-_said_threads = 0  # of the process
+_said_threads = 0  # process that has reported
 
 
 def say_threads_that_make_batches() -> None:
-    """Once a process has made a batch."""
+    """Reports the threads once, after a process has made a batch."""
     global _said_threads
     if _said_threads != os.getpid():
         _said_threads = os.getpid()
@@ -212,7 +214,7 @@ def say_threads_that_make_batches() -> None:
 
 
 def say_threads() -> None:
-    """Those that libraries start in this process, and where its interpreter's lock is."""
+    """Reports the threads that libraries start in this process, and the address of its interpreter's lock."""
     with never_failing("the threads of a process are"):
         sizes = {name: size(sys.modules[name]) for name, size in _POOLS.items() if name in sys.modules}
         library.say(what=MESSAGE.threads, pools=sizes, runtime=_runtime())

@@ -1,8 +1,8 @@
-"""Batches of which is seen when one was asked for and when it came, and what the hooks see in the thread that asks: those
-of a loader that is none of PyTorch's, or of a function of the program's own.
+"""Batches of a loader that is not PyTorch's, or of a function of the program. Only the request, the arrival, and the
+hooks in the requesting thread are seen.
 
-They are told as if that thread made each batch itself, from asking for it until it is there: the wait is what they cost
-the training. What is done in threads and processes of the loader's own meanwhile is not known, nor how many it has."""
+The report shows them as made by that thread, from the request until the arrival. This wait is their cost to the
+training. The number and the work of the loader's own threads and processes are unknown."""
 
 import contextlib
 import sys
@@ -17,7 +17,7 @@ from loaderscope_guest.batch_sizes import samples_of
 
 _NO_ITERATOR = -1
 _VARY = ("write a function for each, and measure them with 'loaderscope sweep --vary loader=FILE.py:ONE,FILE.py:OTHER'")
-seen_inside = ""  # what is told of these loaders while a batch of theirs is waited for; "": nothing
+seen_inside = ""  # work that is reported for these loaders while the program waits for a batch; "": none
 _of_batches = messages.never_failing("what a loader gives is")
 _inner = threading.local()  # `.on`: what gives batches in this thread is part of what is measured, or is being made
 
@@ -67,14 +67,14 @@ class Opaque:
         self._given_before = given_before
         self._is_program = is_program
         self._change_them = "change them in the program" if is_program else _VARY
-        self._iteration: Optional[Iteration] = None  # once it is known to be measured
+        self._iteration: Optional[Iteration] = None  # set once the loader is measured
         self._making: Any = None
-        self._is_left = False  # alone: a DataLoader within it is measured, or nobody wants to know
+        self._is_left = False  # not measured: a DataLoader within it is, or measuring is off
         self._is_described = False
         self._begun = 0  # the epoch; 0: the next batch begins one
 
     def begin_epoch(self) -> None:
-        """Its next batch is the first of one. It may be called before what gives the batches is made."""
+        """Begins an epoch with the next batch. It may be called before the source of the batches exists."""
         self._begun = now()
         if self._iteration is not None:
             self._iteration.restart(self._begun)

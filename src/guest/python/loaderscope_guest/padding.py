@@ -9,12 +9,12 @@ from loaderscope_guest.batch_sizes import is_mapping
 
 LOOK_EVERY = 8  # batches of a loader, at most
 _DEEPEST = 3
-_SAMPLES = 256  # of a batch with more samples nothing is claimed
+_SAMPLES = 256  # samples; larger batches are not examined
 _PARTS = 32  # a list with more parts is not looked into
 
 
 def _elements(value: Any) -> Optional[int]:
-    for name in ("numel", "size"):  # of a tensor, of an array
+    for name in ("numel", "size"):  # methods of a tensor and of an array
         count = getattr(value, name, None)
         count = count() if callable(count) and name == "numel" else count
         if isinstance(count, int):
@@ -73,11 +73,11 @@ class Padding:
     """Counts the padding of the batches of this process that were looked at."""
 
     def __init__(self) -> None:
-        self.samples: Any = None  # of a batch that is to be looked at once it is finished
+        self.samples: Any = None  # samples of a batch to examine once it is finished
         self._batch: Any = None
 
     def keep(self, samples: Any, batch: Any) -> None:
-        """If there is time to look at them."""
+        """Keeps a batch if the budget allows examining it."""
         if walks.budget.is_due():
             self.samples, self._batch = samples, batch
 

@@ -1,5 +1,6 @@
-"""The queues between a trainer and its workers: tasks one way, batches the other way, and how long these travel; and the
-thread that copies each finished batch into page-locked memory, and that copy without workers."""
+"""The queues between a trainer and its workers, with tasks one way and batches the other way, and the time of
+transport. Also the thread that copies each finished batch into page-locked memory, and the same copy without
+workers."""
 
 import functools
 import multiprocessing.queues
@@ -15,10 +16,10 @@ from loaderscope_guest.library import FACT, now
 
 
 class Spoken(NamedTuple):
-    """What is in a task and in a result beside the number of the batch."""
+    """Contents of a task and of a result, besides the number of the batch."""
 
-    keys_of: Callable[[Any], Any]  # its samples
-    data_of: Callable[[Any], Any]  # the batch
+    keys_of: Callable[[Any], Any]  # the samples of a task
+    data_of: Callable[[Any], Any]  # the data of a result
 
 
 def _itself(content: Any) -> Any:
@@ -39,7 +40,8 @@ class _Watched:
 
 
 _TRAVEL = "how batches travel is"
-_of_queues = messages.never_failing(_TRAVEL)  # what waits for nobody; what a trainer or a worker waits for has a `try`
+# guards calls that delay no process; the calls that a trainer or a worker waits for have a `try`
+_of_queues = messages.never_failing(_TRAVEL)
 
 
 class Tasks(_Watched):
@@ -117,7 +119,7 @@ class _Sending:
         return pickled
 
     def is_feeder(self) -> bool:
-        """Is it the calling thread? A queue that does not tell its own has us believe it."""
+        """Returns whether the calling thread is the feeder. A queue that hides its thread is believed."""
         this = threading.current_thread()
         return getattr(self._queue, "_thread", this) is this
 
@@ -162,8 +164,8 @@ class _Sending:
 
 
 class _Answers(threading.local):
-    """Of the process of a worker, which is asked for the descriptors of a batch's memory while this thread receives
-    the batch: it answers once it has Python's lock."""
+    """Answers of a worker's process, which is asked for the descriptors of a batch's memory while this thread receives
+    the batch. It answers once it has Python's lock."""
 
     first = waited = count = 0
 
@@ -180,7 +182,7 @@ _answers = _Answers()
 
 
 def _time_answers() -> None:
-    """Where there are processes that descriptors are passed between."""
+    """Times the answers if descriptors are passed between processes."""
     handle = getattr(multiprocessing.resource_sharer, "DupFd", None)
     if handle is None or hasattr(handle.detach, "__wrapped__"):
         return
@@ -201,10 +203,11 @@ _PIPE = 65536  # a message of more bytes is waited for: only a clock has the CPU
 
 
 def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> None:
-    """In the trainer: from the first byte of a result until it is an object."""
+    """Times the trainer from the first byte of a result until it is an object."""
     _time_answers()
     receive, get = queue._recv_bytes, type(queue).get
-    itself = weakref.ref(queue)  # it is to end when nobody has it any more, and not when garbage is collected
+    itself = weakref.ref(queue)  # a weak reference, so that the queue ends with its last user, and not at a garbage
+                                 # collection
     is_always_clocked = by_pin_thread or bool(inject.ANY)
     begun, is_clocked = 0, is_always_clocked
 
@@ -241,7 +244,7 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
     queue._recv_bytes, queue.get = timed_receive, timed_get
 
 
-in_hand = threading.local()  # what the calling thread is about to pin: `.iteration` and `.batch`
+in_hand = threading.local()  # batch that the calling thread is about to pin: `.iteration` and `.batch`
 
 
 class _In(_Watched):

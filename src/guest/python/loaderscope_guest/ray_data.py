@@ -1,5 +1,5 @@
-"""Ray Data: its batches, and what its threads do while one is waited for. Each batch brings when its stages ran, of which
-Ray itself tells how much held the program up (ray.data.Dataset.stats)."""
+"""Ray Data: its batches, and the work of its threads while a batch is waited for. Each batch brings the times of its
+stages. Ray reports which share of them blocked the program (ray.data.Dataset.stats)."""
 
 import functools
 import time
@@ -13,7 +13,7 @@ from loaderscope_guest.opaque import Opaque, described, is_counted
 from loaderscope_guest.batch_sizes import samples_of
 
 _CALLED = "Ray Data"
-_MOST = 64  # lines that are told apart
+_MOST = 64  # lines that are distinguished
 # Ray's words for its stages -> ours, and what it is called. Blocks are made by tasks of Ray, in processes of their own.
 _STAGES = {
     "production_wait": ("opaque", "waiting for blocks that tasks of Ray make"),
@@ -23,8 +23,8 @@ _STAGES = {
     "collate": ("collate", "collate_fn"),
     "finalize": ("opaque", "finalize_fn"),
 }
-_cpu_before = [0.0]  # of the process, when a batch was asked for
-_opaques: Dict[Any, Opaque] = {}  # by the line that iterates it: each epoch is another iterator
+_cpu_before = [0.0]  # CPU time of the process when a batch was requested
+_opaques: Dict[Any, Opaque] = {}  # loaders by the line that iterates them: each epoch is another iterator
 
 
 def _opaque_of(batches: Any) -> Opaque:

@@ -1,5 +1,5 @@
-"""Batches that were delivered take the loader's place by turns (`--prove`), in one run: what is left of a step is what
-the loader has no part in."""
+"""Delivered batches that replace the loader in alternate turns of one run (`--prove`). The step time during a replay is
+the part that the loader does not affect."""
 
 import copy
 import os

@@ -1,5 +1,5 @@
-"""Requests to servers, by the libraries that make them, a row each. Those that stand on another one of them are counted there:
-requests, urllib3, botocore and urllib by Python's own http.client, s3fs and gcsfs by aiohttp."""
+"""Requests to servers, a row for each library that makes them. Libraries on top of another one are counted there:
+requests, urllib3, botocore and urllib with Python's http.client, s3fs and gcsfs with aiohttp."""
 
 import functools
 from types import ModuleType, SimpleNamespace
@@ -10,12 +10,12 @@ from loaderscope_guest.library import now
 from loaderscope_guest.batch_sizes import attribute
 from loaderscope_guest.traffic import traffic
 
-_MARK = "_loaderscope_request"  # in a connection's __dict__
+_MARK = "_loaderscope_request"  # key in a connection's __dict__
 _NO_ANSWER_SEEN = SimpleNamespace(status=0, length=0)
 
 
 class _Request:
-    """From its beginning on."""
+    """A request from its beginning."""
 
     def __init__(self, name: Callable[[], str], begun: int = 0) -> None:
         """`name`: gives its method and address; it may fail."""
@@ -102,7 +102,7 @@ def _by_httpx_later(send: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _by_s3_connector(method: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """Its own client, in Rust, sees the answers, and asks in parts."""
+    """Counts requests of the S3 connector. Its own client, in Rust, sees the answers, and requests objects in parts."""
 
     @functools.wraps(call)
     def calling(self: Any, bucket: Any, *more: Any, **named: Any) -> Any:
@@ -119,7 +119,7 @@ def _by_s3_connector(method: str, call: Callable[..., Any]) -> Callable[..., Any
 class Row(NamedTuple):
     module: str
     owner: str  # a class
-    function: str  # of it
+    function: str  # method of the class
     wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
 
 

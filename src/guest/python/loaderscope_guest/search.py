@@ -1,6 +1,6 @@
-"""What a training loop takes its tensors from, where it takes them from no loader that is known: a function or generator of
-the user's own files that is given no tensor and returns some, none of which wants a gradient. Seen by watching the calls
-of the training's thread for a few steps."""
+"""Search for the source of a training loop's tensors, if it is not a known loader. The source is a function or
+generator in the user's own files that receives no tensor and returns tensors without gradients. The search watches
+the calls of the training thread for a few steps."""
 
 import inspect
 import os
@@ -41,7 +41,7 @@ def _is_given_tensors(frame: Any) -> bool:
 
 
 def _may_give_batches(code: CodeType) -> bool:
-    """What has no name cannot be named, and what gives one sample of a data set gives no batch."""
+    """Returns false for functions without a name, and for functions that return one sample of a data set."""
     return is_users(code.co_filename) and not code.co_name.startswith(("<", "__getitem"))
 
 
@@ -90,7 +90,7 @@ class Search:
             return self.end()
         try:
             self._note(frame, event, result)
-        except Exception as error:  # it would come out of the program's own call
+        except Exception as error:  # the program's own call would raise it
             self.end()
             messages.not_seen("what gives the batches is", error)
 
@@ -104,7 +104,7 @@ class Search:
         if not users:
             return
         if event == "call":
-            is_part = bool(self._open) and self._open[-1][2]  # of what works on a batch
+            is_part = bool(self._open) and self._open[-1][2]  # part of work on a batch
             self._open.append((frame, now(), is_part or _is_given_tensors(frame)))
             return
         while self._open:
@@ -115,8 +115,8 @@ class Search:
                 break
 
     def found(self, steps: int) -> Optional[CodeType]:
-        """What gave a batch in each of so many steps and is no part of another one that did: of several the one that took
-        longest."""
+        """Returns the function that made a batch in each of `steps` steps, and is not called by another such function.
+        Of several, returns the slowest."""
         often = {code for code, calls in _by_code(self._calls).items() if len(calls) >= steps}
         calls = [call for call in self._calls if call.code in often]
         outer = _by_code([call for call in calls if not any(other.holds(call) for other in calls)])

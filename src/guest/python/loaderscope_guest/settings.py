@@ -1,5 +1,5 @@
-"""What the host wants of this run, from the private folder that it made; and word for it there from a process that has no
-line to it."""
+"""Settings of the host for this run, from its private folder. A process without a connection to the host leaves a note
+in the same folder."""
 
 import contextlib
 import json
@@ -25,20 +25,21 @@ def _local_rank() -> int:
 
 
 _all = _read()
-OVERRIDES: Dict[str, Any] = _all["overrides"]  # of the DataLoader's arguments
+OVERRIDES: Dict[str, Any] = _all["overrides"]  # overridden arguments of DataLoader
 INJECTIONS: List[Dict[str, Any]] = _all["inject"]
 SEED: int = _all["seed"]
 REPLAY: Optional[Dict[str, int]] = _all["replay"]  # steps: lead, and of a turn with the loader and without
-TRAINER: Dict[str, Any] = _all["trainer"]  # of a trainer of ours
+TRAINER: Dict[str, Any] = _all["trainer"]  # settings of a trainer of loaderscope
 BIND: Optional[Dict[str, Any]] = _all["bind"]  # CPUs: `in_turn` of workers, or `by_rank`; None: nothing is bound
 BATCH_FUNCTION: str = _all["batch_function"]  # FILE.py:NAME of the program's own; "": none is named
 STARTED_IN = os.getcwd()  # the folder that FILE.py is given from
-RANK = _local_rank()  # of this process; -1: it has none
+RANK = _local_rank()  # rank of this process; -1: none
 
 _LONGEST_REASON = 1000  # characters of a reason
 
 
 def leave_word(role: str, reason: str) -> None:
-    """Why this process is not measured. A link, because making one needs no file descriptor: there may be none left."""
+    """Stores the reason why this process is not measured. It is a symbolic link, because a link needs no file
+    descriptor, and the process may have none left."""
     with contextlib.suppress(OSError, ValueError):
         os.symlink(reason[:_LONGEST_REASON] or role, f"{FOLDER}/unmeasured/{os.getpid()}-{role}")

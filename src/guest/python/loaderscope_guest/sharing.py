@@ -9,11 +9,11 @@ from typing import Any, Callable
 from loaderscope_guest import messages
 from loaderscope_guest.library import now
 
-_METHODS = ("_share_fd_cpu_", "_share_filename_cpu_")  # of a storage, one for each sharing strategy
+_METHODS = ("_share_fd_cpu_", "_share_filename_cpu_")  # methods of a storage, one for each sharing strategy
 
 
 class _Copied(threading.local):
-    """By the calling thread, since it began to pickle a batch."""
+    """Copies of the calling thread since it began to pickle a batch."""
 
     count = bytes = spent = 0
 

@@ -1,5 +1,5 @@
-"""Where the threads of this process stand in Python, for the host that finds its loader hanging. A process that is stuck
-runs no Python any more: the interpreter's own handler of a signal writes it, into memory that the host can read."""
+"""Python stacks of the threads of this process, for a host that detects a hanging loader. A process that hangs runs no
+Python code. The interpreter's own signal handler writes the stacks into memory that the host can read."""
 
 import faulthandler
 import os
@@ -9,13 +9,14 @@ from typing import Tuple
 from loaderscope_guest import library
 from loaderscope_guest.library import MESSAGE
 
-_SIGNAL = signal.SIGRTMAX - 4  # of no known use
+_SIGNAL = signal.SIGRTMAX - 4  # signal without a known use
 _NAME = "loaderscope-stacks"
 _kept: Tuple[int, int, int] = (0, -1, 0)  # the process that has the memory, its descriptor, its inode
 
 
 def offer() -> None:
-    """Once this process has joined; again it does nothing. The child of a fork has memory of its own."""
+    """Offers the stacks once this process has joined. Later calls do nothing. The child of a fork has memory of its
+    own."""
     if _kept[0] == os.getpid() or not hasattr(os, "memfd_create") or signal.getsignal(_SIGNAL) != signal.SIG_DFL:
         return
     _close_the_parents()

@@ -1,5 +1,5 @@
-"""What is looked into, a row each: which function of which module is which stage. A row whose module is never imported costs
-nothing; one that this version of the module does not have is left out, and its time stays `opaque`."""
+"""Hooked functions and their stages, a row each. A row costs nothing if its module is never imported. A function that
+this version of the module lacks is left out, and its time remains `opaque`."""
 
 from typing import Callable, NamedTuple, Optional, Tuple
 
@@ -16,12 +16,12 @@ class Row(NamedTuple):
     names: str  # functions or CLASS.METHOD, separated by spaces
     stage: int
     outermost: bool = False  # a part of whatever stage it is called in
-    entries: bool = False  # a Compose: what it calls is told apart, by name
-    steps: bool = False  # it gives a generator, and each of its steps is the stage's
-    inherited: bool = False  # by this class, from one of which other classes stay as they are
-    tells_bytes: bool = True  # of a read: as many as what it gives has
+    entries: bool = False  # a Compose: its calls are distinguished by name
+    steps: bool = False  # the function returns a generator, and each of its steps belongs to the stage
+    inherited: bool = False  # hooked in this class alone, although its base class defines it
+    tells_bytes: bool = True  # a read: the size of its result is the number of bytes
     called: str = ""  # a part of the stage, which no delay is injected into; "": by its module and name
-    looks: Optional[Callable[..., None]] = None  # at what it gives in a batch; then come its own arguments
+    looks: Optional[Callable[..., None]] = None  # receives the result in a batch, and then the arguments
 
 
 TABLE: Tuple[Row, ...] = (

@@ -1,6 +1,8 @@
-"""torchdata's StatefulDataLoader, which accelerate uses, too. Its iterators are PyTorch's own written out once more: a task
-says also whether a state is wanted, and a result brings the state that the batch leaves its worker in. What these states
-take is told: their making in a worker, their bringing together and handing out in the trainer, and their bytes."""
+"""torchdata's StatefulDataLoader, which accelerate also uses. Its iterators repeat PyTorch's own code. A task also
+contains whether a state is wanted, and a result contains the state of the worker after the batch.
+
+Costs of these states are reported: making them in a worker, combining and returning them in the trainer, and their
+bytes."""
 
 import functools
 import os
@@ -38,11 +40,11 @@ class Snapshots:
         self.count = 0
         self.spent = 0  # ns
         self._sized = 0
-        self._bytes = 0  # of those that were sized
+        self._bytes = 0  # bytes of the states that were sized
         self._said = 0
 
     def size(self, state: Any) -> None:
-        """It has been counted. It is about to be pickled by the queue, so that it can be."""
+        """Sizes some of the counted states. The queue is about to pickle the state anyway, so pickling works."""
         if self.count > 2 and self.count % _SIZE_EVERY != 0:
             return
         with messages.never_failing("the size of a loader's state is"):
@@ -81,7 +83,7 @@ def _timed(original: Callable[..., Any], counts: bool = False) -> Callable[..., 
 
 
 def _sized(original: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Of a worker: what of its state is sent."""
+    """Times a worker's part of the state that is sent."""
 
     @functools.wraps(original)
     def generate_delta(self: Any, state: Any) -> Any:
@@ -115,7 +117,7 @@ def _time(module: ModuleType, class_name: str, name: str, wrap: Callable[[Any], 
 
 
 def install(module: ModuleType) -> None:
-    construction.install(module.StatefulDataLoader)  # which does not call that of its base class
+    construction.install(module.StatefulDataLoader)  # this class does not call the __init__ of its base class
     torch_loader.install_iterators(module, "_StatefulSingleProcessDataLoaderIter", "_StatefulMultiProcessingDataLoaderIter",
                                    _HOME)
     for name, class_name, function, wrap in _FUNCTIONS:

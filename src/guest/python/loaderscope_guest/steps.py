@@ -1,6 +1,6 @@
-"""The optimizer's steps, as long as no loader has given a batch: before the first one the function is found that
---batch-function names; without one, what gives the batches is looked for once training has gone on for a while. The
-first step with a batch of a loader says that training has begun."""
+"""The optimizer's steps until a loader has delivered a batch. The function of --batch-function is located before the
+first step. Without this flag, the source of the batches is searched after a period of training. The first step with
+a batch of a loader marks the begin of training."""
 
 import functools
 import inspect
@@ -14,7 +14,7 @@ from loaderscope_guest.search import Search
 from loaderscope_guest.training import training
 
 _PATIENCE = 10_000_000_000  # ns from the first step on
-_STEPS = 3  # that are searched
+_STEPS = 3  # steps that are searched
 
 
 class _Steps:
@@ -75,7 +75,7 @@ class _Steps:
         place, is_measured = "", False
         if function is not None:
             place = functions.place_of(function)
-            is_measured = not inspect.isgeneratorfunction(function)  # the one that runs goes on as it is
+            is_measured = not inspect.isgeneratorfunction(function)  # a running generator continues unchanged
         messages.join_as_trainer()
         if is_measured:
             self._watch(function, place)
@@ -83,7 +83,7 @@ class _Steps:
 
 
 def _made(original: Callable[..., None], steps: _Steps) -> Callable[..., None]:
-    """An optimizer: the loop that calls the batch function comes behind it."""
+    """Hooks into the creation of an optimizer, because the loop that calls the batch function comes after it."""
 
     @functools.wraps(original)
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:
@@ -99,5 +99,5 @@ def _made(original: Callable[..., None], steps: _Steps) -> Callable[..., None]:
 def install(module: ModuleType, look_into_torch: Callable[[], None]) -> None:
     steps = _Steps(look_into_torch)
     module.Optimizer.__init__ = _made(module.Optimizer.__init__, steps)
-    if hasattr(module, "register_optimizer_step_post_hook"):  # of PyTorch 2.0 and later
+    if hasattr(module, "register_optimizer_step_post_hook"):  # available in PyTorch 2.0 and later
         steps.hook_into(module)

@@ -23,7 +23,7 @@ class _Counted:
         return int(repr(self._counter)[len("count(") : -1])
 
     def take_count(self) -> int:
-        """Of those since the last call."""
+        """Returns the samples since the last call."""
         before, self._taken = self._taken, self.count()
         return self._taken - before
 
@@ -69,8 +69,8 @@ class Samples:
         return self._count > wrong_data_samples.Stream.MOST
 
     def count_alone(self, fetcher: Any) -> None:
-        """From now on the fetcher has the iterator itself, but that its samples are counted; and behind its end, where it
-        may be asked again."""
+        """Gives the fetcher the iterator itself, and only counts its samples. After its end, the iterator may be asked
+        again."""
         counted = _Counted(self._count)
         self._making.count_by(counted.take_count)
         ending = self._ending(weakref.ref(fetcher), counted)

@@ -44,7 +44,7 @@ class Watched:
             yield batch
 
 
-_MARK = "_loaderscope"  # in an iterator's __dict__: its Opaque
+_MARK = "_loaderscope"  # key in an iterator's __dict__: its Opaque
 
 
 def _opaque_of(iterator: Any, row: Row) -> Opaque:

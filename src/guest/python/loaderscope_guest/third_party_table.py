@@ -7,7 +7,7 @@ class Row(NamedTuple):
     module: str
     iterator: str  # the class whose __next__ gives a batch
     called: str  # the loader, in sentences
-    loader: str = ""  # its attribute that is the loader; "": the iterator itself is
+    loader: str = ""  # attribute of the iterator that is the loader; "": the iterator itself is
 
 
 TABLE: Tuple[Row, ...] = (

@@ -1,4 +1,4 @@
-"""What a step of our trainer computes on a GPU, for as long as --compute says: a kernel that spins, or products of
+"""Compute of a step of loaderscope's trainer on a GPU, as long as --compute: a kernel that spins, or products of
 matrices."""
 
 import math
@@ -6,7 +6,7 @@ import statistics
 from typing import Any
 
 _SMALLEST, _LARGEST = 512, 8192  # rows of what is multiplied
-_PRODUCTS = 64  # at least so many make a step
+_PRODUCTS = 64  # minimum number of products in a step
 _TRIES = 5
 _CALIBRATED_MS = 20.0
 _SETTLES_MS = 500.0  # an idle GPU has a fraction of its clock rate
@@ -29,8 +29,8 @@ class Compute:
         self._result = self._torch.empty_like(self._matrix)
 
     def _choose_matrices(self, step_ns: float) -> None:
-        """The largest of which enough make a step: the GPU goes on with what it has while launching waits for Python's
-        lock."""
+        """Chooses the largest matrices of which enough fit into a step. The GPU then keeps working while launching
+        waits for Python's lock."""
         rows = _SMALLEST
         self._make_matrices(rows)
         while rows < _LARGEST:
@@ -71,13 +71,14 @@ class Compute:
         return amount / (statistics.median(times[-_TRIES:]) * 1e6)
 
     def launch(self, ns: float) -> int:
-        """How much of it."""
+        """Starts the compute and returns its amount."""
         amount = max(1, round(ns * self._per_ns)) if ns > 0 else 0
         self._run(amount)
         return amount
 
     def correct(self, amount: int, took_ns: float) -> None:
-        """By the first steps, each half of the way: with pauses between them a GPU's clock is faster than without."""
+        """Corrects the speed in the first steps, each time by up to half of the way. A GPU's clock is faster with
+        pauses between steps."""
         if self._to_correct > 0 and amount > 0 and took_ns > 0:
             self._to_correct -= 1
             seen = min(max(amount / took_ns, self._per_ns / 2), self._per_ns * 2)

@@ -39,7 +39,7 @@ class _Clock:
     def __init__(self, cuda: Any, now: Callable[[], int]) -> None:
         self._cuda = cuda
         self._now = now
-        self._stream = cuda.Stream()  # of its own: it never waits behind a copy or a compute
+        self._stream = cuda.Stream()  # stream of its own: it never waits for a copy or a compute
         self._event, self._at = self._anchor()
 
     def _anchor(self) -> Tuple[Any, int]:
@@ -66,7 +66,7 @@ class _Step(NamedTuple):
     taken: int
     copy: Optional[Tuple[Any, Any]]  # events
     compute: Tuple[Any, Any]
-    amount: int  # of what is computed
+    amount: int  # amount of the compute
     held: Any  # the batch, here and there, until it is computed
 
 
@@ -92,7 +92,7 @@ class TorchDevice:
 
     def train(self, batch: Any, size: int) -> None:
         """Submits the copy and the compute of one step."""
-        device_copies.step.end()  # what follows is not the loader's
+        device_copies.step.end()  # later copies do not belong to the loader
         self._clock.keep()
         copy, there = self._copied(batch) if device_of(batch) == "cpu" else (None, batch)
         if copy is not None and self._trainer["own_copy_stream"]:
@@ -129,7 +129,7 @@ class TorchDevice:
             self._compute.correct(step.amount, self._report(FACT.computed, step.taken, step.compute))
 
     def _report(self, kind: int, taken: int, events: Tuple[Any, Any]) -> int:
-        """How long it took, in ns."""
+        """Reports a fact and returns its duration in ns."""
         begin, end = (self._clock.time_of(event) for event in events)
         library.fact(kind, 0, 0, 0, -1, begin, max(begin, end), 0, taken, 0)
         return max(0, end - begin)

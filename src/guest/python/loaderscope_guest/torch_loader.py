@@ -57,7 +57,7 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return __next__
 
 
-_of_batches = messages.never_failing(_GIVEN)  # at its end; what is done for each batch has a try of its own
+_of_batches = messages.never_failing(_GIVEN)  # guards the end; the work for each batch has a `try` of its own
 
 
 @_of_batches
@@ -94,7 +94,7 @@ def _look_at_first(data: Any, is_of_worker: bool) -> None:
 
 
 def _init(original: Callable[..., None], home: worker.Home) -> Callable[..., None]:
-    """Of both kinds of iterators."""
+    """Wraps the __init__ of both kinds of iterators."""
     of_workers = functools.partial(worker.of_iteration, home)
 
     @functools.wraps(original)
@@ -217,7 +217,7 @@ def _wrap(module: ModuleType, class_name: str, name: str, wrap: Callable[[Any], 
 
 
 def install_iterators(module: ModuleType, single: str, several: str, home: worker.Home) -> None:
-    """Of a module: the class of those without workers, and of those with."""
+    """Hooks into the iterator classes of a module: `single` has no workers, `several` has some."""
     _wrap(module, several, "_reset", _reset)
     _wrap(module, several, "_get_data", functools.partial(_get_data, spoken=home.spoken))
     _wrap(module, several, "_try_put_index", _try_put_index)
@@ -230,7 +230,7 @@ def install_iterators(module: ModuleType, single: str, several: str, home: worke
 def install(module: ModuleType, begin_in_worker: Callable[[], None]) -> None:
     worker.install(begin_in_worker)
     construction.install(module.DataLoader)
-    module._BaseDataLoaderIter._loaderscope = None  # of those that are not measured
+    module._BaseDataLoaderIter._loaderscope = None  # default for iterators that are not measured
     _wrap(module, "_BaseDataLoaderIter", "__next__", _next)
     _wrap(module, "_BaseDataLoaderIter", "_next_index", _next_index)
     install_iterators(module, "_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter", worker.TORCH)

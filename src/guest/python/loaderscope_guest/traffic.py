@@ -1,5 +1,6 @@
-"""What this process opens, lists and asks servers for: until its first batch, or, of a trainer with workers, until its loader
-begins; and from then on. A request is counted when its answer begins, or when none comes."""
+"""Files that this process opens, folders that it lists, and its requests to servers. They are counted until its first
+batch, and from then on. In a trainer with workers, the first period ends when its loader begins. A request is
+counted when its answer begins, or when no answer comes."""
 
 import multiprocessing.util
 import os
@@ -10,11 +11,11 @@ from loaderscope_guest import library, messages
 from loaderscope_guest.counters import counters
 from loaderscope_guest.user_code import spending
 
-FILES, MODULES, LISTINGS, BATCHES = range(4)  # as the library counts them
-_LISTING = "list "  # before the name of a folder
+FILES, MODULES, LISTINGS, BATCHES = range(4)  # the library's numbers
+_LISTING = "list "  # prefix of a folder's name
 _WANTS_FEWER = (429, 503)
 _IS_TRIED_AGAIN = _WANTS_FEWER + (500, 502, 504)
-_MOST_NAMES = 1000  # that are remembered until the first batch
+_MOST_NAMES = 1000  # names kept until the first batch
 _MOST_SAID = 100
 _MOST_UNANSWERED = 1000
 
@@ -32,10 +33,10 @@ class Traffic:
 
     def forget(self) -> None:
         self.requests = self.throttled = self.retries = self.failed = self.bytes = self.spent = 0
-        self._unanswered: "OrderedDict[str, bool]" = OrderedDict()  # what may be asked for again
+        self._unanswered: "OrderedDict[str, bool]" = OrderedDict()  # requests that may be retried
         self._first: Optional[Dict[str, int]] = None
         self._said: Dict[str, int] = {}
-        self._names: Dict[str, None] = {}  # in the order in which they came
+        self._names: Dict[str, None] = {}  # set of names in the order of their arrival
         self._listens = False
 
     def listen(self) -> None:
@@ -45,7 +46,7 @@ class Traffic:
 
     def _note_path(self, path: Any, what: int) -> None:
         name = os.fsdecode(path)
-        if "://" not in name:  # of a URL it would leave one slash, and the host could not hide its password
+        if "://" not in name:  # abspath() would leave one slash of a URL, and the host could not hide its password
             name = os.path.abspath(name)
         self._note((_LISTING if what == LISTINGS else "") + name)
 
@@ -104,7 +105,7 @@ class Traffic:
             counters.put("opens.same", len(names), parts=dict.fromkeys(names, 1))
 
     def _put(self, counts: Dict[str, int], first: Dict[str, int]) -> None:
-        batches = max(0, library.opened(BATCHES) - 1)  # after the first
+        batches = max(0, library.opened(BATCHES) - 1)  # batches after the first
         for name in ("opens", "requests"):
             counters.put(f"{name}.per_sample", counts[name] - first[name] if batches else 0, batches)
         counters.put("requests.count", counts["requests"])

@@ -15,7 +15,7 @@ from loaderscope_guest.library import functions
 from loaderscope_guest.batch_sizes import Sizes, samples_of
 
 
-# Without the interpreter's lock: these wait, and the threads of the loader must go on.
+# Functions without the interpreter's lock: they wait, and the threads of the loader must keep running.
 _waiting = functions(ctypes.CDLL)
 
 
@@ -39,7 +39,7 @@ class Device:
         rate = trainer["link_rate"]
         host, held, duration = 0, 0, 0
         tensor = next(tensors_of(batch), None)
-        if tensor is None or tensor.device.type == "cpu":  # else there is nothing to copy
+        if tensor is None or tensor.device.type == "cpu":  # other tensors need no copy
             duration = int(size / rate * 1e9) if rate > 0 else 0
             if trainer["device"] == "sim":  # the other one copies nothing
                 duration += int(inject.extra("h2d") * 1e9)
@@ -136,7 +136,8 @@ def _maker() -> Callable[[], Any]:
 
 
 def _wait_for_others() -> None:
-    """Where others are measured meanwhile: until whoever started us opens the pipe that LOADERSCOPE_GATE names."""
+    """Synchronizes with other measured processes. Waits until the starting program opens the pipe that LOADERSCOPE_GATE
+    names."""
     gate = os.environ.pop("LOADERSCOPE_GATE", "")
     if gate:
         os.close(os.open(gate + ".waits", os.O_CREAT | os.O_WRONLY, 0o600))
@@ -170,7 +171,7 @@ def main() -> None:
 
 
 def _train(loader: Any, seen: Handed) -> None:
-    """On a device of ours."""
+    """Trains on a device of loaderscope."""
     on, sizes = _open_device(settings.TRAINER), Sizes()
     try:
         _epochs(loader, lambda batch: on.train(batch, sizes.bytes_of(batch, samples_of(batch))), on.wait_for_room, seen)

@@ -1,4 +1,4 @@
-"""Whether the program has begun to train: what it does with batches before that is no training."""
+"""Begin of training: the program's work with earlier batches is not training."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ class Training:
     def __init__(self) -> None:
         self.waits = 0  # 2: an optimizer is made, and none has made a step; else 0
         self.has_begun = False
-        self.iteration: Any = None  # whose batch was taken last
+        self.iteration: Any = None  # iteration of the batch taken last
 
     def has_optimizer(self) -> None:
         if not self.has_begun:
             self.waits = 2
 
     def begins(self) -> None:
-        """With an optimizer's first step."""
+        """Marks the begin of training, at the first step of an optimizer."""
         iteration, self.iteration = self.iteration, None
         self.has_begun, self.waits = True, 0
         if iteration is not None and library.flags.is_joined():

@@ -1,4 +1,4 @@
-"""What the user's own code is called, and which part of it the time of a stage goes into."""
+"""Names of the user's own code, and the time of each named part of a stage."""
 
 import contextlib
 import functools
@@ -20,7 +20,8 @@ def _place(code: Any) -> str:
 
 
 def name_of(thing: Any) -> str:
-    """Of a function with its place, of any other object its class: "augment (train.py:12)", "ToTensor"."""
+    """Returns the name of a function with its place, or else of the object's class: "augment (train.py:12)",
+    "ToTensor"."""
     thing = inspect.unwrap(thing) if callable(thing) else thing
     while isinstance(thing, functools.partial):
         thing = thing.func
@@ -29,7 +30,7 @@ def name_of(thing: Any) -> str:
     return name[:_LONGEST] + _place(code)
 
 
-_names: Dict[int, Tuple[Any, str]] = {}  # of what is called often, by the identity of its code or class
+_names: Dict[int, Tuple[Any, str]] = {}  # names of code that is often called, by the identity of the code or class
 
 
 def quick_name_of(thing: Any) -> str:
@@ -66,7 +67,8 @@ def _method_of(kind: type, method: str) -> str:
 
 
 def chooser_of(loader: Any) -> str:
-    """What says which samples are in a batch: of PyTorch's own BatchSampler, what it asks for each of them."""
+    """Returns the name of the code that chooses the samples of a batch. For PyTorch's own BatchSampler, this is the
+    sampler that it asks."""
     sampler = wrong_data_samples.batch_sampler_of(loader)
     if sampler is None or type(sampler).__module__.startswith("torch."):
         sampler = wrong_data_samples.sampler_of(loader)
@@ -74,7 +76,7 @@ def chooser_of(loader: Any) -> str:
 
 
 def names_of(loader: Any) -> Dict[str, str]:
-    """By stage."""
+    """Returns names by stage."""
     names: Dict[str, str] = {}
     with messages.never_failing("the names of the loader's functions are"):
         names["opaque"] = maker_of(loader.dataset)
@@ -88,23 +90,25 @@ def _nothing() -> None:
 
 
 class Spending:
-    """Of this process: time by stage and name. The host is told now and then."""
+    """Time of this process by stage and name. It is sent to the host from time to time."""
 
     def __init__(self) -> None:
         self._spent: Dict[Tuple[str, str], int] = {}
-        self._timed: List[Tuple[str, str, Any]] = []  # by stage and name
-        self._accounts: Dict[Tuple[str, str], Any] = {}  # by stage and name
+        self._timed: List[Tuple[str, str, Any]] = []  # timed functions by stage and name
+        self._accounts: Dict[Tuple[str, str], Any] = {}  # accounts by stage and name
         self.lines: Dict[str, int] = {}  # lines of the program, in `opaque`; a sample may be added between any two instructions
         self.not_before = 0  # ns: when it is to be said again
-        self.also: List[Callable[[], None]] = []  # is called when this is said, first behind the first batch
+        # functions called before each report, the first time after the first batch
+        self.also: List[Callable[[], None]] = []
         self.inside = 0  # ns of entries within the entry that runs
 
     def watch(self, stage: str, name: str, timed: Any) -> None:
-        """What `library.spent_by` says of it is told as the time of `name`, too."""
+        """Reports the time of `library.spent_by` also as time of `name`."""
         self._timed.append((stage, name, timed))
 
     def account(self, stage: str, name: str) -> Any:
-        """An object of `library.timed` that has the time of all functions of that name. Beyond the most names it is nobody's."""
+        """Returns an object of `library.timed` that collects the time of all functions of that name. Beyond the limit
+        of names, it is not reported."""
         key = (stage, name)
         account = self._accounts.get(key)
         if account is None:
@@ -115,7 +119,7 @@ class Spending:
         return account
 
     def add(self, stage: str, name: str, duration: int) -> None:
-        """Beyond the most names it is nobody's."""
+        """Adds time to a name. Time of names beyond the limit is dropped."""
         key = (stage, name)
         if key in self._spent or len(self._spent) < _MOST:
             self._spent[key] = self._spent.get(key, 0) + duration

@@ -1,5 +1,5 @@
-"""Where batches are made: in a worker process, whose loop is handed what it can be looked into by, or by the trainer itself,
-where an iterator has no workers."""
+"""The makers of batches: a worker process, whose loop receives hooked arguments, or the trainer itself if an iterator
+has no workers."""
 
 import contextlib
 import functools
@@ -80,10 +80,10 @@ def install_in_trainer(iterator: Any) -> None:
 
 
 class Home(NamedTuple):
-    """Where an iterator finds what its workers run, and how these are spoken to."""
+    """Modules of an iterator's worker loop, and its format of tasks and results."""
 
     looked_up_in: str  # a module: its `_worker_loop` starts them
-    defined_in: str  # likewise
+    defined_in: str  # the module that defines it
     spoken: Spoken
     tells_state: bool  # between batches: of what gives the samples
 
@@ -100,12 +100,12 @@ class WorkerLoop:
         self.iterator = iterator
         self.started = started
         self.trainer = os.getpid()
-        self.program = library.PROGRAM  # of the trainer
+        self.program = library.PROGRAM  # number of the trainer's program
         self.reached = 0
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.reached = now()  # the data set comes behind it
+        self.reached = now()  # the data set is unpickled after this
 
     def __call__(self, *arguments: Any, **named: Any) -> None:
         read = now()
@@ -164,7 +164,7 @@ class _Workers:
 
 
 class _OfThread(threading.local):
-    workers: Any = None  # of the iterator that it makes
+    workers: Any = None  # the workers of the iterator that is being made
 
 
 _of_thread = _OfThread()
@@ -184,7 +184,7 @@ def _timed_start(start: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 _begin_in_worker: Callable[[], None] = lambda: None
-_original_loops: Dict[str, Any] = {}  # by where they are defined; none yet in a process that was spawned
+_original_loops: Dict[str, Any] = {}  # original loops by defining module; empty in a spawned process
 
 
 @contextlib.contextmanager

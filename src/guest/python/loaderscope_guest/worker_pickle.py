@@ -1,5 +1,5 @@
-"""What a worker is handed that is no fork of the trainer: chiefly the data set, which the trainer pickles for each of them
-and each reads back."""
+"""Objects that a worker receives if it is not a fork of the trainer: mainly the data set. The trainer pickles it for
+each worker, and each worker unpickles it."""
 
 import functools
 import pickle
@@ -48,7 +48,7 @@ def _is_much(value: Any, size: int, longest: int) -> bool:
         _Sizing(counted, now() + longest).dump(value)
     except _TooMuch:
         return True
-    except Exception:  # it needs what a worker is handed it by
+    except Exception:  # pickling works only for a new process
         return False
     return counted.bytes > size // 2
 
@@ -65,7 +65,7 @@ def _chief_parts(thing: Any, size: int, longest: int, depth: int = 0) -> List[st
 
 
 class WorkerPickleStats:
-    """Of all workers of this process that are no forks."""
+    """Statistics of all workers of this process that are not forks."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -79,7 +79,7 @@ class WorkerPickleStats:
         self._spent += spent
         if self._count == 1 and size > _MUCH:
             dataset = process._args[1]
-            if isinstance(dataset, list) and len(dataset) == 1:  # as PyTorch 2.15 hands it over
+            if isinstance(dataset, list) and len(dataset) == 1:  # the format of PyTorch 2.15
                 dataset = dataset[0]
             parts = _chief_parts(dataset, size, spent // _LOOKS)
             self._parts = {f"{type(dataset).__name__}.{part}": len(parts) - i for i, part in enumerate(parts)}
@@ -108,7 +108,7 @@ def sized(dump: Callable[..., None], loop: type) -> Callable[..., None]:
 
 
 def say_read(imports: int, spent: int) -> None:
-    """By a worker. `imports`: ns from its start by the trainer until it came to what it is handed."""
+    """Reports the start of a worker. `imports`: ns from its start in the trainer until it unpickled its arguments."""
     counters.put("startup.imports_s", imports * 1e-9)
     counters.put("startup.unpickle_s", spent * 1e-9)
     counters.send()

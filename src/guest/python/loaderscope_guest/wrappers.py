@@ -1,5 +1,6 @@
-"""What frameworks put around a DataLoader: what they take themselves for a batch, in the trainer's thread, is neither the
-loader's nor the training's. A row each; what they wait for batches and copy to a device meanwhile is told elsewhere."""
+"""Wrappers that frameworks put around a DataLoader. Their own time per batch, in the trainer's thread, belongs neither
+to the loader nor to the training. Each has a row. Their waits for batches and copies to a device are reported
+elsewhere."""
 
 import functools
 from types import ModuleType
@@ -29,7 +30,7 @@ TABLE: Tuple[Row, ...] = (
 
 
 class _Outermost:
-    """Of the calls: one within another is a part of it."""
+    """The outermost call. A nested call is a part of it."""
 
     def __init__(self) -> None:
         self.runs = False

@@ -1,5 +1,5 @@
-"""Which data a process was given, so that wrong data is noticed: the order of an epoch's samples, and what a stream
-gives to each worker. Nothing is kept but hashes, of parts where a sample is large."""
+"""Fingerprints of the data that a process received, to detect wrong data: the order of an epoch's samples, and the
+first samples of each worker's stream. Only hashes are kept, of parts if a sample is large."""
 
 import hashlib
 import operator
@@ -10,19 +10,19 @@ from loaderscope_guest import library
 from loaderscope_guest.library import MESSAGE
 from loaderscope_guest.batch_sizes import length_of
 
-_FIRST_BATCHES = 16  # of an epoch: their order is its fingerprint
-_KEYS = 256  # of a batch
+_FIRST_BATCHES = 16  # batches of an epoch whose order is its fingerprint
+_KEYS = 256  # keys of a batch
 _FEWEST = 12  # samples, so that chance does not make two orders alike
 
 
 def fingerprint(content: bytes) -> str:
-    """What stands for a thing whose content is not kept."""
+    """Returns a short hash that replaces the content."""
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def batch_sampler_of(loader: Any) -> Any:
-    """What decides which samples make a batch. With batch_size=None that is the data set, or a BatchSampler in the
-    sampler's place."""
+    """Returns the object that groups samples into batches. With batch_size=None, this is the data set, or a
+    BatchSampler in the sampler's place."""
     batches = getattr(loader, "batch_sampler", None)
     if batches is not None:
         return batches
@@ -31,7 +31,7 @@ def batch_sampler_of(loader: Any) -> Any:
 
 
 def sampler_of(loader: Any) -> Any:
-    """What decides which samples an epoch gives."""
+    """Returns the object that chooses the samples of an epoch."""
     batches = batch_sampler_of(loader)
     sampler = getattr(batches, "sampler", batches)
     return getattr(loader, "sampler", None) if sampler is None else sampler
@@ -46,7 +46,7 @@ def shuffles(loader: Any) -> bool:
 
 
 class Order:
-    """What the sampler of one epoch gives, in order."""
+    """Samples of one epoch from the sampler, in order."""
 
     def __init__(self, shuffled: bool = False) -> None:
         self._shuffled = shuffled
@@ -72,7 +72,7 @@ class Order:
             self.say(iteration)
 
     def say(self, iteration: Any) -> None:
-        """Of a shorter epoch: when it is over."""
+        """Reports a short epoch at its end."""
         if self._samples >= _FEWEST and not self.is_said:
             library.say(what=MESSAGE.order, iterator=iteration.number, generation=iteration.generation,
                         hash=fingerprint(self._text.encode()), samples=self._samples,
@@ -81,8 +81,8 @@ class Order:
 
 
 _LONGEST = 1 << 16  # bytes of a part of a sample that are looked at, and characters
-_ELEMENTS = 1 << 14  # of a larger array, spread over all of it
-_PARTS = 2000  # of a sample
+_ELEMENTS = 1 << 14  # elements of a larger array, spread over all of it
+_PARTS = 2000  # parts of a sample
 _DEEPEST = 4
 
 
@@ -132,7 +132,7 @@ def _identity(sample: Any) -> str:
 
 
 class Stream:
-    """What an iterable data set gives to one worker in one epoch: its first samples, and how many there are."""
+    """Samples of an iterable data set for one worker in one epoch: the first ones, and their number."""
 
     MOST = 4
 
@@ -156,7 +156,7 @@ class Stream:
             self._say(making, "stream", hash=fingerprint("".join(self._first).encode()))
 
     def end(self, making: Any, samples: int) -> None:
-        """It may be asked again behind its end."""
+        """Reports the end. A stream may be asked again after its end, which is reported once per epoch."""
         if self._generation != making.generation:
             self._generation = making.generation
             # Only here, and where it says something: some data sets go through all samples to count them.

@@ -1,5 +1,5 @@
-"""What a worker makes samples from, so that workers and epochs that make the same of it are noticed: the random numbers
-that it draws, and the values in its data set. Nothing is drawn, and nothing kept but hashes."""
+"""Inputs of a worker's samples: the random numbers that it draws, and the values in its data set. They show workers and
+epochs that make the same samples. No random number is drawn, and only hashes are kept."""
 
 import random
 import sys
@@ -50,7 +50,7 @@ def settings_of(dataset: Any) -> Dict[str, str]:
 
 
 def generators_of(dataset: Any) -> Dict[str, Callable[[], bytes]]:
-    """Its random number generators, by what tells their state."""
+    """Returns the data set's random number generators, as functions that return their state."""
     found: Dict[str, Callable[[], bytes]] = {}
     for name, value in values_of(dataset):
         kind = f"{type(value).__module__}.{type(value).__name__}"
@@ -76,7 +76,7 @@ def _state_text(state: Any) -> bytes:
     return state.tobytes() if hasattr(state, "tobytes") else repr(state).encode()
 
 
-_OWN = "dataset."  # in front of the name of a generator that the data set holds
+_OWN = "dataset."  # prefix of a generator that the data set holds
 
 
 def _states(dataset: Any) -> Dict[str, str]:
@@ -94,8 +94,8 @@ def _states(dataset: Any) -> Dict[str, str]:
 
 
 class FirstDraws:
-    """Of one worker and epoch: looked at before and behind the first batch. Generators that the batch did not use say
-    nothing."""
+    """Random numbers of one worker and epoch. The state of the generators is read before and after the first batch.
+    Generators that the batch did not use are left out."""
 
     def __init__(self, making: Any) -> None:
         self._dataset = making.dataset

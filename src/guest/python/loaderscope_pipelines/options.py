@@ -1,15 +1,15 @@
-"""What all pipelines are told."""
+"""Arguments of all pipelines."""
 
 import dataclasses
 import hashlib
 import os
 from typing import Any, Dict, List, Tuple
 
-# Of RGB from 0 to 1: ImageNet's, as everywhere.
+# Mean and deviation of RGB values from 0 to 1: ImageNet's, as is usual.
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
 
-# Of random-resized-crop: share of the area, width / height.
+# Ranges of random-resized-crop: share of the area, width / height.
 SCALE = (0.08, 1.0)
 RATIO = (3 / 4, 4 / 3)
 
@@ -17,7 +17,7 @@ RATIO = (3 / 4, 4 / 3)
 @dataclasses.dataclass(frozen=True)
 class Options:
     folder: str  # with the images, at any depth
-    made: str  # where formats of their own are written
+    made: str  # folder for the pipelines' own formats
     workers: int = 2  # processes or threads, whatever the loader has
     batch_size: int = 64
     size: int = 224  # pixels, both ways
@@ -33,7 +33,7 @@ class Options:
         return sorted(found)
 
     def of_workers(self) -> Dict[str, Any]:
-        """As arguments of DataLoader."""
+        """Returns the arguments of DataLoader."""
         if self.workers == 0:
             return {"num_workers": 0}
         return {"num_workers": self.workers, "prefetch_factor": self.prefetch, "persistent_workers": True}

@@ -31,7 +31,7 @@ class Images:
 
 
 def _one_thread(_worker: int) -> None:
-    """In each worker: its own threads would be more than the workers that were asked for."""
+    """Turns off OpenCV's threads in each worker, which would exceed the requested number of workers."""
     import cv2
 
     cv2.setNumThreads(0)

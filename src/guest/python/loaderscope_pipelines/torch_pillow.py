@@ -6,7 +6,7 @@ from loaderscope_pipelines.options import MEAN, RATIO, SCALE, STD, Options
 
 
 def transform(options: Options) -> Any:
-    """Of a PIL image."""
+    """Returns the transform of a PIL image."""
     from torchvision import transforms
 
     return transforms.Compose([

@@ -8,7 +8,7 @@ from loaderscope_pipelines.options import Options
 from loaderscope_pipelines.torch_pillow import transform
 
 _LEAST_SHARDS = 8  # so that a few workers all have some
-_MOST_BYTES = 4 << 30  # of JPEG files, that shards are made of
+_MOST_BYTES = 4 << 30  # bytes of JPEG files to make shards of
 
 
 def _shards(folder: str) -> List[str]:
