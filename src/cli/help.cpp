@@ -81,7 +81,8 @@ ExitCode help(const std::vector<std::string>& words, const CLI::App& root) {
 
 Action declare_help(CLI::App& app) {
   const auto words = std::make_shared<std::vector<std::string>>();
-  app.add_option("TOPIC", *words, "A topic of the manual, or a command; without one all topics.");
+  app.add_option("TOPIC", *words,
+                 "Print a topic of the manual or a command. Default: list all topics.");
   return [words, root = app.get_parent()] { return help(*words, *root); };
 }
 
