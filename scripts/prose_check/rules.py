@@ -12,7 +12,8 @@ REJECTED_WITHOUT_COMMA = frozenset(
     "in on at to for from with without when once if after before within under over during".split())
 MAX_COLUMNS = 120
 MAX_SENTENCE = 35
-MAX_HELP = 90
+MAX_HELP_SENTENCE = 90
+MAX_HELP = 2 * MAX_HELP_SENTENCE  # two lines
 MAX_ENTRY_LINES = 2
 
 FIRST_WORD = re.compile(r"[\s\-=/*]*([A-Za-z]+)(?![\w(/-]|\.\w|::)")
@@ -242,6 +243,10 @@ def help_faults(line, text):
         yield Fault(line, "P9", "help without a capital", text)
     if not text.endswith("."):
         yield Fault(line, "P9", "help without a full stop", text)
+    longest = max(map(len, re.split(r"(?<=\.) ", text)))
+    if longest > MAX_HELP_SENTENCE:
+        limit = f"{MAX_HELP_SENTENCE} are allowed"
+        yield Fault(line, "P9", f"help with a sentence of {longest} characters: {limit}", text)
     if len(text) > MAX_HELP:
         yield Fault(line, "P9", f"help of {len(text)} characters: {MAX_HELP} are allowed", text)
     if known.isdisjoint(re.findall(r"[\w-]+", text.lower())):

@@ -9,13 +9,11 @@ namespace loaderscope::traces {
 std::span<const GapRow> gap_table() {
   static const GapRow table[kGapKinds] = {
       {{"loader-wait",
-        "Nothing ran on the GPU while the thread that launches waited for its DataLoader's next "
-        "batch."},
+        "The GPU is idle while the launching thread waits for its DataLoader's next batch."},
        Cause::opaque,
        "the DataLoader"},
       {{"pageable-copy",
-        "A copy from ordinary memory of the host, and nothing else, ran on the GPU, or was being "
-        "staged."},
+        "The GPU only runs a copy from pageable host memory, or the host is staging one."},
        Cause::h2d,
        "copies from pageable memory"},
       {{"copy-not-hidden", "A copy from page-locked memory ran on the GPU, and nothing else."},
@@ -25,16 +23,14 @@ std::span<const GapRow> gap_table() {
        Cause::launch,
        "copies back to the host"},
       {{"synchronous-call",
-        "The host was in a CUDA call that waits for the GPU, or had come out of one and had "
-        "launched nothing yet."},
+        "The host is in a CUDA call that waits for the GPU, or has returned without a launch."},
        Cause::launch,
        "calls that wait for the GPU"},
       {{"python-lock", "The thread that launches waited for Python's lock."},
        Cause::launch,
        "Python's lock"},
       {{"another-rank",
-        "The GPU was in a collective that another rank had not begun, because that one waited for "
-        "its DataLoader."},
+        "The GPU waits in a collective for another rank, which waits for its DataLoader."},
        Cause::opaque,
        "the DataLoader of another rank"},
       {{"file-read",
@@ -43,8 +39,8 @@ std::span<const GapRow> gap_table() {
        "reads of the training thread's own",
        true},
       {{"system-wait",
-        "The thread that launches waited in a call of the operating system for another thread or "
-        "process: poll, sem_wait, pthread_cond_wait."},
+        "The launching thread waits in a system call for another thread or process. Examples are "
+        "poll, sem_wait and pthread_cond_wait."},
        Cause::launch,
        "other threads or processes",
        true},
@@ -54,8 +50,8 @@ std::span<const GapRow> gap_table() {
        "a training thread that is not on a core",
        true},
       {{"late-launch",
-        "The host had not launched the next work yet, for its own code or the calls themselves, or "
-        "the GPU had not begun it."},
+        "The host has not launched the next work, or the GPU has not begun it. The cause is the "
+        "host's own code or the calls."},
        Cause::launch,
        "launches"},
       {{"nothing-known", "The trace does not say what the host did."},

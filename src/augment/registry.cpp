@@ -15,40 +15,35 @@ struct Entry {
 
 const Entry kEntries[] = {
     {{{"random-resized-crop",
-       "Crop a random part and resize it; the draws follow torchvision's RandomResizedCrop "
-       "(default "
-       "0.08..1:0.75..1.3333333333333333)."},
+       "Crop a random part and resize it, as torchvision's RandomResizedCrop draws it. Default: "
+       "0.08..1:0.75..1.3333333333333333."},
       "[AREA_MIN..AREA_MAX[:RATIO_MIN..RATIO_MAX]]"},
      augment::make_random_resized_crop},
     {{{"resize-centre-crop",
-       "Resize the short side, then crop the centre, as torchvision's Resize and CenterCrop "
-       "(default: 8/7 of "
-       "the size, 256 for 224)."},
+       "Resize the short side, then crop the centre, as torchvision's Resize and CenterCrop. "
+       "Default: 8/7 of the size, 256 for 224."},
       "[SHORT_SIDE]"},
      augment::make_resize_centre_crop},
     {{{"flip", "Mirror left and right with a probability (default 0.5)."}, "[PROBABILITY]"},
      augment::make_flip},
     {{{"rotate",
-       "Rotate about the centre by a random angle, D meaning -D..D (default 15); bilinear, black "
-       "outside."},
+       "Rotate about the centre by a random angle; D means -D..D. Bilinear, black outside. "
+       "Default: 15."},
       "[DEGREES|MIN..MAX]"},
      augment::make_rotate},
     {{{"affine",
-       "Rotate (default 15), move by up to a fraction of the size, zoom and shear at random, as "
-       "torchvision's "
-       "RandomAffine; what is not given does nothing; bilinear, black outside."},
+       "Rotate (default 15), move, zoom and shear at random, as torchvision's RandomAffine. A move "
+       "is a share of the size. Parts not given do nothing. Bilinear, black outside."},
       "[DEGREES[:MOVE_X[:MOVE_Y[:SCALE_MIN..SCALE_MAX[:SHEAR_X[:SHEAR_Y]]]]]]"},
      augment::make_affine},
     {{{"colour-jitter",
-       "Change brightness, contrast, saturation and hue at random and in random order, as "
-       "torchvision's "
-       "ColorJitter (default 0.4:0.4:0.4:0.1; of a shorter list the rest stays)."},
+       "Change brightness, contrast, saturation and hue at random, as torchvision's ColorJitter. "
+       "Missing values change nothing. Default: 0.4:0.4:0.4:0.1."},
       "[BRIGHTNESS[:CONTRAST[:SATURATION[:HUE]]]]"},
      augment::make_colour_jitter},
     {{{"normalise",
-       "Subtract a mean and divide by a deviation of values in 0..1, for all channels or R:G:B "
-       "each (default: "
-       "ImageNet's)."},
+       "Subtract a mean and divide by a deviation, both in 0..1. Give one value, or R:G:B. "
+       "Default: ImageNet's."},
       "[MEAN:DEVIATION|MEAN:MEAN:MEAN:DEVIATION:DEVIATION:DEVIATION]"},
      augment::make_normalise},
 };

@@ -19,31 +19,31 @@ const std::vector<Word<Stage>>& Words<Stage>::table() {
       {Stage::pin, "pin", "Copy a batch into page-locked memory."},
       {Stage::h2d, "h2d", "Copy a batch from the host to the device."},
       {Stage::launch, "launch", "The trainer's own work between two batches."},
-      {Stage::compute, "compute", "The training step on the device."},
+      {Stage::compute, "compute", "Train one step on the device."},
       {Stage::gpu_augment, "gpu-augment",
        "Normalise a batch of bytes on the device; a part of compute."},
-      {Stage::startup, "startup", "Bring up one worker."},
-      {Stage::startup_parent, "startup.parent",
-       "The trainer's part of starting a worker, one worker after another."},
-      {Stage::idle, "idle", "A worker without a task because the window is full."},
+      {Stage::startup, "startup", "Start one worker."},
+      {Stage::startup_parent, "startup.parent", "Start one worker after another in the trainer."},
+      {Stage::idle, "idle", "A worker is idle because the prefetch depth is reached."},
   };
   return words;
 }
 
 const std::vector<Word<Cause>>& Words<Cause>::table() {
   static const std::vector<Word<Cause>> words = {
-      {Cause::read, "read", "The step waited for stored bytes."},
-      {Cause::decode, "decode", "The step waited for a decoder."},
-      {Cause::augment, "augment", "The step waited for augmentation."},
+      {Cause::read, "read", "The step waits for stored bytes."},
+      {Cause::decode, "decode", "The step waits for a decoder."},
+      {Cause::augment, "augment", "The step waits for augmentation."},
       {Cause::collate, "collate", "The step waited for its samples to be put together."},
       {Cause::opaque, "opaque", "The step waited for work that cannot be seen inside."},
-      {Cause::transport, "transport", "The finished batch was on its way to the trainer."},
-      {Cause::pin, "pin", "The batch was copied, or queued to be copied, into page-locked memory."},
-      {Cause::h2d, "h2d", "The batch was on its way to the device."},
-      {Cause::launch, "launch", "The batch was there and the trainer did something else."},
+      {Cause::transport, "transport", "The finished batch is on its way to the trainer."},
+      {Cause::pin, "pin",
+       "The batch is being copied, or queued to be copied, into page-locked memory."},
+      {Cause::h2d, "h2d", "The batch is on its way to the device."},
+      {Cause::launch, "launch", "The batch is deliverable and the trainer does something else."},
       {Cause::contention, "contention", "A thread was ready to run and had no core."},
-      {Cause::prefetch, "prefetch", "The worker rested because the window was full."},
-      {Cause::startup, "startup", "Workers were starting, or an epoch was."},
+      {Cause::prefetch, "prefetch", "The worker is idle because the prefetch depth is reached."},
+      {Cause::startup, "startup", "Workers are starting, or an epoch is."},
       {Cause::other, "other", "What no other cause explains."},
   };
   return words;
@@ -51,10 +51,12 @@ const std::vector<Word<Cause>>& Words<Cause>::table() {
 
 const std::vector<Word<Why>>& Words<Why>::table() {
   static const std::vector<Word<Why>> words = {
-      {Why::capacity, "capacity", "The workers had no rest: more or faster ones would help."},
-      {Why::depth, "depth", "The worker had rested with the window full: a deeper one would help."},
-      {Why::latency, "latency", "One batch takes longer than the window covers."},
-      {Why::epoch, "epoch", "The first batch of an epoch, or workers coming up."},
+      {Why::capacity, "capacity",
+       "The workers are never idle. More or faster workers remove the stall."},
+      {Why::depth, "depth",
+       "The worker is idle at the prefetch depth. A larger depth removes the stall."},
+      {Why::latency, "latency", "One batch takes longer than the prefetch depth covers."},
+      {Why::epoch, "epoch", "The stall is at the first batch of an epoch, or while workers start."},
   };
   return words;
 }
@@ -96,8 +98,8 @@ const std::vector<Word<MemoryMode>>& Words<MemoryMode>::table() {
 const std::vector<Word<CopyMode>>& Words<CopyMode>::table() {
   static const std::vector<Word<CopyMode>> words = {
       {CopyMode::sync, "sync", "Queued on the compute stream, then the host waits for it."},
-      {CopyMode::async, "async", "Queued on the compute stream; the host goes on."},
-      {CopyMode::stream, "stream", "On a stream of its own, beside the compute."},
+      {CopyMode::async, "async", "Queued on the compute stream. The host continues."},
+      {CopyMode::stream, "stream", "Queued on a separate stream, at the same time as the compute."},
   };
   return words;
 }
@@ -105,7 +107,8 @@ const std::vector<Word<CopyMode>>& Words<CopyMode>::table() {
 const std::vector<Word<StartMethod>>& Words<StartMethod>::table() {
   static const std::vector<Word<StartMethod>> words = {
       {StartMethod::fork, "fork", "A worker process is a copy of the trainer's."},
-      {StartMethod::spawn, "spawn", "A worker process starts afresh and imports everything again."},
+      {StartMethod::spawn, "spawn",
+       "A worker process starts a new interpreter and imports everything again."},
       {StartMethod::forkserver, "forkserver",
        "A worker process is a copy of a small server process."},
   };
@@ -114,9 +117,9 @@ const std::vector<Word<StartMethod>>& Words<StartMethod>::table() {
 
 const std::vector<Word<Transfer>>& Words<Transfer>::table() {
   static const std::vector<Word<Transfer>> words = {
-      {Transfer::u8, "u8", "One byte per value; normalised on the device."},
-      {Transfer::f16, "f16", "Two bytes per value."},
-      {Transfer::f32, "f32", "Four bytes per value."},
+      {Transfer::u8, "u8", "Send one byte per value. The device normalises it."},
+      {Transfer::f16, "f16", "Send two bytes per value."},
+      {Transfer::f32, "f32", "Send four bytes per value."},
   };
   return words;
 }
@@ -124,7 +127,7 @@ const std::vector<Word<Transfer>>& Words<Transfer>::table() {
 const std::vector<Word<Layout>>& Words<Layout>::table() {
   static const std::vector<Word<Layout>> words = {
       {Layout::nchw, "nchw", "One plane per colour, as PyTorch's convolutions expect by default."},
-      {Layout::nhwc, "nhwc", "Three values per pixel, PyTorch's channels_last."},
+      {Layout::nhwc, "nhwc", "Store three values per pixel, as PyTorch's channels_last."},
   };
   return words;
 }
@@ -138,8 +141,8 @@ const std::vector<Word<FileAccess>>& Words<FileAccess>::table() {
        "Submit the opens and reads of a batch ahead, --queue-depth of them, with io_uring."},
       {FileAccess::io_uring_direct, "io-uring-direct", "The same, past the page cache."},
       {FileAccess::http, "http",
-       "Ask servers for ranges of their objects, many at once; of itself for http://, https:// and "
-       "s3://."},
+       "Request ranges of objects from servers, many at once. Set by http://, https:// and s3:// "
+       "URLs."},
   };
   return words;
 }
@@ -148,7 +151,7 @@ const std::vector<Word<CacheState>>& Words<CacheState>::table() {
   static const std::vector<Word<CacheState>> words = {
       {CacheState::as_is, "as-is", "Leave the page cache as it is."},
       {CacheState::warm, "warm", "Read all data once before the run."},
-      {CacheState::cold, "cold", "Put all data out of the page cache before the run."},
+      {CacheState::cold, "cold", "Evict all data from the page cache before the run."},
   };
   return words;
 }
@@ -181,7 +184,7 @@ const std::vector<Word<Prove>>& Words<Prove>::table() {
       {Prove::off, "off", "One run, no proof."},
       {Prove::blamed, "blamed", "Knock out what is blamed."},
       {Prove::all, "all", "Device only, from memory, from the page cache, from a cold cache."},
-      {Prove::fix, "fix", "Run what is advised, in turns with the present settings."},
+      {Prove::fix, "fix", "Run what is advised, alternating with the present settings."},
   };
   return words;
 }

@@ -28,8 +28,8 @@ inline constexpr CommandFlag kSummary = {
 // Flag of every command that compares its results with ceilings.
 inline constexpr CommandFlag kMachineFlag = {
     "machine", "", "FILE",
-    "Take this machine's ceilings of this profile, saved by 'probe --json', instead of that of "
-    "'probe --save'; none: of no profile."};
+    "Compare with the ceilings of this saved profile ('probe --json'). none uses no profile. "
+    "Default: the profile of 'probe --save'."};
 
 // -v and --summary of a command that reads no scenario.
 struct DetailFlags {

@@ -63,7 +63,7 @@ std::span<const Command> command_table() {
        probe_parts,
        false,
        true},
-      {{"watch", "Observe a running job from outside, and name what limits it."},
+      {{"watch", "Watch a running job from outside, and name what limits it."},
        declare_watch,
        {},
        true,

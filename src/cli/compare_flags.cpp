@@ -21,34 +21,31 @@ namespace fs = std::filesystem;
 constexpr CommandFlag kCompareFlags[] = {
     {"a", "", "FLAGS", "Flags of 'run' that only A has, in quotes."},
     {"b", "", "FLAGS", "Flags of 'run' that only B has, in quotes."},
-    {"ref-a", "", "REF", "A commit of this repository that A is, in a work tree of its own."},
-    {"ref-b", "", "REF", "The same of B. Default: HEAD."},
-    {"build", "", "COMMAND",
-     "Run by the shell in each of the work trees, before anything is measured."},
+    {"ref-a", "", "REF", "Run this commit of the repository as A, in its own work tree."},
+    {"ref-b", "", "REF", "Run this commit as B, in its own work tree. Default: HEAD."},
+    {"build", "", "COMMAND", "Run this shell command in each work tree before the measurement."},
     {"bisect", "", "",
-     "Of the commits from one to another, given in place of results, find the first that is "
-     "slower."},
+     "Find the first slower commit between two commits, given in place of results."},
     {"anchor-ref", "", "REF",
-     "A commit of long ago, such as a release: B is compared with it too, so that slow drift "
-     "shows."},
+     "Compare B with this old commit too, such as a release. It shows slow drift."},
     {"anchor-limit", "", "SHARE",
-     "How much more CPU time per sample than the anchor's fails. Default: 10%."},
-    {"binary-a", "", "PROGRAM", "The loaderscope that runs A."},
-    {"binary-b", "", "PROGRAM", "The same of B."},
+     "Fail if CPU time per sample exceeds the anchor's by this share. Default: 10%."},
+    {"binary-a", "", "PROGRAM", "Run A with this loaderscope."},
+    {"binary-b", "", "PROGRAM", "Run B with this loaderscope."},
     {"budget", "", "DURATION", "Time for all runs together. Default: 4m."},
-    {"pairs", "", "N", "Pairs of runs, whatever the budget says."},
-    {"band", "", "SHARE", "A change that is shown to be within it is none. Default: 2%."},
+    {"pairs", "", "N", "Run this number of pairs, whatever the budget is."},
+    {"band", "", "SHARE", "Ignore changes that are shown to be within this share. Default: 2%."},
     {"demand", "", "RATE[:Nworkers]",
-     "What the training takes, such as 1786/s:8workers: says whether a change matters."},
+     "Rate that the training takes, such as 1786/s:8workers. Decides whether a change matters."},
     {"fail-on", "", "slower|matters",
-     "Exit with 2 on anything slower, or only where the GPU would wait for it. Default: slower."},
+     "Exit with 2 on any slowdown, or only if the GPU would wait for it. Default: slower."},
     {"cannot-tell", "", "warn|fail",
-     "With fail, exit with 3 where it cannot be told. Default: warn."},
+     "With fail, exit with 3 if the result is unclear. Default: warn."},
     {"more-memory", "", "warn|fail",
-     "With fail, exit with 2 where B needs more memory. Default: warn."},
+     "With fail, exit with 2 if B needs more memory. Default: warn."},
     {"accepted", "", "FILE",
-     "Slowdowns that fail nothing: lines such as 'decode = 12% until 2026-12-31 by ana: why'. "
-     "Default: .loaderscope/accepted.conf, where that is there."},
+     "Accept the slowdowns in this file. A line is 'decode = 12% until 2026-12-31 by ana: why'. "
+     "Default: .loaderscope/accepted.conf, if it exists."},
     kMachineFlag,
     kVerbose,
     kSummary,
@@ -84,10 +81,9 @@ bool is_word(const CommandFlags& flags, const char* name, const char* usual, con
 CompareFlags::CompareFlags(CLI::App& app)
     : own(app, kCompareFlags),
       base(app, [](const Field& field) { return field.name != "demand"; }) {
-  app.add_option(
-         "RESULT", results,
-         "Two files that 'run --json FILE' has saved: A, which B is compared with; with --bisect "
-         "two commits, of which the second is slower.")
+  app.add_option("RESULT", results,
+                 "Compare two files that 'run --json FILE' saved: A, then B. With --bisect, give "
+                 "two commits. The second is slower.")
       ->expected(0, 2);
 }
 

@@ -207,11 +207,12 @@ std::vector<std::string> shell_names() {
 Action declare_completion(CLI::App& app) {
   const auto shell = std::make_shared<std::string>();
   const auto line = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "bash, zsh or fish; or words, which those scripts ask.")
+  app.add_option("SHELL", *shell,
+                 "Print the script for bash, zsh or fish. words is for those scripts.")
       ->required();
-  app.add_option("LINE", *line,
-                 "Behind words: what has been typed so far, the program's name first, a line each "
-                 "word.");
+  app.add_option(
+      "LINE", *line,
+      "Words typed so far, if SHELL is words. The program's name is first, one word per line.");
   return [shell, line, root = app.get_parent()] {
     return *shell == kWords ? print_words(*root, *line) : print_script(*shell);
   };

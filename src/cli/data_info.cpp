@@ -59,9 +59,9 @@ ExitCode info(const InfoFlags& flags) {
 
 Action declare_data_info(CLI::App& app) {
   const auto flags = std::make_shared<InfoFlags>();
-  app.add_option("DATA", flags->path, "The data to look at, as run --data has it.");
-  app.add_option("OTHER", flags->other, "Data to compare it with: in what they differ.");
-  app.add_flag("--check", flags->check, "Decode every image, not only look at its header.");
+  app.add_option("DATA", flags->path, "Describe this data, given as to run --data.");
+  app.add_option("OTHER", flags->other, "Compare with this data, and list the differences.");
+  app.add_flag("--check", flags->check, "Decode every image instead of only reading its header.");
   app.add_flag("--json", flags->json, "Print JSON.");
   app.add_option("--html", flags->html, "Also save a page with its pictures in this file.")
       ->type_name("FILE");

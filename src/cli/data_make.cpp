@@ -80,37 +80,38 @@ Action declare_data_make(CLI::App& app) {
     app.add_option(name, target, help)->type_name(value);
   };
   add("PATH", flags->path, "",
-      "The folder to fill, [FORMAT:]PATH, of a format of `list writer`; made when it is missing. "
+      "Fill the folder [FORMAT:]PATH, in a format of `list writer`. Creates it if it is missing. "
       "Default: files.");
   add("--like", flags->like, "DATA",
-      "Make a synthetic copy of these images, as run --data has them: the same formats, sides, "
-      "stored sizes, "
-      "quality, classes and damage, and nothing of their content or names.");
-  add("--count", flags->count, "N", "Images. Default: 1000; with --like all of them.");
+      "Make a synthetic copy of these images, given as to run --data. It has the same formats, "
+      "sides, sizes, quality, classes and damage. Contents and names differ.");
+  add("--count", flags->count, "N", "Number of images. Default: 1000, or all of them with --like.");
   add("--size", flags->size, "SIZE",
-      "500x375, or a distribution such as lognormal:500x375:0.3. Default: 500x375.");
-  add("--format", flags->format, "FORMAT", "jpeg, png, webp or raw. Default: jpeg.");
+      "Set the size, such as 500x375 or lognormal:500x375:0.3. Default: 500x375.");
+  add("--format", flags->format, "FORMAT", "Write jpeg, png, webp or raw. Default: jpeg.");
   add("--quality", flags->quality, "1..100",
-      "Of JPEG and WebP. Default: 94, about 72 KiB for 500x375.");
+      "Set the quality of JPEG and WebP. Default: 94, about 72 KiB for 500x375.");
   add("--bytes-per-pixel", flags->bytes_per_pixel, "X",
-      "Stored bytes per pixel, instead of a quality, such as 0.39 or 72KiB/500x375.");
+      "Set the stored bytes per pixel, not a quality. Example: 0.39 or 72KiB/500x375.");
   add("--subsampling", flags->subsampling, "420|422|444|grey",
-      "Of the colours of a JPEG. Default: 420.");
+      "Set the colour subsampling of a JPEG. Default: 420.");
   add("--progressive-share", flags->progressive_share, "0..1",
       "Share of progressive JPEGs. Default: 0.");
   add("--classes", flags->classes, "N",
-      "Folders, one per class. Default: 10, or one per image where there are fewer.");
-  add("--shard-size", flags->shard_size, "SIZE", "Of each shard, about. Default: 256MiB.");
+      "Number of folders, one per class. Default: 10, or one per image if there are fewer.");
+  add("--shard-size", flags->shard_size, "SIZE",
+      "Split into shards of about this size. Default: 256MiB.");
   add("--compress", flags->compress, "zstd|gzip|lz4",
-      "Compress each shard of tar or mds as a whole; those of tar are then read as streams.");
-  add("--tokens", flags->tokens, "N", "Of tokens:PATH, such as 10M. Default: 10M.");
+      "Compress whole shards of tar or mds. Shards of tar are then read as streams.");
+  add("--tokens", flags->tokens, "N", "Number of tokens of tokens:PATH. Default: 10M.");
   add("--vocabulary", flags->vocabulary, "N",
-      "Of them the different ones, the k-th 1/k times as frequent as the first. Default: 50257.");
+      "Number of different tokens, the k-th 1/k times as frequent as the first. Default: 50257.");
   add("--documents", flags->documents, "TOKENS",
-      "Of a document, 512 or lognormal:512:1.0: with Megatron's tokens.idx. Default: one text.");
+      "Set the tokens per document, 512 or lognormal:512:1.0. Writes Megatron's tokens.idx. "
+      "Default: one text.");
   add("--seed", flags->seed, "N", "The same options and seed give the same files. Default: 0.");
   add("--threads", flags->threads, "N",
-      "Never changes what is written. Default: one per usable core.");
+      "Number of threads. They never change the result. Default: one per usable core.");
   return [flags] { return make(*flags); };
 }
 

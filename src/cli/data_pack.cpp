@@ -79,39 +79,39 @@ Action declare_data_pack(CLI::App& app) {
     app.add_option(name, target, help)->type_name(value);
   };
   add("SOURCE", flags->from, "",
-      "Images of any format, as run --data has them: photos, tar:shards.");
+      "Images of any format, given as to run --data, such as photos or tar:shards.");
   add("SHARDS", flags->to, "",
-      "The folder to fill, [FORMAT:]PATH, of a format of `list writer`; made when it is missing. "
-      "Default: tar. What another call left unfinished goes on.");
+      "Fill the folder [FORMAT:]PATH, in a format of `list writer`. Creates it, or resumes an "
+      "interrupted run. Default: tar.");
   add("--shard-size", flags->shard_size, "SIZE",
-      "Of each shard, about; all have as many samples. Default: 256MiB.");
+      "Split into shards of about this size, with equal numbers of samples. Default: 256MiB.");
   add("--row-group", flags->row_group, "N",
       "Samples of each row group of parquet, which is read as a whole. Default: 100.");
   add("--encode", flags->encode, "FORMAT[:QUALITY]",
-      "Decode the images and encode them anew: jpeg:90, webp:80, png or raw. Default: the stored "
-      "bytes as they are.");
+      "Decode the images and encode them as jpeg:90, webp:80, png or raw. Default: the stored "
+      "bytes, unchanged.");
   add("--max-side", flags->max_side, "PIXELS",
-      "Shrink images whose longer side is more, with --encode.");
+      "Shrink images with a longer side than this, with --encode.");
   app.add_option("--augment", flags->augment,
-                 "Do an operation of `list operation` once for all epochs, with --encode; "
-                 "repeatable, the crop first.")
+                 "Apply an operation of `list operation` once for all epochs, with --encode. "
+                 "Repeatable; the crop is first.")
       ->type_name("OP[:PARAMETERS]")
       ->take_all()
       ->expected(1);
-  add("--size", flags->size, "PIXELS", "Of the squares that --augment gives. Default: 256.");
+  add("--size", flags->size, "PIXELS",
+      "Size of the squares that --augment gives, in pixels. Default: 256.");
   add("--compress", flags->compress, "zstd|gzip|lz4",
-      "Compress each shard of tar or mds as a whole, or the pages of parquet; shards of tar are "
-      "then "
-      "read as streams.");
-  app.add_flag("--restart-rows", flags->restart_rows,
-               "Give JPEG images restart markers, without loss: a crop of one is decoded without "
-               "what lies outside it.");
-  app.add_flag("--in-order", flags->in_order,
-               "Keep the order of the folder. Default: shuffled, so that shards can be read one "
-               "after another.");
-  add("--seed", flags->seed, "N", "Of the shuffle. Default: 0.");
+      "Compress whole shards of tar or mds, or the pages of parquet. Shards of tar are then read "
+      "as streams.");
+  app.add_flag(
+      "--restart-rows", flags->restart_rows,
+      "Give JPEG images restart markers, without loss. Crops then decode no more than they need.");
+  app.add_flag(
+      "--in-order", flags->in_order,
+      "Keep the order of the folder. Default: shuffled, so that shards can be read in order.");
+  add("--seed", flags->seed, "N", "Set the seed of the shuffle. Default: 0.");
   add("--threads", flags->threads, "N",
-      "Never changes what is written. Default: one per usable core.");
+      "Number of threads. They never change the result. Default: one per usable core.");
   return [flags] { return pack(*flags); };
 }
 

@@ -79,20 +79,19 @@ ExitCode diagnose(const DiagnoseFlags& flags) {
 Action declare_diagnose(CLI::App& app) {
   const auto flags = std::make_shared<DiagnoseFlags>();
   app.add_option("TRACE", flags->files,
-                 "An SQLite export of nsys, the JSON of torch.profiler (also .gz), or samples of "
-                 "stacks (py-spy record --format speedscope --idle); of several ranks one file "
-                 "each. 'list trace-format' has all.");
+                 "Read a trace of nsys (SQLite), torch.profiler (JSON, .gz) or py-spy "
+                 "(speedscope). One file per rank. See 'loaderscope list trace-format'.");
   app.add_option("--step-range", flags->step_range,
-                 "The name of the program's own NVTX range, or record_function, around a step; "
-                 "else ProfilerStep, else the asks for batches.")
+                 "Name of the program's NVTX range or record_function around a step. Default: "
+                 "ProfilerStep, then the requests for batches.")
       ->type_name("NAME")
       ->take_last();
   app.add_option("--batch-size", flags->batch_size,
-                 "Samples of a batch, which no trace tells: with it rates are known.")
+                 "Samples per batch, which no trace contains. With it, rates are known.")
       ->type_name("N")
       ->take_last();
   app.add_option("--sample-rate", flags->sample_rate,
-                 "Samples per second of stacks whose file does not tell, such as 100/s.")
+                 "Set the samples of stacks per second, if the file lacks it, such as 100/s.")
       ->type_name("RATE")
       ->take_last();
   add_answer_files(app, flags->answer);

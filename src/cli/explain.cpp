@@ -187,8 +187,7 @@ Action declare_explain(CLI::App& app) {
   const auto word = std::make_shared<std::string>();
   app.add_option(
       "WORD", *word,
-      "A finding, a cause, a metric, a setting, any row of 'loaderscope list', or a path of a "
-      "result's JSON.");
+      "Explain a finding, cause, metric, setting, row of 'loaderscope list' or path in JSON.");
   return [word] { return explain(*word); };
 }
 

@@ -89,7 +89,7 @@ const std::vector<FamilyListing>& families() {
       of_table("rendezvous", "--rendezvous", ways_to_meet()),
       of_table("format", "data make --format", dataset::format_table()),
       of_table("writer", "", dataset::writer_table()),
-      {"account", "", {{"compute", "The device computed a step."}}},
+      {"account", "", {{"compute", "The device computes a step."}}},
       of_words<Cause>("cause", ""),
       of_words<Why>("why", ""),
       of_table("finding", "", finding_table()),

@@ -174,7 +174,8 @@ std::string short_help(const CLI::App& command) {
 
 Action declare_help(CLI::App& app) {
   const auto words = std::make_shared<std::vector<std::string>>();
-  app.add_option("TOPIC", *words, "A topic of the manual, or a command; without one all topics.");
+  app.add_option("TOPIC", *words,
+                 "Print a topic of the manual or a command. Default: list all topics.");
   return [words, root = app.get_parent()] { return help(*words, *root); };
 }
 

@@ -83,7 +83,7 @@ ExitCode list(const ListFlags& flags) {
 
 Action declare_list(CLI::App& app) {
   const auto flags = std::make_shared<ListFlags>();
-  app.add_option("FAMILY", flags->family, "Only this family, such as engine or device.");
+  app.add_option("FAMILY", flags->family, "List only this family, such as engine or device.");
   app.add_flag("--json", flags->json, "Print JSON.");
   return [flags] { return list(*flags); };
 }

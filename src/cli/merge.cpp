@@ -93,8 +93,8 @@ ExitCode merge(const MergeFlags& flags) {
 Action declare_merge(CLI::App& app) {
   const auto flags = std::make_shared<MergeFlags>();
   app.add_option("RESULT", flags->results,
-                 "What 'run --json FILE' has saved on each host of one job, in the order of their "
-                 "ranks; a merged one too.");
+                 "Files that 'run --json FILE' saved on each host of a job, in rank order. Merged "
+                 "files are allowed.");
   add_answer_files(app, flags->answer);
   add_detail(app, flags->detail);
   add_requirements(app, flags->require);

@@ -122,25 +122,23 @@ Action declare_plan(CLI::App& app) {
     app.add_option(name, value, help)->type_name(type)->take_last();
   };
   add("--from", flags->from, "RESULT",
-      "The run that 'run --json' saved there, of one host; its settings are those of each rank. "
-      "Default: last, the last run.");
-  add("--ranks", flags->ranks, "N", "Ranks of the job, a GPU each.");
+      "A saved 'run --json' result of one host. Its settings apply to each rank. Default: last, "
+      "the last run.");
+  add("--ranks", flags->ranks, "N", "Number of ranks of the job, a GPU each.");
   add("--hosts", flags->hosts, "N",
-      "Hosts that they are spread over. Default: as many ranks on each as were measured on one.");
+      "Number of hosts. Default: as many ranks on each as were measured on one.");
   add("--storage", flags->storage, "RATE[:LATENCY]",
-      "A storage that all hosts share, such as 40GB/s:1ms. Default: that of the run, whose rate "
-      "all share where it is known; else each host reads as fast as was measured.");
+      "Storage that all hosts share, such as 40GB/s:1ms. Default: the run's, shared by all if its "
+      "rate is known, else per host as measured.");
   add("--step", flags->step, "COMPUTE",
-      "What the GPU takes for a step, with what it takes to talk to the others, such as 143ms. "
-      "Default: as measured.");
+      "Time of a step on the GPU with its communication, such as 143ms. Default: as measured.");
   add("--decode-hosts", flags->decode_hosts, "HOSTS:CORES[:RATE]",
-      "Other hosts that decode for all ranks, with their cores and what each sends, such as "
-      "8:64:12GB/s.");
+      "Decode for all ranks on other hosts, such as 8:64:12GB/s (hosts, cores and rate of each).");
   add("--gpu-price", flags->gpu_price, "X",
       "Price of a GPU per hour, for what an epoch costs. Default: that of the run.");
   app.add_option("--set", flags->set,
-                 "A setting of each rank that is to be another, such as num-workers=12, or "
-                 "decode.speed=2; see what-if; repeatable.")
+                 "Change a setting of each rank, such as num-workers=12 or decode.speed=2. Keys "
+                 "are those of what-if. Repeatable.")
       ->type_name("KEY=VALUE")
       ->take_all()
       ->expected(1);

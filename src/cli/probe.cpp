@@ -148,26 +148,27 @@ Action declare_probe(CLI::App& app) {
       "Measure storage and decoding with this data set: [FORMAT:]PATH, as run takes it.", "DATA");
   add("--path", flags->path,
       "Measure storage with one temporary file in this folder; it is removed.", "DIR");
-  app.add_flag("--quick", flags->quick, "Within 5 seconds, more roughly; else within 30.");
+  app.add_flag("--quick", flags->quick,
+               "Finish within 5 seconds with rougher results, instead of 30.");
   add("--read-at-most", flags->read_at_most,
-      "Bytes that are read of storage at most (1GiB; 128MiB with --quick).", "SIZE");
+      "Read at most this many bytes of storage. Default: 1GiB, or 128MiB with --quick.", "SIZE");
   add("--demand", flags->demand,
-      "What the figures mean for a job: samples per second of each GPU, and the bytes of a batch "
-      "as it is copied there, such as 1786/s:154MB.",
+      "Judge the figures for a job, such as 1786/s:154MB. That is samples per second of each GPU, "
+      "and bytes of a batch as it is copied.",
       "RATE:BYTES");
-  add("--batch-size", flags->batch_size, "Samples in that batch (256).", "N");
-  add("--ranks", flags->ranks, "GPUs that the machine loads for (those that are there, or 1).",
-      "N");
+  add("--batch-size", flags->batch_size, "Samples in the batch of --demand. Default: 256.", "N");
+  add("--ranks", flags->ranks,
+      "Number of GPUs that the machine loads for. Default: those of the machine, or 1.", "N");
   app.add_option("--against", flags->against,
-                 "Compare with saved profiles, one in a file or a list of them; exit 2 where this "
-                 "machine is unlike; repeatable.")
+                 "Compare with saved profiles: a file or a list. Exits with 2 if this machine "
+                 "differs. Repeatable.")
       ->type_name("FILE")
       ->take_all()
       ->allow_extra_args(false);
   app.add_flag("--save", flags->save,
-               "Keep the profile for this machine in the cache folder: run, sweep, tune, what-if "
-               "and compare show what they reach of it.");
-  add("--python", flags->python, "The Python whose workers are started (python3).", "PROGRAM");
+               "Keep the profile for this machine in the cache folder. run, sweep, tune, what-if "
+               "and compare then print shares of it.");
+  add("--python", flags->python, "Start workers with this Python. Default: python3.", "PROGRAM");
   add("--json", flags->answer.json, "Also write the profile to this file; - prints only JSON.",
       "FILE");
   add("--html", flags->answer.html, "Also save a page with its pictures in this file.", "FILE");

@@ -35,7 +35,7 @@ ExitCode probe_link(const LinkFlags& flags) {
 
 Action declare_probe_link(CLI::App& app) {
   const auto flags = std::make_shared<LinkFlags>();
-  app.add_option("--gpu", flags->gpu, "Which GPU, counted from 0.")->type_name("N");
+  app.add_option("--gpu", flags->gpu, "Number of the GPU, from 0.")->type_name("N");
   app.add_option("--json", flags->answer.json,
                  "Also write the matrix to this file; - prints only JSON.")
       ->type_name("FILE");

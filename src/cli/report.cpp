@@ -129,7 +129,7 @@ Action declare_report(CLI::App& app) {
   const auto flags = std::make_shared<ReportFlags>();
   app.add_option(
       "RESULT", flags->result,
-      "A file that --json FILE of any command has saved; last: of the last run, saved or not.");
+      "A file that --json FILE of any command saved. last is the last run, saved or not.");
   app.add_option("--format", flags->format,
                  "The form; see 'loaderscope list report'. Default: table.")
       ->type_name("NAME")

@@ -7,9 +7,8 @@
 namespace loaderscope {
 
 void add_requirements(CLI::App& app, std::vector<std::string>& requirements) {
-  app.add_option(
-         "--require", requirements,
-         "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.")
+  app.add_option("--require", requirements,
+                 "Exit with 2 unless this holds, such as 'device.busy >= 0.85'. Repeatable.")
       ->type_name("CONDITION")
       ->take_all()
       ->expected(1);

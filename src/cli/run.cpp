@@ -39,22 +39,21 @@ namespace {
 
 constexpr CommandFlag kRunFlags[] = {
     {"try", "", "",
-     "Run what is advised briefly, in turns with the present settings, and say what it gives; the "
-     "same as --prove fix."},
+     "Run the advised setting briefly, alternating with the present ones, and report the gain. "
+     "Same as --prove fix."},
     {"budget", "", "DURATION", "Time for the runs of --try together. Default: 3m."},
     {"nsys", "", "FILE",
-     "Record the program behind -- with nsys into FILE.nsys-rep as well, export it, and say what "
-     "the GPU waited for by nsys's own times."},
+     "Record the program after -- with nsys into FILE.nsys-rep too. Export it, and report GPU "
+     "waits by nsys's times."},
     {"rendezvous", "", "WAY",
-     "Make one part of a job of several processes, which --ranks are shared out to, or bring "
-     "together "
-     "what was measured of a program on several hosts: env, mpi or off; as mpirun or srun has "
-     "started it."},
+     "Join several processes into one job by env, mpi or off. Splits --ranks, or merges the hosts "
+     "of "
+     "a program. Default: as mpirun or srun started it."},
     {"rendezvous-wait", "", "TIME",
-     "How long the processes of a job wait for each other to come; default 60s."},
+     "Time that the processes of a job wait for each other. Default: 60s."},
     {"also-json", "", "FILE",
-     "Save the result there too, for a program that calls this one and then removes the file: no "
-     "answer names it."},
+     "Save the result in this file too, which no answer names. Use it in programs that remove the "
+     "file."},
     kMachineFlag,
     kVerbose,
     kSummary,

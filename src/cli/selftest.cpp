@@ -157,7 +157,7 @@ ExitCode run_with(const SelftestFlags& flags) {
 Action declare_selftest(CLI::App& app) {
   const auto flags = std::make_shared<SelftestFlags>(app);
   app.add_flag("--quick", flags->quick,
-               "One round of each pipeline, and at most 20 s of repeating what was not found.");
+               "Run one round of each pipeline, and repeat missed delays for at most 20 s.");
   add_detail(app, flags->detail);
   return [flags] { return run_with(*flags); };
 }

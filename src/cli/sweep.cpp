@@ -22,16 +22,16 @@ namespace {
 
 constexpr CommandFlag kSweepFlags[] = {
     {"vary", "L", "KEY=VALUES",
-     "An axis: any flag and its values, such as num-workers=0,1,2,4; parted by | where values hold "
-     "commas; repeatable.",
+     "Vary any flag over these values, such as num-workers=0,1,2,4. Separate values by | if they "
+     "contain commas. Repeatable.",
      true},
     {"one-at-a-time", "", "", "Vary one axis at a time instead of all combinations."},
     {"budget", "", "DURATION", "Time for all runs together. Default: 2m."},
     {"precision", "", "SHARE",
-     "Run a case again until its rate is known to this, as half of its 95 % interval. Default: "
-     "3%."},
+     "Repeat a case until half of its rate's 95 % interval is at most this share. Default: 3%."},
     {"resume", "", "FILE",
-     "Go on with what a sweep saved there with --json has not run; with the same settings."},
+     "Run the cases that an interrupted sweep left out of this --json file. Use the same "
+     "settings."},
     kMachineFlag,
     kVerbose,
     kSummary,

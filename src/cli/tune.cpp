@@ -30,20 +30,19 @@ namespace {
 
 constexpr CommandFlag kTuneFlags[] = {
     {"vary", "L", "KEY=VALUES",
-     "An axis instead of the default ones, such as num-workers=2,4,8; repeatable. Default: workers "
-     "up to twice the cores, and more while more is expected of them; prefetch factors 1 to 8 or "
-     "more; and memory modes, as far as no flag fixes them.",
+     "Vary this flag instead of the default axes, such as num-workers=2,4,8. Repeatable. Default: "
+     "workers to twice the cores, prefetch factors to 8 and memory modes, if not fixed.",
      true},
     {"within", "", "SHARE",
      "Recommend the cheapest setting proven to be this near to the best. Default: 3%."},
     {"goal", "", "gpu:SHARE",
-     "Recommend the cheapest setting proven to keep the GPU so busy instead, such as gpu:0.95."},
-    {"max-memory", "", "SIZE", "Settings that need more host memory are not run."},
-    {"max-workers", "", "N", "Settings with more workers per rank are not run."},
+     "Recommend the cheapest setting proven to keep the GPU this busy, such as gpu:0.95."},
+    {"max-memory", "", "SIZE", "Run no setting that needs more host memory."},
+    {"max-workers", "", "N", "Run no setting with more workers per rank."},
     {"budget", "", "DURATION", "Time for all runs together. Default: 2m."},
     {"from", "", "RESULT",
-     "Tune the run that 'run --json' saved there (last: the last run, saved or not); its settings "
-     "are the base case."},
+     "Tune the run that 'run --json' saved. Its settings are the base case. last is the last run, "
+     "saved or not."},
     kMachineFlag,
     kVerbose,
     kSummary,

@@ -168,18 +168,19 @@ Action declare_watch(CLI::App& app) {
   flags->interval = "1s";
   flags->hang_after = "10s";
   app.add_option("--pid", flags->pid,
-                 "The job: the number of its first process, or of its trainer.")
+                 "Watch the job with this process ID: its first process, or its trainer.")
       ->type_name("PID");
   app.add_option("--command", flags->command,
-                 "A word of a program to start and watch; short: -- PROGRAM ... at the end. It "
-                 "ends with the watching.")
+                 "A word of a program to start and watch, and to end afterwards. Short form: '-- "
+                 "PROGRAM' at the end.")
       ->type_name("WORD")
       ->allow_extra_args(false);
-  app.add_option("--duration", flags->duration, "How long to watch; else until the job ends.")
+  app.add_option("--duration", flags->duration, "Watch for this long. Default: until the job ends.")
       ->type_name("TIME");
-  app.add_option("--interval", flags->interval, "Between two readings (1s).")->type_name("TIME");
+  app.add_option("--interval", flags->interval, "Time between two samples. Default: 1s.")
+      ->type_name("TIME");
   app.add_option("--hang-after", flags->hang_after,
-                 "Say where each process stands once nothing has gone on for so long (10s).")
+                 "Report where each process hangs after this time without progress. Default: 10s.")
       ->type_name("TIME");
   app.add_option("--stall-after", flags->hang_after)->group(std::string(kHidden));
   app.add_option("--json", flags->answer.json,

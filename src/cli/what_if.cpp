@@ -168,16 +168,13 @@ ExitCode what_if(const WhatIfFlags& flags) {
 
 Action declare_what_if(CLI::App& app) {
   const auto flags = std::make_shared<WhatIfFlags>(app);
-  app.add_option("RESULT", flags->result,
-                 "A file that 'run --json FILE' has saved. Without one the flags below declare the "
-                 "base case.");
   app.add_option(
-         "--set", flags->set,
-         "A change: any flag as KEY=VALUE, or STAGE.speed=X, how many times faster a stage "
-         "gets; other-threads=N, the threads of other programs; storage.latency=1ms (to the "
-         "first byte of a request that is alone), storage.bandwidth=2GB/s (that all "
-         "readers share), storage.in-flight=32 (requests of a worker under way) and "
-         "cache.hit-rate=0.9 of a run whose reads were told apart; repeatable.")
+      "RESULT", flags->result,
+      "A file that 'run --json FILE' saved. Without it, the flags below declare the base case.");
+  app.add_option("--set", flags->set,
+                 "Change a setting: KEY=VALUE of any flag, or STAGE.speed=X (2 is twice as fast). "
+                 "Repeatable. More keys for storage, cache and threads are in 'loaderscope help "
+                 "prediction'.")
       ->type_name("KEY=VALUE")
       ->take_all()
       ->expected(1);
@@ -185,8 +182,7 @@ Action declare_what_if(CLI::App& app) {
       ->type_name("FILE")
       ->take_last();
   app.add_flag("--verify", flags->verify,
-               "Run the changed configuration for real too, and say how far the prediction was "
-               "off.");
+               "Run the changed configuration too, and print the error of the prediction.");
   add_detail(app, flags->detail);
   return [flags] { return what_if(*flags); };
 }

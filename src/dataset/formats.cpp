@@ -9,16 +9,16 @@ namespace loaderscope::dataset {
 namespace {
 
 constexpr std::array<FormatRow, 4> kTable = {{
-    {{"jpeg", "JPEG, baseline or progressive.", reason_missing<built_with::kJpeg>},
+    {{"jpeg", "Write JPEG, baseline or progressive.", reason_missing<built_with::kJpeg>},
      ImageKind::jpeg,
      true,
      if_built(built_with::kJpeg, encode_jpeg),
      if_built(built_with::kJpeg, add_restarts_to_jpeg)},
-    {{"png", "PNG, without losses.", reason_missing<built_with::kPng>},
+    {{"png", "Write lossless PNG.", reason_missing<built_with::kPng>},
      ImageKind::png,
      false,
      if_built(built_with::kPng, encode_png)},
-    {{"webp", "WebP with losses.", reason_missing<built_with::kWebp>},
+    {{"webp", "Write lossy WebP.", reason_missing<built_with::kWebp>},
      ImageKind::webp,
      true,
      if_built(built_with::kWebp, encode_webp)},

@@ -45,7 +45,7 @@ std::span<const WriterRow> writer_table() {
        nullptr,
        &CompressionRow::ending,
        "?stream=1"},
-      {.row = {"files", "Image files, a folder per class: class_000/000000031.jpg."},
+      {.row = {"files", "Write image files, a folder per class: class_000/000000031.jpg."},
        .path_of = files_note_path,
        .open = open_files_writer,
        .is_loose = true},
@@ -60,8 +60,8 @@ std::span<const WriterRow> writer_table() {
        tfrecord_path,
        open_tfrecord_writer},
       {.row = {"parquet",
-               "Parquet files as Hugging Face's datasets write images: columns image (bytes, path) "
-               "and label."},
+               "Write Parquet files as Hugging Face's datasets does. Its columns are image (bytes, "
+               "path) and label."},
        .path_of = parquet_path,
        .open = open_parquet_writer,
        .packed_ending = &CompressionRow::page_word,
@@ -70,7 +70,9 @@ std::span<const WriterRow> writer_table() {
        .path_of = npy_path,
        .open = open_npy_writer,
        .takes_pixels = true},
-      {.row = {"lmdb", "LMDB files, an image a key; with classes Caffe's Datum of both.",
+      {.row = {"lmdb",
+               "Write LMDB files, an image per key. With classes, a value is Caffe's Datum of "
+               "image and class.",
                as_source_says<kLmdb>},
        .path_of = lmdb_path,
        .open = if_built(built_with::kLmdb, open_lmdb_writer)},

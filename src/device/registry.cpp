@@ -9,21 +9,24 @@ namespace loaderscope {
 std::span<const DeviceRow> device_table() {
   static const std::array<DeviceRow, 4> kTable = {{
       {{"cuda",
-        "a real GPU: copies, computes and host memory of the CUDA runtime, times of the GPU's own.",
+        "A real GPU. The CUDA runtime copies, computes and holds host memory; the GPU measures "
+        "times.",
         why_no_cuda},
        DeviceKind::gpu,
        make_cuda_devices},
       {{"sim",
-        "a simulated link and GPU in real time: copies and computes take what --link and --compute "
-        "say."},
+        "A simulated link and GPU in real time. --link and --compute set how long copies and steps "
+        "take."},
        DeviceKind::simulated,
        make_sim_devices},
-      {{"null", "takes batches and drops them: the loader's own rate, no busy."},
+      {{"null",
+        "Takes batches and drops them, which measures the loader's own rate. Busy is not "
+        "reported."},
        DeviceKind::none,
        make_null_devices},
       {{"script",
-        "what the measured program does with a batch, from taking it until it asks for the next: "
-        "for run -- COMMAND."},
+        "The program of run -- COMMAND uses each batch, from taking it until it asks for the "
+        "next."},
        DeviceKind::program,
        nullptr},
   }};

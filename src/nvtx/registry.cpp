@@ -16,8 +16,8 @@ std::optional<std::string> without_nvtx() {
 std::span<const TraceRow> trace_table() {
   static const std::array<TraceRow, 1> kTable = {{
       {{"nvtx",
-        "Ranges of what each thread does with batch and bytes, queue depths, thread names and the "
-        "measured window, for Nsight Systems and other tools that speak NVTX.",
+        "Mark the work of each thread, batches, bytes, queue depths and the window as NVTX ranges. "
+        "Nsight Systems and other NVTX tools show them.",
         without_nvtx}},
   }};
   return kTable;

@@ -77,11 +77,11 @@ std::span<const Measurement> measurement_table() {
        0.01,
        measure_clock},
       {{"storage",
-        "Random reads of samples with 1 to 64 at once, reading on, and opening of files: of --data "
-        "or --path."},
+        "Read samples at random, 1 to 64 at once, read in order, and open files (--data or "
+        "--path)."},
        0.37,
        measure_storage},
-      {{"decode", "Decoding of whole images by one core and by all."}, 0.20, measure_decoding},
+      {{"decode", "Decode whole images on one core and on all."}, 0.20, measure_decoding},
       // Before anything of CUDA, whose context would be forked with it.
       {{"processes", "Starting of workers: fork, and Python's fork, spawn and forkserver."},
        0.14,

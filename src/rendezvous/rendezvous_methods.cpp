@@ -8,8 +8,8 @@ namespace {
 
 constexpr RendezvousMethod kWays[] = {
     {{"env",
-      "Processes of torchrun, srun or mpirun, or started by hand: process 0 is at MASTER_ADDR and "
-      "MASTER_PORT."},
+      "Use processes of torchrun, srun or mpirun, or started by hand. Process 0 is at MASTER_ADDR "
+      "and MASTER_PORT."},
      [](const Variable& variable, Nanos) { return place_by_environment(variable); }},
     {{"mpi",
       "Processes of mpirun (Open MPI, MPICH and those like it): MPI says where process 0 is.",

@@ -105,7 +105,7 @@ std::span<const ReportRow> report_table() {
       {{"junit", "The XML of tests: one for each requirement, quantity, delay or threshold."},
        write_junit_row,
        kinds_that(has_tests)},
-      {{"annotations", "What a comparison found as commands to GitHub: at most ten."},
+      {{"annotations", "Write a comparison's findings as commands to GitHub, at most ten."},
        write_annotations_row,
        {"compare"}},
   }};

@@ -48,7 +48,7 @@ void describe_tool(ResultVisitor& form, std::string& version) {
 std::span<const ResultKind> result_kinds() {
   static const std::array<ResultKind, 12> kinds = {{
       {{"run",
-        "One run, with its answer and all that a later analysis needs: saved by 'loaderscope run "
+        "One run, with its answer and its data for later analyses. Save it with 'loaderscope run "
         "--json FILE'."},
        explain_run,
        nullptr,
@@ -56,7 +56,7 @@ std::span<const ResultKind> result_kinds() {
        kSteps,
        {},
        "a group of the numbers that metrics describes, such as memory"},
-      {{"sweep", "A grid of settings, measured: saved by 'loaderscope sweep --json FILE'."},
+      {{"sweep", "A measured grid of settings. Save it with 'loaderscope sweep --json FILE'."},
        explain<Experiment, describe_sweep>,
        read<Experiment, describe_sweep>,
        kMaxOfRun,
@@ -67,7 +67,7 @@ std::span<const ResultKind> result_kinds() {
        kMaxOfRun,
        "cases"},
       {{"compare",
-        "Two ways of running a job, as pairs of fresh processes: saved by 'loaderscope compare "
+        "Two ways of running a job, as pairs of new processes. Save it with 'loaderscope compare "
         "--json FILE'."},
        explain<compare::Comparison, compare::describe_comparison>,
        read<compare::Comparison, compare::describe_comparison>,
@@ -84,7 +84,7 @@ std::span<const ResultKind> result_kinds() {
        IntegerRange::kMax,
        "sizes"},
       {{"selftest",
-        "Known delays injected into each stage, and what the account shows of them: saved by "
+        "Known delays injected into each stage, and the account's figures for them. Save it with "
         "'loaderscope selftest --json FILE'."},
        explain<selftest::Result, describe_selftest>,
        read<selftest::Result, describe_selftest>,
@@ -92,20 +92,20 @@ std::span<const ResultKind> result_kinds() {
        "stages",
        {"stages", "found"}},
       {{"probe",
-        "What a machine can do: limits, storage, decoding, memory, processes, GPUs: saved by "
+        "Limits of a machine: storage, decoding, memory, processes and GPUs. Save it with "
         "'loaderscope probe --json FILE'."},
        explain<probe::Profile, probe::describe_profile>,
        read<probe::Profile, probe::describe_profile>},
       {{"probe-link",
-        "How fast batches of each size get to the GPU from each kind of host memory: saved by "
+        "Rate of copies to the GPU by batch size and kind of host memory. Save it with "
         "'loaderscope probe link --json FILE'."},
        explain<probe::LinkMatrix, probe::describe_link>,
        read<probe::LinkMatrix, probe::describe_link>,
        IntegerRange::kMax,
        "link"},
       {{"watch",
-        "A running job seen from outside: what its processes do, against thresholds, and what "
-        "limits it: saved by 'loaderscope watch --json FILE'."},
+        "A running job seen from outside: activity of its processes, thresholds and its limit. "
+        "Save it with 'loaderscope watch --json FILE'."},
        explain<watch::Watch, watch::describe_watch>,
        read<watch::Watch, watch::describe_watch>,
        IntegerRange::kMax,

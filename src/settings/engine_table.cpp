@@ -23,19 +23,19 @@ std::span<const EngineRow> engine_table() {
       {{"model", "The pipeline in virtual time: declared costs, exact, the same on every machine."},
        EngineKind::model},
       {{"torch",
-        "Somebody else's PyTorch DataLoader, in a training program or made by --loader, measured "
-        "from inside."},
+        "Measure any PyTorch DataLoader from inside. It is in a training program, or made by "
+        "--loader."},
        EngineKind::guest,
        GuestTraits{}},
       {{"webdataset",
-        "webdataset's tar shards in a PyTorch DataLoader: a pipeline that we bring, or one of "
-        "yours by --loader.",
+        "Read WebDataset's tar shards in a PyTorch DataLoader. Use the built-in pipeline or "
+        "--loader.",
         no_webdataset},
        EngineKind::guest,
        GuestTraits{.can_shuffle = false}},
       {{"dali",
-        "NVIDIA DALI, whose operators are seen while a batch is waited for: a pipeline on the CPU "
-        "that we bring, or one of yours by --loader.",
+        "Run NVIDIA DALI and see its operators while the trainer waits for a batch. Use the "
+        "built-in pipeline for CPUs or --loader.",
         no_dali},
        EngineKind::guest,
        GuestTraits{.is_data_loader = false}},
@@ -87,11 +87,10 @@ std::span<const PipelineRow> pipeline_table() {
         "PyTorch's DataLoader with Pillow and torchvision's transforms: what most programs have."},
        "torch"},
       {{"torch:opencv",
-        "PyTorch's DataLoader with OpenCV and albumentations: what programs have whose Pillow was "
-        "too slow."},
+        "Run PyTorch's DataLoader with OpenCV and albumentations, which are faster than Pillow."},
        "torch"},
       {{"webdataset:pillow",
-        "Tar shards in the workers of a DataLoader, with Pillow and torchvision's transforms."},
+        "Read tar shards in DataLoader workers, with Pillow and torchvision's transforms."},
        "webdataset",
        true},
       {{"dali:cpu", "DALI's own reader, decoder and threads, without a GPU."}, "dali", true},

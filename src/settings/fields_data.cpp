@@ -35,45 +35,45 @@ void add_word(std::vector<std::string>& words, std::string_view text) {
 void add_what_runs(Table& table) {
   Rows rows(table, "What runs");
   rows.add("engine", "NAME", &RunConfig::engine, engine_codec(), kNotModelled,
-           "What produces the run; see 'loaderscope list engine'.");
+           "Produce the run with this engine. See 'loaderscope list engine'.");
   rows.add_list<std::string>("command", "WORD", &ProgramConfig::command, add_word, same_text,
                              kNoTrait,
-                             "A word of the training program to run and measure; 'run -- "
-                             "COMMAND...' is the short form; repeatable.",
+                             "A word of the training program to run and measure. Short form: 'run "
+                             "-- COMMAND...'. Repeatable.",
                              "none");
   rows.add("loader", "FILE.py:FUNCTION", &ProgramConfig::loader, loader_codec(), kNoTrait,
-           "A function of yours that makes a loader, or a pipeline that we bring, to be measured "
-           "with a trainer of ours; see 'loaderscope list pipeline'.",
+           "Measure the loader that this function or built-in pipeline makes. A built-in trainer "
+           "takes the batches. See 'loaderscope list pipeline'.",
            "none; dali:cpu with --engine dali, webdataset:pillow with --engine webdataset");
   rows.add("train-step", "FILE.py:FUNCTION", &ProgramConfig::train_step, function_codec(), kNoTrait,
-           "A function of yours that is called with each batch of --loader.",
+           "Call this function with each batch of --loader.",
            "none: the device computes for --compute");
   rows.add("batch-function", "FILE.py:NAME", &ProgramConfig::batch_function, method_codec(),
            kNoTrait,
-           "The function, method or generator of the program behind -- that gives its batches, "
-           "where no loader does; no line of the program changes.",
+           "Function, method or generator that gives the batches of a program without a loader. "
+           "The program needs no changes.",
            "none: its loaders are measured");
   rows.add("python", "PROGRAM", &ProgramConfig::python, path_codec(), kNoTrait,
            "The Python that runs --loader.");
   rows.add("executor", "inline|threads|processes", &LoaderConfig::executor, word_codec<Executor>(),
            kNativeLoader,
-           "Where batches are made: in the trainer, on threads, or in processes as PyTorch's.",
+           "Make batches in the trainer, on threads, or in processes as PyTorch does.",
            "threads; inline with 0 workers");
   rows.add("source", "NAME", &DataConfig::source, source_codec(), kWhichData | kNativeLoader,
-           "Where samples come from.", "synthetic; files where --data is given");
+           "Take samples from this source.", "synthetic; files where --data is given");
   rows.add_list<std::string>(
       "data", "[FORMAT:]PATH", &DataConfig::paths, add_data, same_text, kWhichData | kOfPipelines,
-      "A data set: images in folders, shards or arrays; see 'loaderscope list source'; repeatable.",
+      "A data set: images in folders, shards or arrays. See 'loaderscope list source'. Repeatable.",
       "none");
   rows.add("index", "FILE", &DataConfig::index, path_codec(), kWhichData | kNativeLoader,
            "A manifest of samples, CSV with the columns path,label or JSON lines.", "none");
   rows.add("access", "pread|mmap|direct|io-uring|io-uring-direct|http", &DataConfig::access,
            word_codec<FileAccess>(), kStored | kNativeLoader,
-           "How files are read; pread where the kernel refuses, and the result says so. http: "
-           "URLs, of itself.");
+           "Set the method for reading files. URLs use http automatically. If the kernel rejects a "
+           "method, pread is used and the result says so.");
   rows.add({"queue-depth", "iodepth"}, "N", &DataConfig::queue_depth, count_codec(), kNativeLoader,
-           "Samples of its batch that a worker reads ahead with --access io-uring, of URLs, and of "
-           "a declared --storage-latency or --storage-bandwidth.",
+           "Number of samples of its batch that a worker reads ahead. For --access io-uring, URLs, "
+           "--storage-latency and --storage-bandwidth.",
            "8; of a declared storage none is read ahead");
   rows.add("cache", "as-is|warm|cold", &DataConfig::cache, word_codec<CacheState>(),
            kStored | kNativeLoader,
@@ -81,12 +81,12 @@ void add_what_runs(Table& table) {
   rows.add("cache-dir", "DIR", &DataConfig::cache_dir, path_codec(), kStored | kNativeLoader,
            "A folder that keeps what servers send, for all ranks and later jobs.", "none");
   rows.add("cache-bytes", "SIZE", &DataConfig::cache_bytes, size_codec(), kStored | kNativeLoader,
-           "What --cache-dir may hold; the longest unused goes first.");
+           "Limit the size of --cache-dir. The file that is unused for longest is removed first.");
   rows.add("request-timeout", "DURATION", &DataConfig::request_timeout, duration_codec(),
            kStored | kNativeLoader,
-           "A server that sends nothing for so long is asked again, a few times.");
+           "Ask a server again, a few times, if it sends nothing for this long.");
   rows.add("on-error", "skip|fail", &DataConfig::on_error, word_codec<OnError>(),
-           kStored | kNativeLoader | kNotModelled, "What to do with a sample that cannot be used.");
+           kStored | kNativeLoader | kNotModelled, "Skip a sample that cannot be used, or fail.");
   rows.add("samples", "N", &DataConfig::samples, count_codec(), kNativeLoader,
            "Samples per epoch, of all ranks together.", "all of the data; endless without data");
   rows.add("stored-bytes", "SIZE", &DataConfig::stored_bytes, bytes_codec(),
@@ -96,16 +96,16 @@ void add_what_runs(Table& table) {
            kDeclaredData | kNativeLoader, "Size of a sample as the trainer gets it.",
            "3 x size x size x bytes of a value");
   rows.add("size", "PIXELS", &ImageConfig::size, count_codec(), kImage | kOfPipelines,
-           "Height and width of a delivered image.");
+           "Set the height and width of a delivered image, in pixels.");
   rows.add("transfer", "u8|f16|f32", &ImageConfig::transfer, word_codec<Transfer>(),
-           kImage | kNativeLoader, "Type of a delivered value.");
+           kImage | kNativeLoader, "Store each delivered value in this type.");
   rows.add("layout", "nchw|nhwc", &ImageConfig::layout, word_codec<Layout>(),
            kImage | kNativeLoader, "Order of a delivered image.");
-  rows.add_list<std::string>(
-      "augment", "OP[:PARAMETERS]", &ImageConfig::augment, add_operation, same_text,
-      kStored | kImage | kNativeLoader,
-      "An operation on decoded images, in order; see 'loaderscope list operation'; repeatable.",
-      "random-resized-crop, flip, normalise");
+  rows.add_list<std::string>("augment", "OP[:PARAMETERS]", &ImageConfig::augment, add_operation,
+                             same_text, kStored | kImage | kNativeLoader,
+                             "Apply an operation to decoded images, in order. See 'loaderscope "
+                             "list operation'. Repeatable.",
+                             "random-resized-crop, flip, normalise");
   rows.add("antialias", "on|off", &ImageConfig::antialias, word_codec<OnOff>(),
            kImage | kNativeLoader,
            "Resize with a filter as wide as the reduction; off is plain bilinear.");

@@ -10,7 +10,7 @@ namespace {
 // If pin-memory is not given, `memory` decides about it; see resolve().
 void add_pin_memory(Rows& rows) {
   Field& field = rows.add_switch("pin-memory", &LoaderConfig::pin_memory, kOfDataLoader | kPriced,
-                                 "PyTorch's word for --memory pin-thread.");
+                                 "Set --memory pin-thread, as pin_memory in PyTorch.");
   field.text = [](const RunConfig& c) {
     const bool pins = c.loader.pin_memory.given ? c.loader.pin_memory.value
                                                 : c.loader.memory == MemoryMode::pin_thread;
@@ -29,12 +29,11 @@ void add_loader(Table& table) {
            kPriced | kPredictable, "Workers per rank; 0 makes batches in the trainer.",
            "one per usable core");
   rows.add({"prefetch-factor", "prefetch"}, "N", &LoaderConfig::prefetch_factor, count_codec(),
-           kNeedsWorkers | kPriced | kPredictable, "Batches in flight per worker.");
+           kNeedsWorkers | kPriced | kPredictable, "Number of batches in flight per worker.");
   rows.add({"batch-size", "batch"}, "N", &LoaderConfig::batch_size, count_codec(),
            kPredictable | kWithinBatch, "Samples per batch of one rank.");
   rows.add("task", "batch|sample", &LoaderConfig::task, word_codec<TaskShape>(),
-           kNativeLoader | kWithinBatch,
-           "Whether a worker makes a whole batch or one sample of it.");
+           kNativeLoader | kWithinBatch, "Let a worker make a whole batch, or one sample of it.");
   rows.add("prefetch-depth", "N", &LoaderConfig::prefetch_depth, count_codec(),
            kNativeLoader | kNeedsWorkers | kPriced | kPredictable,
            "Batches in flight, for --task sample.", "prefetch-factor x workers");
@@ -43,7 +42,7 @@ void add_loader(Table& table) {
   rows.add_switch("shuffle", &LoaderConfig::shuffle, kOfDataLoader,
                   "Read the data set in another order each epoch.");
   rows.add("shuffle-buffer", "N", &LoaderConfig::shuffle_buffer, count_codec(), kNativeLoader,
-           "Shuffle through a buffer of so many samples, as streamed data sets are.",
+           "Shuffle through a buffer of N samples, as streamed data sets do.",
            "the whole data set");
   rows.add_switch("drop-last", &LoaderConfig::drop_last, kOfDataLoader,
                   "Leave out the short batch at the end of an epoch.");
@@ -51,33 +50,33 @@ void add_loader(Table& table) {
                   kOfDataLoader | kNeedsWorkers, "Keep the workers from epoch to epoch.");
   rows.add("mp-context", "fork|spawn|forkserver", &LoaderConfig::mp_context,
            word_codec<StartMethod>(), kOfDataLoader | kNeedsWorkers,
-           "How worker processes start; with forkserver their startup.parent does not keep the "
-           "trainer.");
-  rows.add(
-      "memory", "MODE", &LoaderConfig::memory, word_codec<MemoryMode>(), kOfDataLoader | kPriced,
-      "Host memory of a batch: pageable, pin-thread, pinned-slots, registered or write-combined.");
+           "Start worker processes by this method. With forkserver, startup.parent does not delay "
+           "the trainer.");
+  rows.add("memory", "MODE", &LoaderConfig::memory, word_codec<MemoryMode>(),
+           kOfDataLoader | kPriced,
+           "Keep batches in this kind of host memory. Choose from pageable, pin-thread, "
+           "pinned-slots, registered and write-combined.");
   add_pin_memory(rows);
   rows.add("bind", "near-gpu|spread|compact|none|0-3", &LoaderConfig::bind, bind_codec(),
            kOfDataLoader | kNeedsWorkers | kNotModelled,
-           "CPUs of workers and pin thread: near-gpu (the GPU's NUMA node), spread (over nodes, a "
-           "CPU each), compact (a core each, near each other first), none, or a list such as 0-3,8 "
-           "in turn.");
+           "Place workers and pin thread on CPUs. near-gpu is the GPU's NUMA node. spread covers "
+           "all nodes. compact fills near cores first, one each. 0-3,8 lists CPUs in order.");
 }
 
 void add_trainer(Table& table) {
   Rows rows(table, "The trainer");
   rows.add("device", "NAME", &TrainerConfig::device, device_codec(), kNativeTrainer | kNotModelled,
-           "Where batches go; see 'loaderscope list device'.",
+           "Send batches to this device. See 'loaderscope list device'.",
            "cuda; sim where there is no GPU, --link is given or the engine is the model");
   rows.add("copy", "sync|async|stream", &TrainerConfig::copy, word_codec<CopyMode>(),
-           kNativeTrainer, "How a batch is copied to the device.");
+           kNativeTrainer, "Copy batches to the device in this way.");
   rows.add("link", "LINK", &TrainerConfig::link, link_codec(), kNativeTrainer,
-           "The simulated link: gen4x16 (25/8), gen5x16 (50/10, nominal), c2c (300/60, nominal) or "
-           "PINNED/PAGEABLE in GB/s.",
+           "Simulate this link: gen4x16 (25/8), gen5x16 (50/10), c2c (300/60) or PINNED/PAGEABLE. "
+           "In GB/s. gen5x16 and c2c are nominal.",
            "gen4x16; copies of synthetic batches are free unless --link is given");
   rows.add("compute", "[gemm:]DURATION", &TrainerConfig::compute, compute_codec(), kNativeTrainer,
-           "Time of one step on the device such as 12ms, its distribution, or a preset such as "
-           "resnet50-h100; gemm: by matrix products; see 'loaderscope list preset'.",
+           "Time of one step on the device such as 12ms, a distribution, or a preset "
+           "(resnet50-h100). gemm: runs matrix products. See 'loaderscope list preset'.",
            "none: the rate of the loader is the answer");
   rows.add("launches", "N", &TrainerConfig::launches, count_codec(), kOwnRanks,
            "Kernels that the trainer launches per step on a real device.");

@@ -37,17 +37,17 @@ void add_costs(Table& table) {
   rows.add_list<Cost>(
       "cost", "STAGE=COST", &DeclaredConfig::cost, add_cost,
       [](const Cost& cost) { return cost.text; }, kNativeLoader,
-      "What a stage takes: STAGE=[DIST:]VALUE[:p99=V][:cpu|:sleep], such as decode=8ms, "
-      "read=100MB/s, read=lognormal:8ms:0.5; repeatable.",
+      "Time of a stage as STAGE=[DIST:]VALUE[:p99=V][:cpu|:sleep]. Examples: decode=8ms, "
+      "read=100MB/s, read=lognormal:8ms:0.5. Repeatable.",
       "none");
   rows.add_list<Injection>(
       "inject", "STAGE=+DURATION", &DeclaredConfig::inject, add_injection,
       [](const Injection& injection) { return injection.text; }, kNoTrait,
-      "A delay added to a stage: STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]; "
-      "repeatable.",
+      "Add a delay to a stage. Full form: STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]. "
+      "Repeatable.",
       "none");
   rows.add("cores", "X", &DeclaredConfig::cores, real_codec(), kCores | kNativeLoader,
-           "Cores that the model shares out, such as 1.5.",
+           "Cores that the model distributes, such as 1.5.",
            "affinity and CPU quota of this machine");
   rows.add("core-scaling", "X", &DeclaredConfig::core_scaling, fraction_codec(),
            kCores | kNativeLoader,
@@ -64,21 +64,21 @@ void add_costs(Table& table) {
 void add_measurement(Table& table) {
   Rows rows(table, "The measurement");
   rows.add({"duration", "runtime"}, "DURATION", &MeasureConfig::duration, duration_codec(),
-           kNoTrait, "Length of the measured window.");
+           kNoTrait, "Make the window this long.");
   rows.add("steps", "N", &MeasureConfig::steps, count_codec(), kNoTrait,
-           "Measured steps, instead of a duration.", "none");
+           "Number of measured steps, instead of a duration.", "none");
   rows.add("epochs", "N", &MeasureConfig::epochs, count_codec(), kNoTrait, "Epochs to run at most.",
            "as many as needed");
   rows.add("warmup", "N|DURATION", &MeasureConfig::warmup, warmup_codec(), kNoTrait,
            "Steps or time before the measured window, not part of it.");
   rows.add("timeout", "DURATION", &MeasureConfig::timeout, duration_codec(), kNoTrait,
-           "How long to wait for a batch before the run fails; 0 waits for ever.");
+           "Fail the run after waiting this long for a batch. 0 waits for ever.");
   rows.add("hang-after", "DURATION", &MeasureConfig::hang_after, duration_codec(), kNoTrait,
-           "Time without a batch, and ten times the 99th percentile of a step, after which a "
-           "program is said to hang, with who waits for whom; 0 never.");
+           "Report a hang, and who waits for whom, after this time without a batch. It must also "
+           "be 10 times the 99th percentile of a step. 0 disables it.");
   rows.add_switch(
       "hook-cost", &MeasureConfig::hook_cost, kNoTrait,
-      "Measure behind the window what timing its stages costs a program, which takes up to 20 s.");
+      "Measure after the window what timing the stages costs the program. Takes up to 20 s.");
   rows.add("seed", "N", &MeasureConfig::seed, count_codec(), kNoTrait,
            "Seed of every random draw.");
 }
@@ -86,21 +86,20 @@ void add_measurement(Table& table) {
 void add_answer(Table& table) {
   Rows rows(table, "The answer");
   Field& prove = rows.add("prove", "[all]", &AnswerConfig::prove, word_codec<Prove>(), kNotModelled,
-                          "Knock out what is blamed and run again, in turns with the base case; "
-                          "'all' tells device, memory, page cache and disk apart.");
+                          "Knock out the blamed cause and run again, alternating with the base "
+                          "case. 'all' separates device, memory, page cache and disk.");
   prove.implied = name_of(Prove::blamed);
   rows.add("gpu-price", "X", &AnswerConfig::gpu_price, real_codec(), kNoTrait,
-           "Price of a GPU per hour such as 2.5, for what its waiting costs.", "none");
+           "Set the price of a GPU per hour, such as 2.5, to report the cost of waiting.", "none");
   rows.add_list<std::string>(
       "require", "CONDITION", &AnswerConfig::require, add_requirement, same_text, kNotModelled,
-      "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.",
-      "none");
+      "Exit with 2 unless this holds, such as 'device.busy >= 0.85'. Repeatable.", "none");
   rows.add("html", "FILE", &AnswerConfig::html, path_codec(), kNotModelled | kSaved,
-           "Save a page there with the answer, its pictures and the result inside.", "none");
+           "Save a page with the answer, its pictures and the result in this file.", "none");
   rows.add("perfetto", "FILE", &AnswerConfig::perfetto, path_codec(), kNotModelled | kSaved,
-           "Save a trace of the run there that ui.perfetto.dev opens.", "none");
+           "Save a trace of the run for ui.perfetto.dev in this file.", "none");
   rows.add("json", "FILE", &AnswerConfig::json, path_codec(), kNotModelled | kSaved,
-           "Save the result there; - prints it instead of the table.", "none");
+           "Save the result in this file. - prints it instead of the table.", "none");
 }
 
 }  // namespace loaderscope::settings

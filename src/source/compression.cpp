@@ -20,7 +20,7 @@ constexpr std::size_t kMaxMagic = 6;
 
 std::span<const CompressionRow> compression_table() {
   static const CompressionRow rows[] = {
-      {{"gzip", "Shards packed by gzip, pigz or bgzip, unpacked by zlib.",
+      {{"gzip", "Unpack shards of gzip, pigz or bgzip with zlib.",
         reason_missing<built_with::kZlib>},
        "\x1f\x8b",
        "gunzip",
@@ -29,8 +29,7 @@ std::span<const CompressionRow> compression_table() {
        "gz",
        "gz",
        "gzip"},
-      {{"zstd", "Shards packed by zstd or pzstd, unpacked by libzstd.",
-        reason_missing<built_with::kZstd>},
+      {{"zstd", "Unpack shards of zstd or pzstd with libzstd.", reason_missing<built_with::kZstd>},
        "\x28\xb5\x2f\xfd",
        "unzstd",
        if_built(built_with::kZstd, source::make_zstd_unpacker),
@@ -38,17 +37,17 @@ std::span<const CompressionRow> compression_table() {
        "zst",
        "zstd",
        "zstd"},
-      {{"lz4", "Shards packed by lz4, unpacked by liblz4.", reason_missing<built_with::kLz4>},
+      {{"lz4", "Unpack shards of lz4 with liblz4.", reason_missing<built_with::kLz4>},
        "\x04\x22\x4d\x18",
        "unlz4",
        if_built(built_with::kLz4, source::make_lz4_unpacker),
        if_built(built_with::kLz4, source::make_lz4_packer),
        "lz4"},
-      {{"xz", "Files packed by xz.", is_only_known},
+      {{"xz", "Files of xz must be unpacked first.", is_only_known},
        "\xfd"
        "7zXZ",
        "unxz"},
-      {{"bzip2", "Files packed by bzip2.", is_only_known}, "BZh", "bunzip2"},
+      {{"bzip2", "Files of bzip2 must be unpacked first.", is_only_known}, "BZh", "bunzip2"},
   };
   return rows;
 }

@@ -78,16 +78,14 @@ std::span<const SourceRow> source_table() {
   static const SourceRow rows[] = {
       {{"synthetic", "No data: every stage takes what --cost declares for it."}},
       {.row = {"files",
-               "Image files: a folder per class, one flat folder, or a manifest (--index)."},
+               "Read image files: a folder per class, one flat folder, or a manifest (--index)."},
        .form = SampleForm::image,
        .open = opened<open_files>,
        .takes_list = true,
        .label = label_of_file},
-      {.row =
-           {"tar",
-            "Shards of images as WebDataset has them; ?member=EXT: what of a sample is decoded; "
-            "?stream=1&shuffle=N: no index, read in order through a buffer of N samples, also of "
-            ".tar.gz, .tar.zst and .tar.lz4."},
+      {.row = {"tar",
+               "Read shards of images as WebDataset has them. ?member=EXT selects what is decoded. "
+               "?stream=1&shuffle=N reads in order, also .tar.gz, .tar.zst and .tar.lz4."},
        .form = SampleForm::image,
        .open = opened<open_tar>,
        .suffixes = source::kTarSuffixes,
@@ -102,34 +100,34 @@ std::span<const SourceRow> source_table() {
        .suffixes = source::kNpySuffixes,
        .words = kNpyWords,
        .is_packed = true},
-      {.row = {"tokens",
-               "Tokens of text: a raw .bin as of nanoGPT, &type=u16, or Megatron's with its .idx; "
-               "?length=N (1024) are a sample, every &stride=N; &deliver=i64: made wider; &pad=N: "
-               "each text by itself, filled up with token N."},
+      {.row =
+           {"tokens",
+            "Read tokens of text: nanoGPT's raw .bin (&type=u16), or Megatron's with its .idx. "
+            "?length=N (1024) is a sample, &stride=N the distance. Also &deliver=i64 and &pad=N."},
        .form = SampleForm::array,
        .open = opened<open_tokens>,
        .suffixes = source::kTokenSuffixes,
        .words = kTokenWords,
        .is_packed = true},
       {.row = {"mds",
-               "Shards of mosaicml-streaming, a folder with index.json; ?column=NAME: the images; "
-               "?open=sample: a shard is opened for each sample, as the library does it."},
+               "Read mosaicml-streaming's shards, a folder with index.json. ?column=NAME has the "
+               "images. ?open=sample opens a shard for each sample, as the library does."},
        .form = SampleForm::image,
        .open = opened<open_mds>,
        .words = kItemWords,
        .is_packed = true,
        .knows_classes = true},
       {.row = {"litdata",
-               "Chunks of LitData, a folder with index.json; ?column=NAME: the images; "
-               "?open=sample: a chunk is opened for each sample."},
+               "Read LitData's chunks, a folder with index.json. ?column=NAME has the images. "
+               "?open=sample opens a chunk for each sample."},
        .form = SampleForm::image,
        .open = opened<open_litdata>,
        .words = kItemWords,
        .is_packed = true,
        .knows_classes = true},
       {.row = {"tfrecord",
-               "TFRecord files of tf.train.Example, ?feature=NAME: the image; or, with ?value=raw, "
-               "of images.",
+               "Read TFRecord files of tf.train.Example. ?feature=NAME has the image. ?value=raw "
+               "means that each record is an image.",
                source::no_crc32c},
        .form = SampleForm::image,
        .open = opened<open_tfrecord>,
@@ -138,8 +136,8 @@ std::span<const SourceRow> source_table() {
        .is_packed = true,
        .knows_classes = true},
       {.row = {"parquet",
-               "Parquet files of images, as of Hugging Face's data sets, a sample a row; "
-               "?column=NAME: the images; a row group is read as a whole."},
+               "Read Parquet files of images, a sample per row, as Hugging Face stores them. "
+               "?column=NAME has the images. Each row group is read as a whole."},
        .form = SampleForm::image,
        .open = opened<open_parquet>,
        .suffixes = source::kParquetSuffixes,
@@ -149,9 +147,8 @@ std::span<const SourceRow> source_table() {
                          "--row-group 1, or row_group_size=1 in Python",
        .knows_classes = true},
       {.row = {"arrow",
-               "Arrow files of images, as Hugging Face's datasets keep them (a cache, a folder of "
-               "save_to_disk()), a sample a row; ?column=NAME: the images; &indices=FILE: in the "
-               "order that shuffle() or select() left.",
+               "Read Arrow files of images: the cache of datasets, or save_to_disk(). A sample is "
+               "a row. ?column=NAME has the images. &indices=FILE has the order.",
                reason_missing<built_with::kFlatbuffers>},
        .form = SampleForm::image,
        .open = if_built(built_with::kFlatbuffers, open_arrow),
@@ -162,9 +159,8 @@ std::span<const SourceRow> source_table() {
                          "save_to_disk() of datasets, or IpcWriteOptions(compression=None)",
        .knows_classes = true},
       {.row = {"hdf5",
-               "Arrays in HDF5 files, read by its library, which lets in one thread at a time; "
-               "?dataset=NAME, a sample a row; &length=N, &stride=N as of npy; "
-               "&chunk-cache=SIZE.",
+               "Read arrays in HDF5 files, with its library, which runs one thread at a time. "
+               "?dataset=NAME has a sample per row. Also &length=N, &stride=N, &chunk-cache=SIZE.",
                reason_missing<built_with::kHdf5>},
        .form = SampleForm::array,
        .open = if_built(built_with::kHdf5, open_hdf5),
@@ -174,8 +170,8 @@ std::span<const SourceRow> source_table() {
        .smaller_pieces =
            "write chunks of one row: h5repack -l NAME:CHUNK=1x..., with the other axes whole"},
       {.row = {"lmdb",
-               "LMDB files, a sample a key; ?key=image-%09d: only keys of that form; values are "
-               "images, or Caffe's Datum of them (&value=raw, datum).",
+               "Read LMDB files, a sample per key: an image, or Caffe's Datum (&value=raw, datum). "
+               "?key=image-%09d selects keys of that form.",
                reason_missing<built_with::kLmdb>},
        .form = SampleForm::image,
        .open = if_built(built_with::kLmdb, open_lmdb),
@@ -184,8 +180,8 @@ std::span<const SourceRow> source_table() {
        .is_packed = true,
        .knows_classes = true},
       {.row = {"video",
-               "Frames of videos (MP4, MKV, WebM; a folder: all below it, as of LeRobot), by "
-               "FFmpeg; ?every=N: of each video every N-th frame.",
+               "Read frames of videos with FFmpeg: MP4, MKV, WebM, or a folder and all below it. "
+               "?every=N takes every N-th frame of each video.",
                no_ffmpeg},
        .form = SampleForm::image,
        .open = if_built(built_with::kFfmpeg, open_video),

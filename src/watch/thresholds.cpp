@@ -81,8 +81,8 @@ std::span<const Threshold> thresholds() {
        true,
        gpu_memory},
       {{"batch-fetch",
-        "How long the trainer waits for a batch, the mean of the waits that looks met: an estimate "
-        "(/proc/PID/syscall, schedstat)."},
+        "Mean time that the trainer waits for a batch, an estimate from polls. The sources are "
+        "/proc/PID/syscall and schedstat."},
        "ms",
        0.050,
        false,
@@ -106,8 +106,8 @@ std::span<const Threshold> thresholds() {
        true,
        cache_hits},
       {{"map-cache-hit",
-        "Results of datasets.map in use that are older than the job: it found them in the cache of "
-        "datasets, which is another one than the page cache (/proc/PID/maps)."},
+        "Results of datasets.map in use that are older than the job. They are from the cache of "
+        "datasets, not the page cache (/proc/PID/maps)."},
        "%",
        0.95,
        true,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <set>
@@ -19,9 +20,10 @@
 namespace loaderscope {
 namespace {
 
-// Faults on the day when this test was written. The number only falls: lower it with each fix.
-constexpr std::size_t kKnownFaults = 227;
-constexpr std::size_t kMaxHelpLength = 90;
+// Known faults in help sentences. The number only falls: lower it with each fix.
+constexpr std::size_t kKnownFaults = 0;
+constexpr std::size_t kMaxSentence = 90;
+constexpr std::size_t kMaxHelp = 2 * kMaxSentence;  // two lines
 
 using Strings = std::vector<std::string>;
 
@@ -59,6 +61,13 @@ std::string first_word(std::string_view text) {
   return word;
 }
 
+std::size_t longest_sentence(std::string_view text) {
+  std::size_t longest = 0, begin = 0;
+  for (std::size_t end; (end = text.find(". ", begin)) != text.npos; begin = end + 2)
+    longest = std::max(longest, end + 1 - begin);
+  return std::max(longest, text.size() - begin);
+}
+
 class HelpProse : public testing::Test {
  protected:
   HelpProse() {
@@ -85,7 +94,9 @@ class HelpProse : public testing::Test {
     if (text.empty() || std::islower(static_cast<unsigned char>(text.front())))
       add(place, text, "P9: no capital");
     if (!text.ends_with('.')) add(place, text, "P9: no full stop");
-    if (text.size() > kMaxHelpLength) add(place, text, "P9: more than 90 characters");
+    if (longest_sentence(text) > kMaxSentence)
+      add(place, text, "P9: a sentence of more than 90 characters");
+    if (text.size() > kMaxHelp) add(place, text, "P9: more than 180 characters");
     std::istringstream words(spaced(text));
     bool has_verb = false;
     for (std::string word; words >> word;) has_verb |= verbs_.contains(word);
@@ -122,8 +133,13 @@ TEST_F(HelpProse, FindsEachKindOfFault) {
   EXPECT_EQ(faults_, Strings());
   check_help("flag", "the first file goes on");
   EXPECT_EQ(faults_.size(), 4U);  // P3, and P9 without a capital, a full stop and a verb
-  check_help("flag", "Read " + std::string(kMaxHelpLength, 'x') + ".");
+  check_help("flag", "Read " + std::string(kMaxSentence, 'x') + ".");
   EXPECT_EQ(faults_.size(), 5U);
+  const std::string sentence = "Read " + std::string(kMaxSentence - 6, 'x') + ".";
+  check_help("flag", sentence + " Read.");
+  EXPECT_EQ(faults_.size(), 5U);
+  check_help("flag", sentence + " " + sentence);
+  EXPECT_EQ(faults_.size(), 6U);  // 181 characters
 }
 
 TEST_F(HelpProse, CountsNoNewFault) {

@@ -76,7 +76,7 @@ std::span<const FrameworkRow> framework_table() {
        ")",
        {{"num_workers", "workers"}, {"batch_size", "batch"}},
        "in its build_dataloader() DataLoader(..., "},
-      {{"webdataset", "A WebLoader hands its arguments to a DataLoader."},
+      {{"webdataset", "A WebLoader passes its arguments to a DataLoader."},
        "webdataset.WebLoader(..., ",
        ")"},
       {{"litdata", "A StreamingDataLoader is a DataLoader."},

@@ -293,7 +293,7 @@ std::span<const FindingRow> finding_table() {
        straggler_worker,
        kResources,
        waited_for_slow_worker},
-      {{"prefetch-wastes-memory", "Fewer batches made ahead would be enough."},
+      {{"prefetch-wastes-memory", "A smaller number of batches in flight would be enough."},
        prefetch_wastes_memory,
        kResources,
        nullptr,
