@@ -39,7 +39,7 @@ bool is_present_good_enough(const Tune& tune, const CaseStatistics& judgement) {
   const std::size_t use = *tune.recommended, now = *tune.now;
   if (use == now) return true;
   const std::vector<Case>& cases = tune.experiment.cases;
-  return !tune.goal.busy && find_price(cases[now].config) <= find_price(cases[use].config) &&
+  return !tune.goal.busy && price_of(cases[now].config) <= price_of(cases[use].config) &&
          judgement.rate(use).mean < kWorthChanging * judgement.rate(now).mean;
 }
 
