@@ -49,12 +49,15 @@ void expect_budget(const std::string& text) {
   std::size_t figures = 0;
   for (const std::string& line : lines) {
     figures += count_figures(line);
-    if (!is_command_to_paste(line)) EXPECT_LE(columns_of(line), std::size_t{80}) << line;
+    if (!is_command_to_paste(line)) {
+      EXPECT_LE(columns_of(line), std::size_t{80}) << line;
+    }
     static const std::regex label("^([A-Z][A-Za-z ]*):.*");
     std::smatch found;
-    if (&line != &lines.front() && std::regex_match(line, found, label))
+    if (&line != &lines.front() && std::regex_match(line, found, label)) {
       EXPECT_THAT(found[1].str(), AnyOf("Wrong data", "Fix", "Next", "Why", "Also", "More"))
           << line;
+    }
     // The id of a finding may have such a word.
     EXPECT_FALSE(has_technical_word(line.substr(0, line.find("Learn: ")))) << line;
   }
