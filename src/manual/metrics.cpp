@@ -89,7 +89,8 @@ std::span<const MetricEntry> metric_entries() {
 
 const MetricEntry* metric_entry(std::string_view name) {
   const MetricRow* row = find_metric(name);
-  return row == nullptr ? nullptr : &metric_entries()[row - metric_table().data()];
+  return row == nullptr ? nullptr
+                        : &metric_entries()[static_cast<std::size_t>(row - metric_table().data())];
 }
 
 const std::string& metrics_page() {
