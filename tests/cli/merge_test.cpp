@@ -170,7 +170,7 @@ TEST_F(MergeOfTorchrun, AProgramDoesNotDependOnTheOtherHosts) {
                {torch_python(), LOADERSCOPE_SOURCE_DIR "/tests/torch/loops.py", "short", "1"});
   const Ended ended = run_binary(words);
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("process 0 does not answer at 127.0.0.1 port "),
+  EXPECT_THAT(ended.printed, AllOf(HasSubstr("process 0 does not answer at 127.0.0.1 port "),
                                HasSubstr("the program runs all the same"),
                                HasSubstr("hint: 'loaderscope report last'")));
 }
