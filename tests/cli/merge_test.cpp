@@ -171,8 +171,8 @@ TEST_F(MergeOfTorchrun, AProgramDoesNotDependOnTheOtherHosts) {
   const Ended ended = run_binary(words);
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.printed, AllOf(HasSubstr("process 0 does not answer at 127.0.0.1 port "),
-                               HasSubstr("the program runs all the same"),
-                               HasSubstr("hint: 'loaderscope report last'")));
+                                   HasSubstr("the program runs all the same"),
+                                   HasSubstr("hint: 'loaderscope report last'")));
 }
 
 }  // namespace
