@@ -121,7 +121,7 @@ StageStats launches_of_all_steps(const RankRecord& record) {
   return launches;
 }
 
-// Such a program has received its batch, and dispatches a later one before it computes.
+// The program has received its batch, and dispatches a later one before it computes.
 StageStats launches_with_dispatch(const RankRecord& record) {
   StageStats launches;
   record.rows.for_each(

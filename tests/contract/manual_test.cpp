@@ -1,5 +1,5 @@
-// What every topic of the manual promises. Every command line in the manual and in the README is
-// understood.
+// Checks the promises of every topic of the manual. Every command line in the manual and in the
+// README is understood.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What every row of metrics.def promises, and that no other file has the name of a metric.
+// Checks every row of metrics.def, and that no other file has the name of a metric.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include "loaderscope/findings.h"
 #include "report/answer/cause_phrases.h"
 #include "report/answer/plain_figures.h"
+#include "report/answer/setting_words.h"
 #include "settings/engine_table.h"
 #include "settings/environment_changes.h"
 
@@ -77,12 +78,6 @@ std::string setting_text(const RunRecord& record, const Finding& finding) {
 
 }  // namespace
 
-std::string_view about_word(const Analysis& analysis) {
-  constexpr double kHeld = 0.2;
-  const std::optional<double> bound = analysis.past.bound();
-  return bound && *bound <= kHeld ? "" : "about ";
-}
-
 std::string short_advice(const std::string& advice) {
   std::string text = advice;
   for (const std::string_view between : {"; ", ", or ", ", if ", " (", ": "}) {
@@ -95,8 +90,8 @@ std::string short_advice(const std::string& advice) {
 
 std::string gain_figures(const Analysis& analysis, const Finding& finding) {
   if (!is_gain_known(analysis, finding)) return "";
-  return fmt::format("{} -> {}{} samples/s", plain_rate(finding.rate_before), about_word(analysis),
-                     plain_rate(finding.rate_after));
+  return fmt::format("{} -> {}{} samples/s", plain_rate(finding.rate_before),
+                     about_by(analysis.past), plain_rate(finding.rate_after));
 }
 
 AnswerLine make_fix_line(const RunRecord& record, const Analysis& analysis, const Finding& fix) {
@@ -144,7 +139,7 @@ std::string second_best_text(const RunRecord& record, const Analysis& analysis,
     }
     std::string text = setting_text(record, finding);
     if (is_gain_known(analysis, finding))
-      text += fmt::format(" gives {}{} samples/s", about_word(analysis),
+      text += fmt::format(" gives {}{} samples/s", about_by(analysis.past),
                           plain_rate(finding.rate_after));
     if (!has_technical_word(text)) return text;
   }

@@ -23,7 +23,4 @@ std::string second_best_text(const RunRecord& record, const Analysis& analysis, 
 // Advice in at most one sentence: the first alternative.
 std::string short_advice(const std::string& advice);
 
-// "about " unless predictions on this machine held within 20 %.
-std::string_view about_word(const Analysis& analysis);
-
 }  // namespace loaderscope
