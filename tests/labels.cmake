@@ -13,11 +13,11 @@ set(tests_python_and_mpi "PySpy.*:Launchers/Mpi.*")
 set(labels_python_and_mpi packages.unthreaded)
 set(tests_packages "ServersCli.*:WebServerCli.*:FormatsCli.*:Formats/*:MpiLibrary.*:*PerfettoFile.*")
 set(labels_packages packages)
-# Jobs over hosts are judged by how fast each is. A process whose threads the kernel holds has an end that is none for a
-# sanitizer. scripts/gpu-check is driven with pretend programs, none of them sanitized.
-set(tests_hosts "DefaultAnswer.*:*GuidePage*:HungStore.*:SlowHosts.*:*GpuCheck*")
+# Jobs over hosts are judged by how fast each is, and so are commits of a loader in Python. A process whose threads the
+# kernel holds has an end that is none for a sanitizer. scripts/gpu-check is driven with pretend programs, none of them sanitized.
+set(tests_hosts "CompareLoaders.*:DefaultAnswer.*:*GuidePage*:HungStore.*:SlowHosts.*:*GpuCheck*")
 set(labels_hosts unsanitized)
-set(tests_unthreaded "CompareLoaders.*:Table/Pipelines.*:Report.*:Replace.*:Names.*:BrokenOff.*:Streams.*:Run.*")
+set(tests_unthreaded "Table/Pipelines.*:Report.*:Replace.*:Names.*:BrokenOff.*:Streams.*:Run.*")
 string(APPEND tests_unthreaded ":TuneCommand.*:SweepCommand.*:SweepAndTune.*:HangUp.EndsSweepAndTune*")
 set(labels_unthreaded unthreaded)
 
