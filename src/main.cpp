@@ -21,21 +21,27 @@ ExitCode complain(const std::string& message, ExitCode code) {
   return code;
 }
 
+ExitCode complain(const loaderscope::Error& error, ExitCode code) {
+  std::fputs(loaderscope::error_text(error).c_str(), stderr);
+  return code;
+}
+
 ExitCode complain_of_bug(const std::exception& error) {
-  return complain(
-      std::string("internal error: ") + error.what() + "; please report it with the command line",
-      ExitCode::failed);
+  return complain(loaderscope::Error(std::string("internal error: ") + error.what(),
+                                     "please report it with the command line"),
+                  ExitCode::failed);
 }
 
 ExitCode guarded(int argc, char** argv) {
   try {
     return loaderscope::run_command_line(argc, argv);
   } catch (const loaderscope::UsageError& error) {
-    return complain(error.what(), ExitCode::usage);
+    return complain(error, ExitCode::usage);
   } catch (const loaderscope::RunError& error) {
-    return complain(error.what(), loaderscope::exit_code_of_failure());
+    return complain(error, loaderscope::exit_code_of_failure());
   } catch (const std::bad_alloc&) {
-    return complain("out of memory; give a smaller configuration", ExitCode::failed);
+    return complain(loaderscope::Error("out of memory", "give a smaller configuration"),
+                    ExitCode::failed);
   } catch (const std::system_error& error) {
     const std::string shortage = loaderscope::shortage_sentence(error);
     return shortage.empty() ? complain_of_bug(error) : complain(shortage, ExitCode::failed);

@@ -1,6 +1,7 @@
 // Exit codes of the program, and the three types of errors.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -20,31 +21,45 @@ enum class ExitCode : int {
   terminated = 143,   // SIGTERM; what was measured so far has been written
 };
 
-// Every message is one sentence that names the place, the cause and the next step, without a
-// trailing newline. main() prints it after "loaderscope: " and maps the type to the exit code.
-
-// The user's words are wrong: a flag, a scenario, a value. Exit 64.
-class UsageError : public std::runtime_error {
+// Base of the errors below. An error is one sentence with the place and the cause, and a hint with
+// the next step. what() is both in one line: "SENTENCE; HINT". main() prints the sentence after
+// "loaderscope: " and the hint on a line of its own, and maps the type to the exit code.
+class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  // Without "\nhint: " in `text`, which message() writes, the error has no hint.
+  explicit Error(const std::string& text);
+  // An empty `hint` is no hint.
+  Error(const std::string& sentence, const std::string& hint);
+
+  std::string_view sentence() const;
+  std::string_view hint() const;
+  std::string message() const;  // "SENTENCE\nhint: HINT", or the sentence
+
+ private:
+  std::size_t sentence_size_;  // the rest of what() is "; " and the hint
 };
 
-// The words are fine, the run is not possible: a missing folder, a full disk, a damaged result.
-// Exit 1.
-class RunError : public std::runtime_error {
+// A mistake of the command line or of a file of settings: a flag, a scenario, a value. Exit 64.
+class UsageError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
+};
+
+// A run that is not possible: a missing folder, a full disk, a damaged result. Exit 1.
+class RunError : public Error {
+ public:
+  using Error::Error;
 };
 
 // A value that a parser cannot read. `what()` names the expected value ("a duration such as 8ms").
 // A caller that knows the key and the place turns it into a UsageError.
-class ValueError : public std::runtime_error {
+class ValueError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 // A sample that cannot be used. It is counted by kind, named, and skipped or fatal (--on-error).
-class SampleError : public std::runtime_error {
+class SampleError : public Error {
  public:
   enum class Kind : std::uint8_t {
     unreadable,   // missing, a directory, an I/O error
@@ -56,13 +71,24 @@ class SampleError : public std::runtime_error {
     unsupported,  // a format, colour space or depth that no decoder here knows
     too_large,    // the header asks for more memory than a sample may have
   };
-  SampleError(Kind why, const std::string& what) : std::runtime_error(what), kind(why) {}
+  SampleError(Kind why, const std::string& text) : Error(text), kind(why) {}
+  SampleError(Kind why, const std::string& sentence, const std::string& hint)
+      : Error(sentence, hint), kind(why) {}
   Kind kind;
 };
 std::string_view name_of(SampleError::Kind kind);  // "unreadable", ...
 
+// Returns an error with a place in front of the sentence and with the same hint.
+template <class To>
+To add_place(const std::string& place, const Error& error) {
+  return To(place + std::string(error.sentence()), std::string(error.hint()));
+}
+
 // The candidate nearest to `word` by edit distance, or "" when none is near enough to suggest.
 std::string nearest_word(std::string_view word, const std::vector<std::string_view>& candidates);
+
+// Returns the hint "did you mean 'num-workers'?", or "" if no candidate is near enough.
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
 
 // "; did you mean 'num-workers'?" or "".
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);

@@ -37,9 +37,40 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+constexpr std::string_view kHintLine = "\nhint: ";
+constexpr std::string_view kBetween = "; ";
+
+std::string one_line(std::string text) {
+  const std::size_t at = text.find(kHintLine);
+  return at == text.npos ? text : text.replace(at, kHintLine.size(), kBetween);
+}
+
 constexpr std::size_t kMaxWord = 64;  // no word of ours is longer; keeps the distance cheap
 
 }  // namespace
+
+Error::Error(const std::string& text)
+    : std::runtime_error(one_line(text)),
+      sentence_size_(std::min(text.find(kHintLine), text.size())) {}
+
+Error::Error(const std::string& sentence, const std::string& hint)
+    : std::runtime_error(hint.empty() ? sentence : sentence + std::string(kBetween) + hint),
+      sentence_size_(sentence.size()) {}
+
+std::string_view Error::sentence() const {
+  return std::string_view(what()).substr(0, sentence_size_);
+}
+
+std::string_view Error::hint() const {
+  const std::string_view text = what();
+  return text.size() <= sentence_size_ ? "" : text.substr(sentence_size_ + kBetween.size());
+}
+
+std::string Error::message() const {
+  const std::string_view advice = hint();
+  if (advice.empty()) return what();
+  return std::string(sentence()) + std::string(kHintLine) + std::string(advice);
+}
 
 std::string nearest_word(std::string_view word, const std::vector<std::string_view>& candidates) {
   if (word.empty() || word.size() > kMaxWord) return "";
@@ -62,9 +93,14 @@ std::string nearest_word(std::string_view word, const std::vector<std::string_vi
   return std::string(best_continued.empty() ? best : best_continued);
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
   const std::string nearest = nearest_word(word, candidates);
-  return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
+  return nearest.empty() ? "" : "did you mean '" + nearest + "'?";
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const std::string hint = did_you_mean(word, candidates);
+  return hint.empty() ? "" : "; " + hint;
 }
 
 std::string shown_text(std::string_view text) {

@@ -9,9 +9,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::string_view kHint = "\nhint: ";
-
-// Verbs that begin advice in our messages.
+// Verbs that begin advice in messages without a hint.
 constexpr std::array<std::string_view, 38> kAdvice = {
     "add",    "ask",  "build", "call",    "check", "choose", "copy",   "create", "did",     "end",
     "export", "free", "give",  "install", "leave", "let",    "look",   "make",   "measure", "mount",
@@ -24,20 +22,23 @@ bool is_advice(std::string_view clause) {
 }
 
 std::string two_lines(std::string_view sentence, std::string_view advice) {
-  return "loaderscope: " + printable(std::string(sentence)) + std::string(kHint) +
-         printable(std::string(advice)) + "\n";
+  return "loaderscope: " + printable(std::string(sentence)) +
+         "\nhint: " + printable(std::string(advice)) + "\n";
 }
 
 }  // namespace
 
 std::string error_text(const std::string& message) {
   const std::string_view text = message;
-  if (const std::size_t at = text.find(kHint); at != text.npos)
-    return two_lines(text.substr(0, at), text.substr(at + kHint.size()));
   const std::size_t at = text.rfind("; ");
   if (at != text.npos && is_advice(text.substr(at + 2)))
     return two_lines(text.substr(0, at), text.substr(at + 2));
   return "loaderscope: " + printable(message) + "\n";
+}
+
+std::string error_text(const Error& error) {
+  return error.hint().empty() ? error_text(std::string(error.sentence()))
+                              : two_lines(error.sentence(), error.hint());
 }
 
 }  // namespace loaderscope

@@ -3,13 +3,18 @@
 
 #include <string>
 
+#include "loaderscope/errors.h"
+
 namespace loaderscope {
 
-// "X: unknown flag; did you mean '--steps'?" as
+// Returns the sentence and the hint of an error as
 //   loaderscope: X: unknown flag
 //   hint: did you mean '--steps'?
-// The advice is what follows "\nhint: ", or the last clause if it begins with a verb that asks for
-// an action. Control characters are escaped.
+// Control characters are escaped.
+std::string error_text(const Error& error);
+
+// Returns the same for a message without a hint. Its last clause becomes the hint if it begins with
+// a verb that asks for an action.
 std::string error_text(const std::string& message);
 
 }  // namespace loaderscope

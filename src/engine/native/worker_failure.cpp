@@ -16,7 +16,7 @@ void WorkerFailure::keep(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const RunError& error) {
-    write(Kind::run, error.what());
+    write(Kind::run, error.message().c_str());
   } catch (const std::system_error& error) {
     const std::string shortage = shortage_sentence(error);
     write(shortage.empty() ? Kind::other : Kind::run,

@@ -32,6 +32,42 @@ TEST(NearestWord, IsSilentWhenNothingIsNear) {
   EXPECT_EQ(nearest_word("read", {}), "");
 }
 
+TEST(Error, JoinsSentenceAndHintInOneLine) {
+  const UsageError error("--steps 0: expected 1 or more", "give --steps 100");
+  EXPECT_STREQ(error.what(), "--steps 0: expected 1 or more; give --steps 100");
+  EXPECT_EQ(error.sentence(), "--steps 0: expected 1 or more");
+  EXPECT_EQ(error.hint(), "give --steps 100");
+}
+
+TEST(Error, HasNoHintAfterOneText) {
+  const RunError error("photos: cannot be read; it is damaged");
+  EXPECT_STREQ(error.what(), "photos: cannot be read; it is damaged");
+  EXPECT_EQ(error.sentence(), error.what());
+  EXPECT_EQ(error.hint(), "");
+  EXPECT_EQ(RunError("photos: is empty", "").what(), std::string("photos: is empty"));
+}
+
+TEST(Error, KeepsHintAcrossItsMessage) {
+  const RunError error("photos: is empty", "make images with data make");
+  EXPECT_EQ(error.message(), "photos: is empty\nhint: make images with data make");
+  const RunError copy(error.message());
+  EXPECT_STREQ(copy.what(), error.what());
+  EXPECT_EQ(copy.hint(), error.hint());
+  EXPECT_EQ(RunError("photos: is empty").message(), "photos: is empty");
+}
+
+TEST(Error, KeepsHintAfterPlaceIsAdded) {
+  const auto error = add_place<UsageError>("--data x: ", ValueError("is empty", "give another"));
+  EXPECT_EQ(error.sentence(), "--data x: is empty");
+  EXPECT_EQ(error.hint(), "give another");
+}
+
+TEST(Error, HasNoHintIfItsSentenceHasAZeroByte) {
+  const RunError error(std::string("a\0b", 3), "give another");
+  EXPECT_EQ(error.sentence(), "a");
+  EXPECT_EQ(error.hint(), "");
+}
+
 TEST(Suggestion, IsTheTailOfASentence) {
   EXPECT_EQ(suggestion("reda", kWords), "; did you mean 'read'?");
   EXPECT_EQ(suggestion("zzzzzz", kWords), "");
