@@ -51,7 +51,7 @@ ExitCode guarded(int argc, char** argv) {
 }
 
 // A file or a socket of ours must not become one of the three. Reading finds the end, messages are
-// dropped; an answer that nobody can have is an error of write().
+// dropped; an answer that cannot be written is an error of write().
 void open_closed_standard_streams() {
   for (const int stream : {0, 1, 2}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;

@@ -51,7 +51,8 @@ std::string with_loader(std::string text, const std::string& loader) {
   constexpr std::string_view kLine = "\nloader = ";
   if (loader.empty()) return text;
   if (loader.find_first_of("\r\n") != loader.npos)
-    throw UsageError("--loader " + shown_text(loader) + ": expected FILE.py:FUNCTION");
+    throw UsageError("--loader " + shown_text(loader) + ": expected FILE.py:FUNCTION",
+                     "give a file and a function of it, such as train.py:make_loader");
   const std::size_t begin = text.find(kLine) + kLine.size();
   return text.replace(begin, text.find('\n', begin) - begin, loader);
 }
@@ -59,11 +60,11 @@ std::string with_loader(std::string text, const std::string& loader) {
 void check_targets(bool force) {
   std::error_code error;
   if (!fs::exists(".git", error))
-    throw RunError("ci init: the current folder is not the top of a git repository; go there");
+    throw RunError("ci init: the current folder is not the top of a git repository", "go there");
   for (const Target& target : kTargets) {
     const std::string path(target.path);
     if (!force && fs::exists(path, error))
-      throw RunError(path + ": is there already; edit it, or replace all of them with --force");
+      throw RunError(path + ": is there already", "edit it, or replace all of them with --force");
   }
 }
 
@@ -71,7 +72,7 @@ void write_target(const Target& target, const CiFlags& flags) {
   const std::string path(target.path);
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
-  if (error) throw RunError(path + ": its folder cannot be made: " + error.message());
+  if (error) throw RunError(path + ": its folder cannot be made (" + error.message() + ")");
   const std::string text = target.file == "ci.conf"
                                ? with_loader(text_of(target.file), flags.loader)
                                : text_of(target.file);
@@ -85,7 +86,7 @@ ExitCode print_file(std::string_view name) {
 
 ExitCode init(const CiFlags& flags) {
   if (flags.gitlab && flags.shell)
-    throw UsageError("--gitlab: prints one file, --shell another; give one of them");
+    throw UsageError("--gitlab: prints one file, --shell another", "give one of them");
   if (flags.gitlab) return print_file("gitlab.yml");
   if (flags.shell) return print_file("shell.sh");
   check_targets(flags.force);

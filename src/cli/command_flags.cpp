@@ -63,8 +63,9 @@ int CommandFlags::count(std::string_view name) const {
   return count;
 }
 
-void CommandFlags::refuse(std::string_view name, const std::string& reason) const {
-  throw UsageError("--" + std::string(name) + " " + shown_text(text(name)) + ": " + reason);
+void CommandFlags::refuse(std::string_view name, const std::string& reason,
+                          const std::string& hint) const {
+  throw UsageError("--" + std::string(name) + " " + shown_text(text(name)) + ": " + reason, hint);
 }
 
 }  // namespace loaderscope

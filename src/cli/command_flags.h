@@ -61,10 +61,11 @@ class CommandFlags {
     try {
       return parse(text(name));
     } catch (const ValueError& error) {
-      refuse(name, error.what());
+      refuse(name, std::string(error.sentence()), std::string(error.hint()));
     }
   }
-  [[noreturn]] void refuse(std::string_view name, const std::string& reason) const;
+  [[noreturn]] void refuse(std::string_view name, const std::string& reason,
+                           const std::string& hint = "") const;
 
  private:
   struct Flag {

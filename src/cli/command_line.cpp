@@ -124,7 +124,7 @@ std::string full_name(const CLI::App& app) {
   return parent ? full_name(*parent) + " " + app.get_name() : kProgram;
 }
 
-std::string see_help(const CLI::App& app) { return "; see " + full_name(app) + " --help"; }
+std::string see_help(const CLI::App& app) { return "see " + full_name(app) + " --help"; }
 
 // Programs that people start without the "--" before them.
 bool is_program(const std::string& word) {
@@ -144,9 +144,8 @@ bool is_meant_as_program(const CLI::App& app, const std::vector<std::string>& wo
 [[noreturn]] void refuse_program(const std::vector<std::string>& words) {
   std::string program = words.front().ends_with(".py") ? "python" : "";
   for (const std::string& word : words) program += (program.empty() ? "" : " ") + word;
-  throw UsageError(shown_text(words.front()) +
-                   ": a program comes after \"--\"\nhint: loaderscope run -- " +
-                   shown_text(program));
+  throw UsageError(shown_text(words.front()) + ": a program comes after \"--\"",
+                   "loaderscope run -- " + shown_text(program));
 }
 
 // The first word that no flag and no command takes.
@@ -158,17 +157,16 @@ bool is_meant_as_program(const CLI::App& app, const std::vector<std::string>& wo
     const std::vector<std::string> flags = flags_of(app);
     const std::string bare = flag.substr(std::min(flag.size(), flag.find_first_not_of('-')));
     const std::string nearest = nearest_word(bare, {flags.begin(), flags.end()});
-    const std::string hint =
-        nearest.empty() ? see_help(app) : "; did you mean '--" + nearest + "'?";
-    throw UsageError(shown_text(flag) + ": unknown flag" + hint);
+    const std::string hint = nearest.empty() ? see_help(app) : "did you mean '--" + nearest + "'?";
+    throw UsageError(shown_text(flag) + ": unknown flag", hint);
   }
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  if (names.empty()) throw UsageError(shown_text(word) + ": unexpected word" + see_help(app));
-  std::string hint = suggestion(word, {names.begin(), names.end()});
+  if (names.empty()) throw UsageError(shown_text(word) + ": unexpected word", see_help(app));
+  std::string hint = did_you_mean(word, {names.begin(), names.end()});
   if (manual::find_topic(word) != nullptr && app.get_parent() == nullptr)
-    hint = "; see loaderscope help " + word;
-  throw UsageError(shown_text(word) + ": unknown command" + (hint.empty() ? see_help(app) : hint));
+    hint = "see loaderscope help " + word;
+  throw UsageError(shown_text(word) + ": unknown command", hint.empty() ? see_help(app) : hint);
 }
 
 void refuse_leftovers(const CLI::App& app) {
@@ -181,7 +179,8 @@ void refuse_leftovers(const CLI::App& app) {
 [[noreturn]] void rethrow(const CLI::ParseError& error) {
   const std::string what = error.what();
   if (error.get_name() == "ArgumentMismatch" && what.starts_with("--")) {
-    throw UsageError(what.substr(0, what.find(':')) + ": a value is missing behind it");
+    const std::string flag = what.substr(0, what.find(':'));
+    throw UsageError(flag + ": a value is missing", "give it as in " + flag + "=VALUE");
   }
   throw UsageError(what);
 }
@@ -196,7 +195,8 @@ std::vector<std::string> with_program_as_flags(const std::vector<std::string>& w
         return command.takes_program && command.row.name == words.front();
       });
   if (!takes_program || mark == words.end()) return words;
-  if (mark + 1 == words.end()) throw UsageError("--: expected a program behind it");
+  if (mark + 1 == words.end())
+    throw UsageError("--: a program is missing", "loaderscope run -- python train.py");
   std::vector<std::string> flags(words.begin(), mark);
   for (auto word = mark + 1; word != words.end(); ++word) {
     flags.push_back("--command");

@@ -121,7 +121,7 @@ compare::Comparison bisect_refs(const CompareFlags& flags, const RunConfig& base
                                 const compare::Options& options,
                                 const std::function<bool()>& stopped) {
   if (flags.results.size() != 2)
-    throw UsageError("--bisect: give two commits, such as --bisect v1.0 HEAD");
+    throw UsageError("--bisect: give two commits", "--bisect v1.0 HEAD");
   return Bisection(flags, base, options, stopped).run();
 }
 
@@ -162,8 +162,9 @@ class Reached {
 
 compare::Comparison compare_results(const CompareFlags& flags, const RunConfig& given) {
   if (flags.results.size() != 2)
-    throw UsageError(shown_text(flags.results.front()) + ": give two results, of A and of B");
-  refuse_flags_beside_result(given, "two results are compared as they are");
+    throw UsageError(shown_text(flags.results.front()) + ": give two results, of A and of B",
+                     "loaderscope compare a.json b.json");
+  refuse_flags_beside_result(given, "leave it out, as two results are compared as they are");
   const std::string a = place_of_result(flags.results[0]), b = place_of_result(flags.results[1]);
   RunRecord there = read_result(a).record, here = read_result(b).record;
   const MachineFacts machine = read_machine();

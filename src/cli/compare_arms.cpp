@@ -22,17 +22,17 @@ void split_program(FreshRun& run) {
 }
 
 [[noreturn]] void refuse_arms() {
-  throw UsageError(
-      "compare: give two of one kind, such as --a '--num-workers 2' --b '--num-workers 4', --ref-a "
-      "origin/main --ref-b HEAD, --binary-a OLD --binary-b NEW, or two results");
+  throw UsageError("compare: give two of one kind",
+                   "--a '--num-workers 2' --b '--num-workers 4', --ref-a origin/main --ref-b HEAD, "
+                   "--binary-a OLD --binary-b NEW, or two results");
 }
 
 std::string runnable(const std::string& binary, const char* flag) {
   std::error_code error;
   const fs::path path = fs::absolute(binary, error);
   if (!fs::is_regular_file(path, error))
-    throw UsageError(std::string(flag) + " " + shown_text(binary) +
-                     ": there is no such file; name a loaderscope program");
+    throw UsageError(std::string(flag) + " " + shown_text(binary) + ": there is no such file",
+                     "name a loaderscope program");
   return path.string();
 }
 
@@ -46,7 +46,8 @@ CompareArms::CompareArms(const CommandFlags& flags, const RunConfig& base,
   if (of_flags + of_refs + of_binaries != 1) refuse_arms();
   for (const char* of_refs_only : {"build", "anchor-ref"}) {
     if (flags.is_given(of_refs_only) && !of_refs)
-      throw UsageError("--" + std::string(of_refs_only) + ": is for --ref-a and --ref-b");
+      throw UsageError("--" + std::string(of_refs_only) + ": is for --ref-a and --ref-b",
+                       "give --ref-a, such as --ref-a origin/main");
   }
   two = {plain_arm("A", base), plain_arm("B", base)};
   if (of_flags) take_flags(flags);
@@ -69,7 +70,7 @@ void CompareArms::take_flags(const CommandFlags& flags) {
     try {
       check_command_line(words);
     } catch (const UsageError& error) {
-      throw UsageError(std::string(i == 0 ? "--a: " : "--b: ") + error.what());
+      throw add_place<UsageError>(std::string(i == 0 ? "--a: " : "--b: "), error);
     }
   }
 }
@@ -89,7 +90,8 @@ void CompareArms::take_binaries(const CommandFlags& flags) {
 void CompareArms::take_refs(const CommandFlags& flags, const RunConfig& base,
                             const std::function<bool()>& stopped) {
   if (!flags.is_given("ref-a"))
-    throw UsageError("--ref-b: is compared with a ref; give --ref-a, such as --ref-a origin/main");
+    throw UsageError("--ref-b: is compared with a ref",
+                     "give --ref-a, such as --ref-a origin/main");
   refs.emplace(base, flags.text("build"), stopped);
   const std::string head = flags.is_given("ref-b") ? flags.text("ref-b") : "HEAD";
   if (refs->repository().is_dirty && head == "HEAD")

@@ -44,8 +44,8 @@ constexpr CommandFlag kCompareFlags[] = {
     {"more-memory", "", "warn|fail",
      "With fail, exit with 2 if B needs more memory. Default: warn."},
     {"accepted", "", "FILE",
-     "Accept the slowdowns in this file. A line is 'decode = 12% until 2026-12-31 by ana: why'. "
-     "Default: .loaderscope/accepted.conf, if it exists."},
+     "Accept the slowdowns in this file. A line is 'decode = 12% until 2026-12-31 by ana: why'."
+     " The default is .loaderscope/accepted.conf, if it exists."},
     kMachineFlag,
     kVerbose,
     kSummary,
@@ -65,7 +65,7 @@ void read_demand(const CommandFlags& flags, compare::Options& options) {
     options.workers = parse_count(workers);
     if (options.workers == 0) throw ValueError("expected workers above 0");
   } catch (const ValueError& error) {
-    flags.refuse("demand", std::string(error.what()) + "; such as 1786/s:8workers");
+    flags.refuse("demand", std::string(error.sentence()), "give 1786/s:8workers");
   }
 }
 
@@ -93,8 +93,7 @@ compare::Options options_of(const CommandFlags& flags) {
   if (options.budget <= 0) flags.refuse("budget", "expected a time above 0, such as 4m");
   options.pairs = flags.value("pairs", parse_count, options.pairs);
   if (flags.is_given("pairs") && options.pairs < compare::kMinPairs)
-    flags.refuse("pairs",
-                 fmt::format("expected {} or more: fewer tell nothing", compare::kMinPairs));
+    flags.refuse("pairs", fmt::format("expected {} or more", compare::kMinPairs));
   options.anchor_limit = flags.value("anchor-limit", parse_share, options.anchor_limit);
   options.band = flags.value("band", parse_share, options.band);
   read_demand(flags, options);
@@ -102,9 +101,8 @@ compare::Options options_of(const CommandFlags& flags) {
   options.must_tell = is_word(flags, "cannot-tell", "warn", "fail");
   options.more_memory_fails = is_word(flags, "more-memory", "warn", "fail");
   if (options.only_if_it_matters && options.rate_needed <= 0)
-    throw UsageError(
-        "--fail-on matters: what the training takes is not known; give --demand, such "
-        "as 1786/s:8workers");
+    throw UsageError("--fail-on matters: what the training takes is not known",
+                     "give --demand, such as 1786/s:8workers");
   return options;
 }
 

@@ -192,8 +192,8 @@ ExitCode print_script(const std::string& name) {
   }
   const std::vector<std::string> known = shell_names();
   const std::vector<std::string_view> names(known.begin(), known.end());
-  throw UsageError("completion " + shown_text(name) + ": expected one of bash zsh fish" +
-                   suggestion(name, names));
+  throw UsageError("completion " + shown_text(name) + ": expected one of bash zsh fish",
+                   did_you_mean(name, names));
 }
 
 }  // namespace

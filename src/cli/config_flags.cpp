@@ -119,7 +119,7 @@ OutputRules ConfigFlags::output_rules(const RunConfig& config) const {
 void refuse_flags_beside_result(const RunConfig& given, std::string_view instead) {
   for (const Field& field : fields()) {
     if (field.is_about(about::kSaved) || !field.given(given)) continue;
-    throw UsageError("--" + std::string(field.name) + ": the result says what the base case is; " +
+    throw UsageError("--" + std::string(field.name) + ": the result says what the base case is",
                      std::string(instead));
   }
 }

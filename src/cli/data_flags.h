@@ -16,7 +16,7 @@ void read_flag(const std::string& text, const char* flag, Target& target, Parse 
   try {
     target = static_cast<Target>(parse(text));
   } catch (const ValueError& error) {
-    throw UsageError(std::string(flag) + " " + shown_text(text) + ": " + error.what());
+    throw add_place<UsageError>(std::string(flag) + " " + shown_text(text) + ": ", error);
   }
 }
 

@@ -34,7 +34,7 @@ dataset::DatasetInfo looked_at(const std::string& data, const InfoFlags& flags,
 
 ExitCode info(const InfoFlags& flags) {
   if (flags.path.empty())
-    throw UsageError("data info: expected the data to look at, such as data info photos");
+    throw UsageError("data info: expected the data to inspect", "loaderscope data info photos");
   Places places;
   if (flags.json) places.push_back({"json", "-"});
   if (!flags.html.empty()) places.push_back({"html", flags.html});

@@ -51,7 +51,7 @@ Made make_what(const MakeFlags& flags, const dataset::MakeContext& context) {
 
 ExitCode make(const MakeFlags& flags) {
   if (flags.target().folder.empty())
-    throw UsageError("data make: expected the folder to fill, such as data make photos");
+    throw UsageError("data make: expected the folder to fill", "loaderscope data make photos");
   const std::atomic<int>& stop_signal = catch_stop_signals();
   Made made;
   {

@@ -12,7 +12,7 @@ using Taken = std::pair<const char*, const std::string&>;
 
 void refuse(std::span<const Taken> flags, std::string_view why) {
   for (const auto& [name, text] : flags) {
-    if (!text.empty()) throw UsageError(fmt::format("{}: {}; leave it out", name, why));
+    if (!text.empty()) throw UsageError(fmt::format("{}: {}", name, why), "leave it out");
   }
 }
 
@@ -56,7 +56,7 @@ dataset::MakeOptions make_options(const MakeFlags& flags, const dataset::Target&
             dataset::parse_bytes_per_pixel);
   if (!flags.bytes_per_pixel.empty()) {
     if (!flags.quality.empty())
-      throw UsageError("--bytes-per-pixel: contradicts --quality; give one of them");
+      throw UsageError("--bytes-per-pixel: contradicts --quality", "give one of them");
     options.bytes_per_pixel = bytes_per_pixel;
   }
   read_flag(flags.subsampling, "--subsampling", options.subsampling, dataset::parse_subsampling);
@@ -67,9 +67,11 @@ dataset::MakeOptions make_options(const MakeFlags& flags, const dataset::Target&
   read_flag(flags.threads, "--threads", options.threads, parse_small_count);
   const bool jpeg = options.format == dataset::Format::jpeg;
   if (!flags.subsampling.empty() && !jpeg)
-    throw UsageError("--subsampling: expected --format jpeg, or leave it out");
+    throw UsageError("--subsampling: expected --format jpeg",
+                     "give --format jpeg, or leave it out");
   if (!flags.quality.empty() && !jpeg && options.format != dataset::Format::webp)
-    throw UsageError("--quality: expected --format jpeg or webp, or leave it out");
+    throw UsageError("--quality: expected --format jpeg or webp",
+                     "give --format jpeg, or leave it out");
   dataset::check_options(options);
   return options;
 }
@@ -82,13 +84,13 @@ dataset::TwinOptions twin_options(const MakeFlags& flags) {
   dataset::TwinOptions options;
   const dataset::Target target = flags.target();
   if (target.writer != nullptr && !target.writer->is_loose)
-    throw UsageError(
-        "PATH: expected a folder with --like; data pack makes shards of the synthetic copy");
+    throw UsageError("PATH: expected a folder with --like",
+                     "make shards of the synthetic copy with data pack");
   options.path = target.folder;
   options.like = flags.like;
   std::int64_t count = 1;
   read_flag(flags.count, "--count", count, parse_count);
-  if (count < 1) throw UsageError("--count: expected at least 1");
+  if (count < 1) throw UsageError("--count: expected at least 1", "give --count 1000");
   if (!flags.count.empty()) options.count = count;
   read_flag(flags.seed, "--seed", options.seed, parse_count);
   read_flag(flags.threads, "--threads", options.threads, parse_small_count);

@@ -25,9 +25,8 @@ struct PackFlags {
 
 dataset::PackOptions pack_options(const PackFlags& flags) {
   if (flags.from.empty() || flags.to.empty())
-    throw UsageError(
-        "data pack: expected the images and the folder to fill, such as data pack photos "
-        "tar:shards");
+    throw UsageError("data pack: expected the images and the folder to fill",
+                     "loaderscope data pack photos tar:shards");
   dataset::PackOptions options;
   options.from = flags.from;
   dataset::Target target;
@@ -45,7 +44,7 @@ dataset::PackOptions pack_options(const PackFlags& flags) {
   read_flag(flags.seed, "--seed", options.seed, parse_count);
   read_flag(flags.threads, "--threads", options.threads, parse_small_count);
   if (flags.in_order && !flags.seed.empty())
-    throw UsageError("--seed: contradicts --in-order; give one of them");
+    throw UsageError("--seed: contradicts --in-order", "give one of them");
   options.in_order = flags.in_order;
   options.restart_rows = flags.restart_rows;
   return options;

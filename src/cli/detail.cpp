@@ -12,8 +12,9 @@ namespace {
 bool is_full(std::string_view word, const char* place) {
   if (word.empty() || word == "compact") return false;
   if (word == "full") return true;
-  throw UsageError(std::string(place) + ": expected compact or full, not " +
-                   shown_text(std::string(word)));
+  throw UsageError(
+      std::string(place) + ": expected compact or full, not " + shown_text(std::string(word)),
+      "give full for the long answer");
 }
 
 bool is_full_by_environment() {

@@ -29,23 +29,23 @@ struct DiagnoseFlags {
 traces::TraceOptions options_of(const DiagnoseFlags& flags) {
   traces::TraceOptions options{flags.files, flags.step_range};
   if (flags.files.empty())
-    throw UsageError(
-        "diagnose: the trace is missing; give an SQLite export of nsys, or what torch.profiler or "
-        "py-spy wrote");
+    throw UsageError("diagnose: the trace is missing",
+                     "give an SQLite export of nsys, or what torch.profiler or py-spy wrote");
   try {
     if (!flags.sample_rate.empty()) options.sample_rate = parse_count_rate(flags.sample_rate);
   } catch (const ValueError& error) {
-    throw UsageError("--sample-rate " + shown_text(flags.sample_rate) + ": " + error.what());
+    throw add_place<UsageError>("--sample-rate " + shown_text(flags.sample_rate) + ": ", error);
   }
   if (flags.batch_size.empty()) return options;
   constexpr std::int64_t kMax = 1 << 30;
   try {
     options.batch_size = parse_count(flags.batch_size);
   } catch (const ValueError& error) {
-    throw UsageError("--batch-size " + shown_text(flags.batch_size) + ": " + error.what());
+    throw add_place<UsageError>("--batch-size " + shown_text(flags.batch_size) + ": ", error);
   }
   if (options.batch_size < 1 || options.batch_size > kMax)
-    throw UsageError(fmt::format("--batch-size {}: expected 1 to {}", flags.batch_size, kMax));
+    throw UsageError(fmt::format("--batch-size {}: expected 1 to {}", flags.batch_size, kMax),
+                     "give the batch size of the program, such as 256");
   return options;
 }
 
@@ -53,10 +53,8 @@ traces::TraceOptions options_of(const DiagnoseFlags& flags) {
 void refuse_own_results(const std::vector<std::string>& files) {
   for (const std::string& file : files)
     if (is_result_of_ours(beginning_of(file)))
-      throw UsageError(file +
-                       ": is a result of loaderscope and no trace; show it with: loaderscope "
-                       "report " +
-                       file);
+      throw UsageError(file + ": is a result of loaderscope and no trace",
+                       std::string("loaderscope report ") + file);
 }
 
 ExitCode diagnose(const DiagnoseFlags& flags) {

@@ -40,9 +40,9 @@ std::string leak_note(const std::vector<Bytes>& resident) {
 
 void refuse_flags_of_run(const RunConfig& given) {
   if (given.answer.require.given)
-    throw UsageError("--require: is for a run; look at the values that --json saves");
+    throw UsageError("--require: is for a run", "look at the values that --json saves");
   if (given.answer.prove.given)
-    throw UsageError("--prove: is for a run; run the setting that is found");
+    throw UsageError("--prove: is for a run", "run the setting that is found");
 }
 
 double parse_share(std::string_view text) {

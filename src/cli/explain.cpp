@@ -129,9 +129,8 @@ bool explain_metric(std::ostream& out, std::string_view name) {
   known.insert(known.end(), rows.begin(), rows.end());
   throw UsageError(
       "explain " + shown_text(word) +
-      ": neither a row of 'loaderscope list', nor a path of a result's JSON, nor a metric, nor "
-      "a setting" +
-      suggestion(word, known));
+          ": is no row of 'loaderscope list', no path of a result's JSON, no metric and no setting",
+      did_you_mean(word, known));
 }
 
 // Lists the words that have an entry in the manual.

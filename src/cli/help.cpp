@@ -88,8 +88,8 @@ const CLI::App* find_command(const CLI::App& parent, const std::string& name) {
   std::vector<std::string> commands;
   for (const CLI::App* command : root.get_subcommands({})) commands.push_back(command->get_name());
   known.insert(known.end(), commands.begin(), commands.end());
-  throw UsageError("help " + shown_text(name) + ": expected a command or one of" + expected +
-                   suggestion(name, known));
+  throw UsageError("help " + shown_text(name) + ": expected a command or one of" + expected,
+                   did_you_mean(name, known));
 }
 
 // Titles, as they are what a reader searches for.
@@ -113,8 +113,9 @@ std::string help_of_command(const CLI::App* command, std::span<const std::string
   for (const std::string& part : parts) {
     const CLI::App* inner = find_command(*command, part);
     if (inner == nullptr)
-      throw UsageError("help " + shown_text(part) + ": " + command->get_name() +
-                       " has no such command; see loaderscope help " + command->get_name());
+      throw UsageError(
+          "help " + shown_text(part) + ": " + command->get_name() + " has no such command",
+          std::string("see loaderscope help ") + command->get_name());
     command = inner;
   }
   return short_help(*command);

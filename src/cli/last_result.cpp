@@ -58,9 +58,8 @@ std::string place_of_result(const std::string& given) {
   if (!is_own_last_result(given)) return given;
   const std::string place = kept_at();
   if (place.empty() || !std::filesystem::exists(place, error)) {
-    throw RunError(
-        "last: no run's result is kept in the cache folder yet; make a run, or give the file of "
-        "run --json FILE");
+    throw RunError("last: no run's result is kept in the cache folder yet",
+                   "make a run, or give the file of run --json FILE");
   }
   return place;
 }

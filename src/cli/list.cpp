@@ -26,7 +26,7 @@ std::vector<FamilyListing> chosen(const std::string& name) {
   }
   std::string expected = "expected one of";
   for (std::string_view known : names) expected += " " + std::string(known);
-  throw UsageError("list " + shown_text(name) + ": " + expected + suggestion(name, names));
+  throw UsageError("list " + shown_text(name) + ": " + expected, did_you_mean(name, names));
 }
 
 std::optional<std::string> alarm_of(const FamilyListing& listing) {

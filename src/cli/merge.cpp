@@ -41,8 +41,8 @@ void refuse_same_files(const std::vector<std::string>& results) {
     std::error_code error;
     const std::filesystem::path file = std::filesystem::weakly_canonical(result, error);
     if (!seen.insert(error ? std::filesystem::path(result) : file).second)
-      throw UsageError(fmt::format("merge: {} is given twice; give each host's record once",
-                                   shown_text(result)));
+      throw UsageError(fmt::format("merge: {} is given twice", shown_text(result)),
+                       "give each host's record once");
   }
 }
 
@@ -68,10 +68,10 @@ RunRecord merged(const std::vector<std::string>& results) {
 
 ExitCode merge(const MergeFlags& flags) {
   if (flags.results.size() < 2)
-    throw UsageError(std::string("merge: ") +
-                     (flags.results.empty() ? "no record is given"
-                                            : "there is nothing to merge with one record") +
-                     "; give those of all hosts of a job, in the order of their ranks: loaderscope "
+    throw UsageError(std::string("merge: ") + (flags.results.empty()
+                                                   ? "no record is given"
+                                                   : "there is nothing to merge with one record"),
+                     "give those of all hosts of a job, in the order of their ranks: loaderscope "
                      "merge node*.json");
   check_requirements(flags.require);
   const Places places = flags.answer.places();

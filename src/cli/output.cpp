@@ -20,16 +20,18 @@ Places places_of(const RunConfig& config) {
 void check_places(const Places& places, std::string_view kind, const OutputRules& rules) {
   for (const Place& place : places) {
     if (!find_row(place.form, report_table()).writes(kind))
-      throw UsageError("--" + place.form + ": there is no such form of a result of " +
-                       std::string(kind) + "; leave it out");
+      throw UsageError(
+          "--" + place.form + ": there is no such form of a result of " + std::string(kind),
+          "leave it out");
     if (place.path == "-" && place.form != "json")
-      throw UsageError("--" + place.form + " -: expected a file; 'loaderscope report RESULT " +
-                       "--format " + place.form + "' prints it");
+      throw UsageError("--" + place.form + " -: expected a file",
+                       "'loaderscope report RESULT --format " + place.form + "' prints it");
     check_output(place.path, rules);
     for (const Place& other : places) {
       if (&other != &place && fs::weakly_canonical(other.path) == fs::weakly_canonical(place.path))
         throw UsageError("--" + place.form + " " + shown_text(place.path) + ": is the file of --" +
-                         other.form + " too; give each its own");
+                             other.form + " too",
+                         "give each its own");
     }
   }
 }

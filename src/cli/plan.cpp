@@ -36,7 +36,7 @@ auto parsed(const char* flag, const std::string& text, const Parse& parse) {
   try {
     return parse(std::string_view(text));
   } catch (const ValueError& error) {
-    throw UsageError("--" + std::string(flag) + " " + shown_text(text) + ": " + error.what());
+    throw add_place<UsageError>("--" + std::string(flag) + " " + shown_text(text) + ": ", error);
   }
 }
 
@@ -66,15 +66,16 @@ Change change_of(const std::string& text) {
   const Change change = parse_change(text);
   for (const char* own : {"ranks", "compute", "gpu-price"}) {
     if (!change_setting({change}, own)) continue;
-    throw UsageError("--set " + shown_text(text) + ": give it with --" +
-                     (std::string_view(own) == "compute" ? "step" : own));
+    throw UsageError(
+        "--set " + shown_text(text) + ": this setting has a flag of its own",
+        std::string("give it with --") + (std::string_view(own) == "compute" ? "step" : own));
   }
   return change;
 }
 
 PlanRequest question_of(const PlanFlags& flags) {
   if (flags.ranks.empty())
-    throw UsageError("--ranks: is missing; say how many ranks the job will have, such as 1000");
+    throw UsageError("--ranks: is missing", "say how many ranks the job will have, such as 1000");
   PlanRequest question;
   question.ranks = parsed("ranks", flags.ranks, count_from_one);
   if (!flags.hosts.empty()) question.hosts = parsed("hosts", flags.hosts, count_from_one);
@@ -99,7 +100,7 @@ JobPlan plan_unless_stopped(const RunRecord& record, const PlanRequest& question
     return plan_job(record, question, &stop_signal);
   } catch (const RunError&) {
     if (stop_signal.load() == 0) throw;
-    throw RunError("the plan was interrupted; the same command makes it again");
+    throw RunError("the plan was interrupted", "run the same command again");
   }
 }
 

@@ -55,8 +55,11 @@ std::optional<probe::Demand> demand_of(const ProbeFlags& flags) {
   constexpr std::int64_t kBatch = 256;
   if (flags.demand.empty()) {
     if (!flags.batch_size.empty())
-      throw UsageError("--batch-size: is of --demand, which is missing");
-    if (!flags.ranks.empty()) throw UsageError("--ranks: is of --demand, which is missing");
+      throw UsageError("--batch-size: needs --demand",
+                       "loaderscope probe --demand 1786/s:154MB --batch-size 256");
+    if (!flags.ranks.empty())
+      throw UsageError("--ranks: needs --demand",
+                       "loaderscope probe --demand 1786/s:154MB --ranks 8");
     return std::nullopt;
   }
   probe::Demand demand;
@@ -72,7 +75,7 @@ std::optional<probe::Demand> demand_of(const ProbeFlags& flags) {
 probe::ProfileOptions options_of(const ProbeFlags& flags) {
   constexpr Bytes kMin = Bytes{16} << 20;
   if (!flags.data.empty() && !flags.path.empty())
-    throw UsageError("--data and --path: give one of the two");
+    throw UsageError("--data and --path exclude each other", "give one of the two");
   probe::ProfileOptions options;
   options.data = flags.data;
   options.path = flags.path;
@@ -81,7 +84,8 @@ probe::ProfileOptions options_of(const ProbeFlags& flags) {
   read_flag(flags.read_at_most, "--read-at-most", options.read_at_most, parse_size);
   if (!flags.read_at_most.empty() && options.read_at_most < kMin)
     throw UsageError(fmt::format("--read-at-most {}: expected {} or more",
-                                 shown_text(flags.read_at_most), size_to_text(kMin)));
+                                 shown_text(flags.read_at_most), size_to_text(kMin)),
+                     "give --read-at-most 1GiB");
   if (const char* cpus = std::getenv("SLURM_CPUS_PER_TASK")) options.slurm_cpus = cpus;
   options.runtime = cuda::real_runtime();
   return options;
@@ -129,7 +133,7 @@ ExitCode run_probe(const ProbeFlags& flags) {
   write_answer(places, result_of(profile, version_number()), answer_style(flags.detail));
   if (flags.save && !profile.interrupted) {
     const std::string place = save_machine(profile);
-    std::fprintf(stderr, "loaderscope: kept as %s; runs on this machine are shown beside it\n",
+    std::fprintf(stderr, "loaderscope: saved as %s, for comparison with runs on this machine\n",
                  printable(place).c_str());
   }
   if (profile.interrupted) return exit_code_of_signal(stop_signal.load());

@@ -37,7 +37,7 @@ const ReportRow& writer_of(const std::string& format) {
   try {
     return find_row(format, report_table());
   } catch (const ValueError& error) {
-    throw UsageError("--format " + shown_text(format) + ": " + error.what());
+    throw add_place<UsageError>("--format " + shown_text(format) + ": ", error);
   }
 }
 
@@ -45,15 +45,15 @@ const ResultKind& kind_of(const std::string& schema) {
   try {
     return find_row(schema, result_kinds());
   } catch (const ValueError& error) {
-    throw UsageError("--schema " + shown_text(schema) + ": " + error.what());
+    throw add_place<UsageError>("--schema " + shown_text(schema) + ": ", error);
   }
 }
 
 ExitCode print_schema(const ReportFlags& flags) {
   const ResultKind& kind = kind_of(flags.schema);
   if (!flags.result.empty())
-    throw UsageError("--schema: is of every result of a kind; leave out " +
-                     shown_text(flags.result));
+    throw UsageError("--schema: is of every result of a kind",
+                     "leave out " + shown_text(flags.result));
   check_output(flags.output, {flags.force, {}});
   write_output(flags.output, [&](std::ostream& out) { write_schema(out, kind); });
   return ExitCode::ok;
@@ -66,14 +66,15 @@ const ReportRow& writer_of(const std::string& format, std::string_view kind) {
   for (const ReportRow& row : report_table()) {
     if (row.writes(kind)) others.push_back(row.row.name);
   }
-  throw UsageError(fmt::format("--format {}: there is no such form of a result of {}; give {}",
-                               format, kind, fmt::join(others, ", ")));
+  throw UsageError(
+      fmt::format("--format {}: there is no such form of a result of {}", format, kind),
+      fmt::format("give {}", fmt::join(others, ", ")));
 }
 
 void write_report(const ReportFlags& flags, const ReportRow& writer, const AnyResult& result) {
   if (!writer.is_text && flags.output == "-" && ::isatty(STDOUT_FILENO) != 0)
-    throw UsageError(
-        fmt::format("--format {}: is no text for a terminal; give --output FILE", writer.row.name));
+    throw UsageError(fmt::format("--format {}: is no text for a terminal", writer.row.name),
+                     "give --output FILE");
   ReportStyle style;
   set_detail(style, flags.detail);
   if (flags.output == "-") style = answer_style(flags.detail);
@@ -83,8 +84,9 @@ void write_report(const ReportFlags& flags, const ReportRow& writer, const AnyRe
 ExitCode report_saved(const ReportFlags& flags, const std::string& path, const ResultKind& kind) {
   const ReportRow& writer = writer_of(flags.format, kind.row.name);
   if (!flags.require.empty())
-    throw UsageError(fmt::format("--require: is for a run, and {} is of {}; look at its values",
-                                 shown_text(path), kind.row.name));
+    throw UsageError(
+        fmt::format("--require: is for a run, and {} is of {}", shown_text(path), kind.row.name),
+        "look at its values");
   check_output(flags.output, {flags.force, {path}});
   write_report(flags, writer, read_saved(kind, path).result);
   return ExitCode::ok;
@@ -105,7 +107,7 @@ const ResultKind& kind_in(const std::string& path) {
 ExitCode report(const ReportFlags& flags) {
   if (!flags.schema.empty()) return print_schema(flags);
   if (flags.result.empty()) {
-    throw UsageError("report: the saved result is missing; give the file of run --json FILE");
+    throw UsageError("report: the saved result is missing", "give the file of run --json FILE");
   }
   check_requirements(flags.require);
   writer_of(flags.format);  // refuses what no result has

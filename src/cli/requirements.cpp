@@ -19,7 +19,7 @@ void check_requirements(const std::vector<std::string>& requirements) {
     try {
       check_requirement_syntax(text);
     } catch (const ValueError& error) {
-      throw UsageError("--require " + shown_text(text) + ": " + error.what());
+      throw add_place<UsageError>("--require " + shown_text(text) + ": ", error);
     }
   }
 }

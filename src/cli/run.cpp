@@ -70,7 +70,7 @@ RunConfig given_by(RunFlags& flags) {
   RunConfig given = flags.own.read(flags.base);
   if (!flags.own.is_on("try")) return given;
   if (given.answer.prove.given)
-    throw UsageError("--try: is another word for --prove fix; give one of the two");
+    throw UsageError("--try: is another word for --prove fix", "give one of the two");
   given.answer.prove.set(Prove::fix);
   return given;
 }

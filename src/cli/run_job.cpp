@@ -40,8 +40,8 @@ std::string why_not(const RendezvousMethod& way, const RunConfig& given) {
 
 void say_job(const ProcessAddress& place, const std::string& way) {
   std::fprintf(stderr,
-               "loaderscope: %lld processes of one launcher make one job (--rendezvous %s; off: "
-               "each by itself)\n",
+               "loaderscope: %lld processes of one launcher make one job (--rendezvous %s, or "
+               "off for one job each)\n",
                static_cast<long long>(place.processes), way.c_str());
 }
 
@@ -111,7 +111,7 @@ std::optional<ProcessAddress> place_in_job(const std::string& way, const RunConf
     if (!is_said && place.number == 0) say_job(place, name);
     return place;
   } catch (const ValueError& error) {
-    throw UsageError(fmt::format("--rendezvous {}: {}", shown_text(name), error.what()));
+    throw add_place<UsageError>(fmt::format("--rendezvous {}: ", shown_text(name)), error);
   }
 }
 

@@ -47,15 +47,15 @@ void announce_saved_command(const std::string& result, const RunConfig& config) 
   const std::string place = shown_text(result);
   if (program.find("***") != program.npos)
     throw RunError(
-        fmt::format("{}: its command held a password or a signature, which is not "
-                    "saved ({}); give the command itself, as in 'loaderscope tune -- COMMAND'",
-                    place, program));
+        fmt::format("{}: its command held a password or a signature, which is not saved ({})",
+                    place, program),
+        "give the command itself, as in 'loaderscope tune -- COMMAND'");
   std::fputs(fmt::format("loaderscope: {} runs: {}\n", place, program).c_str(), stderr);
   const bool can_ask = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
   if (!can_ask || is_own_last_result(result)) return;
   std::fputs("loaderscope: run it? [y/N] ", stderr);
   if (!is_answered_with_yes())
-    throw RunError(place + ": its program was not run; look at it, or give your own after '--'");
+    throw RunError(place + ": its program was not run", "look at it, or give your own after '--'");
 }
 
 }  // namespace loaderscope

@@ -54,7 +54,7 @@ selftest::Options selftest_options(const SelftestFlags& flags, const RunConfig& 
                                                 : kBudget;
   if (!given.measure.duration.given) return options;
   if (given.measure.duration <= 0)
-    throw UsageError("duration = 0s: expected a time above 0, such as --duration 2m");
+    throw UsageError("duration = 0s: expected a time above 0", "give --duration 2m");
   options.budget = given.measure.duration;
   return options;
 }

@@ -60,7 +60,7 @@ Axes axes_of(const CommandFlags& flags, const std::vector<ListedFlag>& listed) {
     axes.push_back(axis_of(flag.name, flag.values, "--" + std::string(flag.name)));
   axes = parse_axes(flags.texts("vary"), std::move(axes));
   if (axes.empty())
-    throw UsageError("--vary: nothing varies; give an axis, such as --vary num-workers=0,1,2,4");
+    throw UsageError("--vary: nothing varies", "give an axis, such as --vary num-workers=0,1,2,4");
   return axes;
 }
 

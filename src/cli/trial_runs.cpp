@@ -25,7 +25,7 @@ void remember(const Proof& proof) {
 
 void say_second_run() {
   std::fputs(
-      "loaderscope: --prove runs the command again, trains it by turns on batches that it had "
+      "loaderscope: --prove runs the command again, alternates its loader with batches that it had "
       "before, and ends it\n",
       stderr);
 }
@@ -39,7 +39,7 @@ std::string format_about(Nanos time) {
 
 void say_more_runs(const TrialPlan& plan, bool is_program) {
   const std::string text =
-      fmt::format("loaderscope: testing {}: {} short runs{} of {}, about {}\n",
+      fmt::format("loaderscope: testing {} with {} short runs{} of {}, about {}\n",
                   changes_to_text(plan.changes), plan.runs, is_program ? " of your program" : "",
                   plural(plan.steps, "step"), format_about(plan.time));
   std::fputs(text.c_str(), stderr);

@@ -65,9 +65,9 @@ TuneOptions tune_options(const CommandFlags& flags, const RunConfig& base) {
   options.goal.within = flags.value("within", parse_share, options.goal.within);
   if (flags.is_given("goal")) {
     options.goal.busy = flags.value("goal", parse_busy_goal, 0.0);
-    if (flags.is_given("within")) flags.refuse("within", "contradicts --goal; give one of them");
+    if (flags.is_given("within")) flags.refuse("within", "contradicts --goal", "give one of them");
     if (!has_training(base))
-      flags.refuse("goal", "there is no compute to be busy with; give --compute, such as 12ms");
+      flags.refuse("goal", "there is no compute to be busy with", "give --compute, such as 12ms");
   }
   options.budget = flags.value("budget", parse_duration, options.budget);
   if (options.budget <= 0) flags.refuse("budget", "expected a time above 0, such as 2m");
@@ -128,8 +128,8 @@ Axes axes_of(const CommandFlags& flags, const RunConfig& base, const MachineLimi
     std::erase_if(axes, [](const Axis& axis) { return axis.key == "pin-memory"; });
   if (axes.empty())
     throw UsageError(
-        "tune: flags fix the workers, the window and the memory, so that nothing is "
-        "left to tune; leave one out, or give --vary");
+        "tune: flags fix the workers, the window and the memory, so that nothing is left to tune",
+        "leave one out, or give --vary");
   return axes;
 }
 

@@ -40,7 +40,7 @@ T value_of(const char* flag, const std::string& text, T (*parse)(std::string_vie
   try {
     return parse(text);
   } catch (const ValueError& error) {
-    throw UsageError(fmt::format("{} {}: {}", flag, shown_text(text), error.what()));
+    throw add_place<UsageError>(fmt::format("{} {}: ", flag, shown_text(text)), error);
   }
 }
 
@@ -48,7 +48,8 @@ Nanos time_of(const char* flag, const std::string& text, Nanos least) {
   const Nanos time = value_of(flag, text, parse_duration);
   if (time < least)
     throw UsageError(
-        fmt::format("{} {}: expected {} or more", flag, shown_text(text), duration_to_text(least)));
+        fmt::format("{} {}: expected {} or more", flag, shown_text(text), duration_to_text(least)),
+        fmt::format("give {} {}", flag, duration_to_text(least)));
   return time;
 }
 
@@ -58,16 +59,17 @@ Nanos time_of(const char* flag, const std::string& text, Nanos least) {
   for (const pid_t pid : watch::trainers_here("/"))
     found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", pid,
                          shown_text(watch::spelled_command("/", pid, "")));
-  throw UsageError("watch: expected --pid PID of a running job, or -- COMMAND; " +
-                   (found.empty() ? "no process here has workers of a PyTorch DataLoader"
-                                  : "with workers of a DataLoader here: " + found));
+  throw UsageError("watch: expected --pid PID of a running job, or -- COMMAND",
+                   found.empty()
+                       ? "start a job: no process here has workers of a PyTorch DataLoader"
+                       : "these processes have workers of a DataLoader: " + found);
 }
 
 watch::WatchOptions options_of(const WatchFlags& flags) {
   constexpr std::int64_t kMaxPid = 1 << 22;
   if (flags.pid.empty() == flags.command.empty()) {
     if (flags.pid.empty()) refuse_no_job();
-    throw UsageError("watch: --pid and -- COMMAND: give one of the two");
+    throw UsageError("watch: --pid and -- COMMAND exclude each other", "give one of the two");
   }
   watch::WatchOptions options;
   options.interval = time_of("--interval", flags.interval, 100 * kMillisecond);
@@ -77,7 +79,8 @@ watch::WatchOptions options_of(const WatchFlags& flags) {
   if (flags.pid.empty()) return options;
   const std::int64_t pid = value_of("--pid", flags.pid, parse_count);
   if (pid < 1 || pid > kMaxPid)
-    throw UsageError("--pid " + shown_text(flags.pid) + ": expected the number of a process");
+    throw UsageError("--pid " + shown_text(flags.pid) + ": expected the number of a process",
+                     "find it with: ps -e");
   options.pid = static_cast<pid_t>(pid);
   watch::check_process(options.root, options.pid);
   return options;
@@ -135,8 +138,8 @@ void end_program(ChildProcess& child) {
 
 ExitCode exit_code_of(const WatchFlags& flags, const std::optional<int>& status) {
   if (!status || (WIFEXITED(*status) && WEXITSTATUS(*status) == 0)) return ExitCode::ok;
-  throw RunError(fmt::format("{}: {}; what it said of it is above",
-                             shown_text(flags.command.front()), describe_exit(*status)));
+  throw RunError(fmt::format("{}: {}", shown_text(flags.command.front()), describe_exit(*status)),
+                 "see its own messages above");
 }
 
 ExitCode run_watch(const WatchFlags& flags) {

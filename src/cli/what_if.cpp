@@ -41,9 +41,9 @@ struct WhatIfFlags {
 
 void refuse_requirements(const RunConfig& given) {
   if (given.answer.require.given)
-    throw UsageError("--require: is for a run; look at the values that --json saves");
+    throw UsageError("--require: is for a run", "look at the values that --json saves");
   if (given.answer.prove.given)
-    throw UsageError("--prove: is for a run; a what-if is put to the test with --verify");
+    throw UsageError("--prove: is for a run", "test a what-if with --verify");
 }
 
 // The base case as it was measured, if it was, and its model.

@@ -57,7 +57,7 @@ class Mpi : public testing::TestWithParam<Launcher> {
 TEST_P(Mpi, ProcessesMakeOneJobWithNothingSet) {
   const Ended ended = started(3, pipeline("60"))->wait();
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("3 processes of one launcher make one job (--rendezvous mpi; "));
+  EXPECT_THAT(ended.err, HasSubstr("3 processes of one launcher make one job (--rendezvous mpi, "));
   EXPECT_THAT(ended.out, AllOf(HasSubstr("3 ranks"), HasSubstr("rank 1 is the straggler")));
   const json result = json::parse(folder_.read("job.json"));
   EXPECT_EQ(result.at("ranks").size(), 3u);

@@ -58,7 +58,7 @@ TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   };
   const Ended probed = run_binary({"probe", "--quick", "--save"});
   ASSERT_EQ(probed.exit_code, 0) << probed.err;
-  EXPECT_THAT(probed.err, HasSubstr("kept as "));
+  EXPECT_THAT(probed.err, HasSubstr("saved as "));
   const std::filesystem::path kept =
       std::filesystem::directory_iterator(folder.path("cache/loaderscope/machine"))->path();
 
@@ -191,8 +191,8 @@ TEST(Probe, WordsThatCannotBeAreRefusedBeforeAnythingIsMeasured) {
            Bad{{"--demand", "1786/s"}, 64, "--demand 1786/s: expected RATE:BYTES"},
            Bad{{"--demand", "x:154MB"}, 64, "--demand x:154MB: "},
            Bad{{"--demand", "1/s:0"}, 64, "expected a batch of at least 1 byte"},
-           Bad{{"--ranks", "8"}, 64, "--ranks: is of --demand"},
-           Bad{{"--data", "a", "--path", "b"}, 64, "--data and --path: give one of the two"},
+           Bad{{"--ranks", "8"}, 64, "--ranks: needs --demand"},
+           Bad{{"--data", "a", "--path", "b"}, 64, "--data and --path exclude each other"},
            Bad{{"--read-at-most", "1KiB"}, 64, "--read-at-most 1KiB: expected 16MiB or more"},
            Bad{{"--against", run}, 1, "its schema is loaderscope.run/1"},
            Bad{{"--against", none}, 64, "--against: 0 profiles cannot say what is usual"},

@@ -95,7 +95,7 @@ TEST_F(ProveFlag, TryIsAnnouncedAndHasABudget) {
   const Ended ended = with({});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("loaderscope: testing num-workers="));
-  EXPECT_THAT(ended.err, HasSubstr(": 10 short runs of 20 steps, about "));
+  EXPECT_THAT(ended.err, HasSubstr(" with 10 short runs of 20 steps, about "));
   const Ended brief = with({"--budget", "1s"});
   ASSERT_EQ(brief.exit_code, 0) << brief.err;
   EXPECT_THAT(brief.out, HasSubstr("not tried: 6 runs of about "));

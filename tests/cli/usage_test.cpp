@@ -223,7 +223,7 @@ TEST(Usage, NonsenseValuesAreNamed) {
 }
 
 TEST(Usage, ContradictionsAreNamed) {
-  expect_complaint({"run"}, 64, "nothing takes any time: give --data, --cost or --compute");
+  expect_complaint({"run"}, 64, "nothing takes any time; give --data, --cost or --compute");
   expect_complaint({"run", "--compute", "1ms", "--workers", "0", "--prefetch", "2"}, 64,
                    "prefetch-factor = 2");
   expect_complaint({"run", "--compute", "1ms", "--pin-memory", "--memory", "pageable"}, 64,

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Whether what is checked out slows loading: exit code 2 where it does. The base is the first argument, or origin/main.
-# What is compared stands in .loaderscope/ci.conf.
+# Compares the loading of the checked-out commit with a base: exit code 2 if it is slower. The base is the first
+# argument, or origin/main. The file .loaderscope/ci.conf has the settings.
 set -eu
-rm -f compare.json compare.md compare.xml  # of an earlier run, where the folder is kept
+rm -f compare.json compare.md compare.xml  # results of an earlier run, if the folder is kept
 code=0
 loaderscope compare --scenario .loaderscope/ci.conf --ref-a "${1-origin/main}" --json compare.json || code=$?
 if [ -s compare.json ]; then
