@@ -71,8 +71,8 @@ void let_go_injections(const RunConfig& named, RunConfig& config) {
 Change parse_change(std::string_view text) {
   const auto equals = text.find('=');
   if (equals == text.npos || equals == 0) {
-    throw UsageError("--set " + shown_text(text) +
-                     ": expected KEY=VALUE, such as num-workers=8 or decode.speed=2");
+    throw UsageError("--set " + shown_text(text) + ": expected KEY=VALUE",
+                     "give --set num-workers=8 or --set decode.speed=2");
   }
   Change change{std::string(current_word(WordKind::setting, text.substr(0, equals))),
                 std::string(text.substr(equals + 1))};

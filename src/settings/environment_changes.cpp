@@ -25,7 +25,7 @@ std::optional<Stage> sped_up(const Change& change) {
     if (name_of(stage) == name) return stage;
     names.push_back(name_of(stage));
   }
-  throw UsageError(place_of(change) + ": no stage has this name" + suggestion(name, names));
+  throw UsageError(place_of(change) + ": no stage has this name", did_you_mean(name, names));
 }
 
 double speed_of(const Change& change) {
@@ -34,7 +34,8 @@ double speed_of(const Change& change) {
     if (speed >= 1e-3 && speed <= 1e6) return speed;
   } catch (const ValueError&) {
   }
-  throw UsageError(place_of(change) + ": expected a factor from 0.001 to 1000000, such as 2");
+  throw UsageError(place_of(change) + ": expected a factor from 0.001 to 1000000",
+                   "give a factor such as 2");
 }
 
 double as_count(std::string_view text) { return static_cast<double>(parse_count(text)); }
@@ -55,7 +56,7 @@ constexpr std::array<WordRow, 5> kWords = {{
      "a number of threads from 0 to 1000000", "", "1", "threads of other programs"},
     {"storage.latency", WorldWord::storage_latency, as_nanos, 0, static_cast<double>(kMaxCost),
      "a time such as 1ms", "", "s",
-     "from a read or a request to its first byte where no other runs beside it"},
+     "from a read or a request to its first byte while no other is in flight"},
     {"storage.bandwidth", WorldWord::storage_bandwidth, parse_byte_rate, 1, 1e15,
      "bytes per second, such as 2GB/s", "", "bytes/s", "the link that all readers share"},
     {kStorageInFlight, WorldWord::storage_in_flight, as_count, 1, 1024,
@@ -112,7 +113,8 @@ std::optional<EnvironmentChange> world_change_of(const Change& change) {
       return EnvironmentChange{row->word, value, row->unit, row->meaning};
   } catch (const ValueError&) {
   }
-  throw UsageError(place_of(change) + ": expected " + std::string(row->expected));
+  throw UsageError(place_of(change) + ": expected " + std::string(row->expected),
+                   "see loaderscope help prediction");
 }
 
 Change as_setting(const Change& change) {

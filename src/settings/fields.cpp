@@ -71,7 +71,7 @@ void set_field(RunConfig& config, std::string_view place, std::string_view key,
   const Field* field = find_field(key);
   if (field == nullptr) {
     const std::string where = place.empty() ? "" : std::string(place) + ": ";
-    throw UsageError(where + shown_text(key) + ": unknown key" + suggestion(key, known_keys()));
+    throw UsageError(where + shown_text(key) + ": unknown key", did_you_mean(key, known_keys()));
   }
   try {
     if (find_negated(key) == field) {
@@ -81,7 +81,7 @@ void set_field(RunConfig& config, std::string_view place, std::string_view key,
       field->set(config, value);
     }
   } catch (const ValueError& error) {
-    throw UsageError(subject(place, key, value) + ": " + error.what());
+    throw add_place<UsageError>(subject(place, key, value) + ": ", error);
   }
 }
 

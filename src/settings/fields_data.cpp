@@ -19,9 +19,8 @@ void add_data(std::vector<std::string>& paths, std::string_view text) {
   if (text.empty()) throw ValueError("expected a path");
   if (holds_secret(text))
     throw ValueError(
-        "the URL holds a password or a signature, which results would show; put them into "
-        "~/.netrc, "
-        "or read s3://BUCKET/KEY with a key from the environment");
+        "the URL holds a password or a signature, which results would show",
+        "put them into ~/.netrc, or read s3://BUCKET/KEY with a key from the environment");
   paths.emplace_back(text);
 }
 

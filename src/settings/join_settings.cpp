@@ -54,10 +54,9 @@ void join_settings(RunRecord& job, const RunRecord& part, std::string_view name)
     const bool is_given = field.given(part.config) || field.given(job.config);
     if (!is_given && is_program && is_among(kMeasured, field)) continue;
     if (is_given || is_program)
-      throw RunError(fmt::format(
-          "{}: {} is {}, and {} on the first host; give the records of one job, whose hosts have "
-          "the same settings",
-          name, field.name, here, there));
+      throw RunError(
+          fmt::format("{}: {} is {}, and {} on the first host", name, field.name, here, there),
+          "give the records of one job, whose hosts have the same settings");
     notes.push_back(fmt::format("{} was not given, and is not on all hosts {} as on the first",
                                 field.name, there));
   }

@@ -16,18 +16,20 @@ inline std::string in_words(const RunConfig& config, std::string_view key) {
 
 // These throw UsageError.
 [[noreturn]] inline void refuse(const RunConfig& config, std::string_view key,
-                                const std::string& reason) {
-  throw UsageError(in_words(config, key) + ": " + reason);
+                                const std::string& reason, const std::string& hint = "") {
+  throw UsageError(in_words(config, key) + ": " + reason, hint);
 }
 
-inline void refuse_given(const RunConfig& config, std::string_view key, const std::string& reason) {
-  if (find_field(key)->given(config)) refuse(config, key, reason);
+inline void refuse_given(const RunConfig& config, std::string_view key, const std::string& reason,
+                         const std::string& hint = "") {
+  if (find_field(key)->given(config)) refuse(config, key, reason, hint);
 }
 
 // Refuses each given setting that is about one of `traits`.
-inline void refuse_any(const RunConfig& config, std::uint32_t traits, const std::string& reason) {
+inline void refuse_any(const RunConfig& config, std::uint32_t traits, const std::string& reason,
+                       const std::string& hint = "") {
   for (const Field& field : fields()) {
-    if (field.is_about(traits) && field.given(config)) refuse(config, field.name, reason);
+    if (field.is_about(traits) && field.given(config)) refuse(config, field.name, reason, hint);
   }
 }
 

@@ -23,7 +23,7 @@ void require_available(std::string_view family, std::string_view name,
   try {
     find_row(name, table);
   } catch (const ValueError& error) {
-    throw RunError(std::string(family) + " = " + std::string(name) + ": " + error.what());
+    throw add_place<RunError>(std::string(family) + " = " + std::string(name) + ": ", error);
   }
 }
 
@@ -36,9 +36,8 @@ void check_available(const RunConfig& c) {
 
 void check_batch_function(const RunConfig& c) {
   if (!c.program.batch_function.given || c.program.command.given) return;
-  refuse(c, "batch-function",
-         "is a function of a training program; give that, too: run --batch-function "
-         "train.py:get_batch -- python train.py");
+  refuse(c, "batch-function", "is a function of a training program",
+         "give that, too: run --batch-function train.py:get_batch -- python train.py");
 }
 
 // Refuses values that only a measured program or loader can have.
@@ -46,25 +45,24 @@ void check_is_ours(const RunConfig& c) {
   if (device_kind(c.trainer.device.value) == DeviceKind::program)
     refuse(c, "device", "needs a program: run -- COMMAND");
   if (c.loader.executor == Executor::opaque)
-    refuse(c, "executor", "describes somebody else's loader; give threads or processes");
+    refuse(c, "executor", "describes somebody else's loader", "give threads or processes");
 }
 
 // Refuses values that the model accepts and a run cannot have.
 void check_can_run(const RunConfig& c) {
   if (is_model_engine(c.engine.value)) return;
-  refuse_any(c, about::kStorage | about::kCores,
-             "only the model can change the machine; leave it out, or give --engine model");
+  refuse_any(c, about::kStorage | about::kCores, "only the model can change the machine",
+             "leave it out, or give --engine model");
   if (c.loader.executor == Executor::processes &&
       memory_row(c.loader.memory).wrap_existing == nullptr) {
-    refuse(c, "memory",
-           "the driver makes such memory for one process, workers cannot share it; give --memory "
-           "pinned-slots, or --executor threads");
+    refuse(c, "memory", "the driver makes such memory for one process, workers cannot share it",
+           "give --memory pinned-slots, or --executor threads");
   }
   if (!c.has_data()) return;
   try {
     make_augmenter(augment_options(c));
   } catch (const ValueError& error) {
-    throw UsageError(std::string("augment: ") + error.what());
+    throw add_place<UsageError>("augment: ", error);
   }
 }
 
@@ -73,7 +71,7 @@ void check_ends(const RunConfig& c, Purpose purpose) {
   const bool loader_alone = !is_model_engine(c.engine.value) && !c.declared.cost.value.empty();
   const bool only_declared = purpose != Purpose::predict_measured && !c.has_data();
   if (only_declared && !loader_alone && !has_cost(c)) {
-    throw UsageError("nothing takes any time: give --data, --cost or --compute");
+    throw UsageError("nothing takes any time", "give --data, --cost or --compute");
   }
 }
 

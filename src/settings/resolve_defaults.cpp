@@ -27,7 +27,7 @@ void fill_engine(RunConfig& c) {
   if (!c.engine.given) c.engine.value = engine;
   const bool of_the_users = c.program.loader.given && pipeline == nullptr;
   if (c.engine.value != engine && !(of_the_users && is_guest(c)))
-    refuse(c, "engine", "contradicts the program to be measured; give one of them");
+    refuse(c, "engine", "contradicts the program to be measured", "give one of them");
 }
 
 void fill_device(RunConfig& c, const MachineLimits& limits, std::vector<std::string>& notes) {
@@ -47,13 +47,14 @@ void fill_memory(RunConfig& c) {
   if (!c.loader.pin_memory.given) return;
   if (c.loader.pin_memory) {
     if (c.loader.memory.given && c.loader.memory != MemoryMode::pin_thread) {
-      refuse(c, "memory", "contradicts pin-memory, which is memory = pin-thread; give one of them");
+      refuse(c, "memory", "contradicts pin-memory, which is memory = pin-thread",
+             "give one of them");
     }
     c.loader.memory.value = MemoryMode::pin_thread;
     return;
   }
   if (c.loader.memory.given && c.loader.memory == MemoryMode::pin_thread) {
-    refuse(c, "memory", "contradicts no-pin-memory; give one of them");
+    refuse(c, "memory", "contradicts no-pin-memory", "give one of them");
   }
   if (!c.loader.memory.given)
     c.loader.memory.value = MemoryMode::pageable;  // same as pin_memory=False in PyTorch
@@ -70,7 +71,7 @@ void fill_workers(RunConfig& c, const MachineLimits& limits) {
     c.loader.num_workers.value = wants_inline ? 0 : std::max<std::int64_t>(1, cores);
   }
   if (wants_inline && c.loader.num_workers > 0) {
-    refuse(c, "num-workers", "executor = inline has no workers; give another executor");
+    refuse(c, "num-workers", "executor = inline has no workers", "give another executor");
   }
   if (c.loader.num_workers > 0) return;
   if (c.loader.executor.given && !wants_inline) {

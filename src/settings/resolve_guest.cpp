@@ -29,8 +29,8 @@ void check_settings(const RunConfig& c) {
     refuse_given(c, "epochs", reason);
   }
   if (c.program.train_step.given) {
-    refuse_any(c, about::kNativeTrainer,
-               "is for a trainer of ours; leave it out, or leave out --train-step");
+    refuse_any(c, about::kNativeTrainer, "is for a trainer of ours",
+               "leave it out, or leave out --train-step");
   }
   if (c.loader.memory.given && c.loader.memory != MemoryMode::pin_thread &&
       c.loader.memory != MemoryMode::pageable) {
@@ -38,7 +38,7 @@ void check_settings(const RunConfig& c) {
                  "a DataLoader has pin-thread (pin_memory=True) and pageable memory only");
   }
   if (c.measure.steps.given && c.measure.steps > 0 && c.measure.duration.given) {
-    refuse_given(c, "steps", "contradicts duration; give one of them");
+    refuse_given(c, "steps", "contradicts duration", "give one of them");
   }
 }
 
@@ -46,9 +46,9 @@ void check_settings(const RunConfig& c) {
 void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimits& limits) {
   const std::string name(pipeline.row.name);
   if (c.data.paths.value.size() != 1)
-    throw UsageError("loader = " + name + ": needs data; give one --data FOLDER");
+    throw UsageError("loader = " + name + ": needs data", "give one --data FOLDER");
   if (c.program.train_step.given)
-    refuse_given(c, "train-step", "is for a loader of yours; give it by --loader, too");
+    refuse_given(c, "train-step", "is for a loader of yours", "give it by --loader, too");
   if (!c.loader.num_workers.given)
     c.loader.num_workers.value = std::max<std::int64_t>(1, static_cast<std::int64_t>(limits.cores));
   if (!c.loader.batch_size.given && c.trainer.compute.value.per_batch > 0)
@@ -61,12 +61,12 @@ void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimit
   const std::string engine(pipeline.engine);
   const GuestTraits traits = guest_traits(engine).value();
   if (!traits.can_shuffle)
-    refuse_given(c, "shuffle", engine + " reads its shards in their order; leave it out");
+    refuse_given(c, "shuffle", engine + " reads its shards in their order", "leave it out");
   if (traits.is_data_loader) return;
   refuse_any(c, about::kOfDataLoader,
              "is an argument of PyTorch's DataLoader; " + engine + " has none such");
   if (c.loader.num_workers == 0)
-    refuse_given(c, "num-workers", engine + " has at least one thread; give 1 or more");
+    refuse_given(c, "num-workers", engine + " has at least one thread", "give 1 or more");
 }
 
 // Fills in the pipeline that runs if only the engine is given.
@@ -84,19 +84,18 @@ void check_pretence_available(const RunConfig& c) {
   try {
     find_row(c.engine.value, engine_table());
   } catch (const ValueError& error) {
-    throw RunError("engine = " + c.engine.value + ": " + error.what());
+    throw add_place<RunError>("engine = " + c.engine.value + ": ", error);
   }
 }
 
 void fill_device(RunConfig& c) {
   if (!c.trainer.device.given) c.trainer.device.value = "sim";
   if (device_kind(c.trainer.device.value) == DeviceKind::program) {
-    throw UsageError(
-        "device = script: a loader of --loader is tried with cuda, sim and null; measure the "
-        "program itself with run -- COMMAND");
+    throw UsageError("device = script: a loader of --loader is tried with cuda, sim and null",
+                     "measure the program itself with run -- COMMAND");
   }
   if (device_kind(c.trainer.device.value) == DeviceKind::none && c.trainer.compute.given)
-    refuse_given(c, "compute", "device = null computes nothing; leave one of them out");
+    refuse_given(c, "compute", "device = null computes nothing", "leave one of them out");
 }
 
 }  // namespace
@@ -106,11 +105,12 @@ bool is_guest(const RunConfig& c) { return is_guest_engine(c.engine.value); }
 RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
   fill_loader(c);
   if (c.program.command.given == c.program.loader.given) {
-    throw UsageError(c.program.command.given
-                         ? "loader = " + shown_text(c.program.loader.value) +
-                               ": contradicts the program behind --; give one of them"
-                         : "engine = torch: nothing is given to be measured; give 'run -- python "
-                           "train.py' or --loader FILE.py:FUNCTION");
+    if (!c.program.command.given)
+      throw UsageError("engine = torch: nothing is given to be measured",
+                       "give 'run -- python train.py' or --loader FILE.py:FUNCTION");
+    throw UsageError(
+        "loader = " + shown_text(c.program.loader.value) + ": contradicts the program after --",
+        "give one of them");
   }
   check_settings(c);
   if (const PipelineRow* pipeline = find_pipeline(c.program.loader.value)) {

@@ -45,13 +45,14 @@ void check_lines(const std::vector<KeyLine>& lines) {
       set_field(scratch, line.place, line.key, line.value);
     } catch (const UsageError& error) {
       if (line.value.find('#') == line.value.npos) throw;
-      throw UsageError(std::string(error.what()) + " (a comment needs a line of its own)");
+      throw UsageError(std::string(error.sentence()), "give the comment a line of its own");
     }
     const Field* field = find_field(line.key);
     const auto [before, is_new] = seen.emplace(field, line.place);
     if (!is_new && !field->repeats) {
-      throw UsageError(line.place + ": " + std::string(line.key) + ": already given at " +
-                       before->second);
+      throw UsageError(
+          line.place + ": " + std::string(line.key) + ": already given at " + before->second,
+          "leave one of them out");
     }
   }
 }
@@ -117,7 +118,8 @@ static Scenario parse(std::string_view text, const std::string& path, RunConfig&
       key_lines(text, path, [&](std::string_view comment) { read_comment(comment, scenario); });
   for (const KeyLine& line : lines) {
     if (line.key == "scenario")
-      throw UsageError(line.place + ": scenario: a scenario file cannot name another one");
+      throw UsageError(line.place + ": a scenario file cannot name another one",
+                       "copy its lines into this file");
   }
   take_others(lines, others);
   check_lines(lines);

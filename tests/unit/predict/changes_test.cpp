@@ -182,7 +182,7 @@ TEST(Changes, AStageWithoutACostIsNotMadeFaster) {
 TEST(Changes, AreReadWithAnErrorThatNamesTheNextStep) {
   EXPECT_EQ(parse_change("decode.speed=2"), (Change{"decode.speed", "2"}));
   EXPECT_EQ(message_of("workers"),
-            "--set workers: expected KEY=VALUE, such as num-workers=8 or decode.speed=2");
+            "--set workers: expected KEY=VALUE; give --set num-workers=8 or --set decode.speed=2");
   EXPECT_EQ(message_of("worker=2"), "--set: worker: unknown key; did you mean 'workers'?");
   EXPECT_EQ(message_of("decod.speed=2"),
             "--set decod.speed=2: no stage has this name; did you mean 'decode'?");

@@ -155,7 +155,7 @@ TEST(StorageRequests, WhatTheyAreIsSaidBesideWhatIsSet) {
   ASSERT_EQ(values.size(), 4U);
   EXPECT_EQ(values[0].sentence(),
             "storage.latency 2.500 ms now -> 5.000 ms: from a read or a request to its first byte "
-            "where no other runs beside it (the shortest of 3 such requests; 1.500 ms more, behind "
+            "while no other is in flight (the shortest of 3 such requests; 1.500 ms more, behind "
             "others with 4.0 "
             "under way, stay)");
   EXPECT_DOUBLE_EQ(values[1].now.value(), 100e6);

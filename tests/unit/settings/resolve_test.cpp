@@ -186,7 +186,7 @@ TEST(Resolve, RefusesImpossibleSizes) {
 }
 
 TEST(Resolve, RefusesARunThatNeverEnds) {
-  const std::string nothing = "nothing takes any time: give --data, --cost or --compute";
+  const std::string nothing = "nothing takes any time; give --data, --cost or --compute";
   EXPECT_EQ(error_of_given({{"compute", "0"}}), nothing);
   EXPECT_EQ(error_of_given({{"device", "null"}}), nothing);
   EXPECT_EQ(error_of_given({{"device", "null"}, {"link", "c2c"}}), nothing);
