@@ -17,7 +17,8 @@ void encode_webp(const RgbImage& image, const LossySettings& settings,
   const std::unique_ptr<std::uint8_t, void (*)(void*)> owner(bytes, WebPFree);
   if (size == 0) {
     throw RunError("WebP encoder: refused " + std::to_string(image.width) + "x" +
-                   std::to_string(image.height) + " pixels; give sides of at most 16383");
+                       std::to_string(image.height) + " pixels",
+                   "give sides of at most 16383");
   }
   const auto* begin = reinterpret_cast<const std::byte*>(bytes);
   out.assign(begin, begin + size);

@@ -23,7 +23,7 @@ std::string_view next_step(int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
-      return "make room, or give a folder on a larger disk; the same command then goes on";
+      return "make room, or give a folder on a larger disk, and run the same command again";
     case EACCES:
     case EPERM:
     case EROFS:
@@ -57,8 +57,8 @@ int write_bytes(int fd, std::span<const std::byte> bytes) {
 }  // namespace
 
 RunError cannot_write(const std::string& path, int error) {
-  return RunError(fmt::format("{}: cannot be written: {}; {}", shown_text(path),
-                              std::strerror(error), next_step(error)));
+  return RunError(fmt::format("{}: cannot be written ({})", shown_text(path), std::strerror(error)),
+                  std::string(next_step(error)));
 }
 
 FolderLock::FolderLock(const std::string& path)
@@ -67,8 +67,8 @@ FolderLock::FolderLock(const std::string& path)
   // Some network file systems have no locks: then there is none.
   if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(fd_);
-    throw RunError(shown_text(path) +
-                   ": another process is making this data set; wait for its end");
+    throw RunError(shown_text(path) + ": another process is making this data set",
+                   "wait for its end");
   }
 }
 
@@ -172,8 +172,9 @@ void demand_space(const std::string& path, double bytes, std::string_view remedy
   if (::statvfs(path.c_str(), &disk) != 0) return;
   const double free = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
   if (bytes <= free) return;
-  throw RunError(fmt::format("{}: the images need about {} and {} are free; make room or {}",
-                             shown_text(path), format_size(bytes), format_size(free), remedy));
+  throw RunError(fmt::format("{}: the images need about {} and {} are free", shown_text(path),
+                             format_size(bytes), format_size(free)),
+                 fmt::format("make room or {}", remedy));
 }
 
 }  // namespace loaderscope::dataset

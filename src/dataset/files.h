@@ -68,7 +68,7 @@ class LibraryFile {
     try {
       action();
     } catch (const ValueError& error) {
-      throw RunError(shown_text(path_) + ": " + error.what());
+      throw add_place<RunError>(shown_text(path_) + ": ", error);
     }
   }
   Bytes bytes() const;  // size of the file

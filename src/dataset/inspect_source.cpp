@@ -204,7 +204,7 @@ DataText parsed(const std::string& data) {
   try {
     return parse_data(data, "");
   } catch (const ValueError& error) {
-    throw UsageError(shown_text(data) + ": " + error.what());
+    throw add_place<UsageError>(shown_text(data) + ": ", error);
   }
 }
 
@@ -214,7 +214,8 @@ DatasetInfo inspect_dataset(const std::string& data, const InfoContext& context)
   const DataText said = parsed(data);
   if (said.row == nullptr || said.row->takes_list) return inspect_folder(said.path, context);
   if (said.row->open == nullptr)
-    throw UsageError(shown_text(data) + ": there is nothing to look at");
+    throw UsageError(shown_text(data) + ": has no samples to inspect",
+                     "give a folder of images, or files such as tar:shards");
   return SourceInspection(said, context).run();
 }
 

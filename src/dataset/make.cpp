@@ -50,8 +50,8 @@ MakeResult make_dataset(const MakeOptions& options, const MakeContext& context) 
 std::string describe(const std::string& path, std::int64_t count, const MakeResult& result) {
   const std::string place = shown_text(path);
   if (!result.complete) {
-    return fmt::format("{}: stopped with {} of {} images; the same command goes on", place,
-                       result.made + result.found, count);
+    return fmt::format("{}: stopped with {} of {} images; run the same command again to continue",
+                       place, result.made + result.found, count);
   }
   if (result.made == 0) return fmt::format("{}: holds these {} images already", place, count);
   return fmt::format(

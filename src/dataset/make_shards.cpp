@@ -40,13 +40,15 @@ class ShuffledMaker final : public SampleMaker {
 void check_shards(const MakeOptions& options, const MadeShards& shards) {
   check_options(options);
   check_compression(*shards.writer, shards.compression);
-  if (shards.shard_size < kMinShard) throw UsageError("--shard-size: expected at least 1MiB");
+  if (shards.shard_size < kMinShard)
+    throw UsageError("--shard-size: expected at least 1MiB", "give --shard-size 256MiB");
   if (!shards.writer->takes_pixels) return;
   if (options.format != Format::raw)
-    throw UsageError("--format: expected raw, or leave it out: " +
-                     std::string(shards.writer->row.name) + " holds pixels");
+    throw UsageError(
+        "--format: expected raw, as " + std::string(shards.writer->row.name) + " holds pixels",
+        "leave --format out");
   if (options.size.sigma > 0)
-    throw UsageError("--size: expected one size such as 224x224, as the images of an array have");
+    throw UsageError("--size: expected one size for all images of an array", "give --size 224x224");
 }
 
 ShardPlan plan_of(const MakeOptions& options, const MadeShards& shards, double bytes) {

@@ -31,11 +31,13 @@ std::string file_path(const TokenOptions& options, std::string_view name) {
 }
 
 void demand_of_tokens(bool holds, std::string_view flag, std::string_view expected) {
-  if (!holds) throw UsageError(fmt::format("{}: expected {}", flag, expected));
+  if (!holds)
+    throw UsageError(fmt::format("{}: expected {}", flag, expected),
+                     "see loaderscope data make --help");
 }
 
 void check_options(const TokenOptions& options) {
-  demand_of_tokens(!options.path.empty(), "PATH", "the folder to fill behind tokens:");
+  demand_of_tokens(!options.path.empty(), "PATH", "the folder to fill after tokens:");
   demand_of_tokens(options.tokens >= 1 && options.tokens <= kMaxTokens, "--tokens",
                    "1 to 100,000,000,000,000");
   demand_of_tokens(options.vocabulary >= 2 && options.vocabulary <= kMaxWords, "--vocabulary",

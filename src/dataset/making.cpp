@@ -20,10 +20,11 @@ void check_reachable(const MakeOptions& options, const QualityCurve& curve) {
   // The spread of the images needs some room at both ends.
   const double least = curve.least() * 1.3, most = curve.most() * 0.8;
   if (*options.bytes_per_pixel >= least && *options.bytes_per_pixel <= most) return;
-  throw UsageError(fmt::format(
-      "--bytes-per-pixel {}: JPEG --subsampling {} reaches {:.2f} to {:.2f}; give a value between",
-      real_to_text(*options.bytes_per_pixel),
-      kSubsamplingNames[static_cast<std::size_t>(options.subsampling)], least, most));
+  throw UsageError(
+      fmt::format("--bytes-per-pixel {}: JPEG --subsampling {} reaches {:.2f} to {:.2f}",
+                  real_to_text(*options.bytes_per_pixel),
+                  kSubsamplingNames[static_cast<std::size_t>(options.subsampling)], least, most),
+      "give a value between");
 }
 
 class Maker final : public ImageMaker {

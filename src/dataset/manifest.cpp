@@ -89,13 +89,13 @@ RunError other_data_set(const MadeFolder& folder, const Json& found, const Json&
   for (const Json* side : {&asked, &found}) {
     for (const auto& [key, value] : side->items()) {
       if (key == "complete" || text_of(found, key) == text_of(asked, key)) continue;
-      return RunError(fmt::format(
-          "{}: holds another data set ({}: {} there, {} asked for); give another folder or remove "
-          "it",
-          shown_text(folder.path), shown_text(key), text_of(found, key), text_of(asked, key)));
+      return RunError(fmt::format("{}: holds another data set, whose {} is {} and not {}",
+                                  shown_text(folder.path), shown_text(key), text_of(found, key),
+                                  text_of(asked, key)),
+                      "give another folder or remove it");
     }
   }
-  return RunError(shown_text(folder.path) + ": holds another data set; give another folder");
+  return RunError(shown_text(folder.path) + ": holds another data set", "give another folder");
 }
 
 }  // namespace
@@ -141,13 +141,14 @@ FolderState state_of_folder(const MadeFolder& folder) {
   const std::string path = manifest_path(folder);
   if (const std::string_view other = non_file_kind(path); !other.empty()) {
     throw RunError(shown_text(path) + ": is " + std::string(other) +
-                   ", not the manifest of a data set of `" + std::string(folder.made_by) +
-                   "`; give a new folder");
+                       ", not the manifest of a data set of `" + std::string(folder.made_by) + "`",
+                   "give a new folder");
   }
   std::ifstream in(path, std::ios::binary);
   if (!in) {
     throw RunError(shown_text(folder.path) + ": is not empty and holds no data set of `" +
-                   std::string(folder.made_by) + "`; give a new folder");
+                       std::string(folder.made_by) + "`",
+                   "give a new folder");
   }
   return state_of_manifest(in, folder);
 }
@@ -155,8 +156,8 @@ FolderState state_of_folder(const MadeFolder& folder) {
 FolderState state_of_manifest(std::istream& in, const MadeFolder& folder) {
   Json found = parse_manifest(in);
   if (!found.is_object()) {
-    throw RunError(shown_text(manifest_path(folder)) +
-                   ": is damaged; remove the data set's folder and make it again");
+    throw RunError(shown_text(manifest_path(folder)) + ": is damaged",
+                   "remove the data set's folder and make it again");
   }
   const Json asked = Json::parse(folder.asked);
   const auto entry = found.find("complete");

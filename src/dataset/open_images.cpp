@@ -12,13 +12,13 @@ OpenedData open_images(const std::string& data, const std::atomic<int>* stop_sig
   if (said.row == nullptr) said.row = &source_row("files");
   const SourceRow& row = *said.row;
   if (row.form != SampleForm::image)
-    throw UsageError(
-        fmt::format("SOURCE: {} data hold no images; images can be packed", row.row.name));
+    throw UsageError(fmt::format("SOURCE: {} data hold no images", row.row.name),
+                     "give data with images");
   SourceContext listing;
   listing.stop_signal = stop_signal;
   OpenedData opened{&row, open_source(row.row.name, {data}, {}, listing), {}};
   if (opened.source->size() == Source::kUnknownSize)
-    throw UsageError("SOURCE: a stream is not packed; leave stream=1 out");
+    throw UsageError("SOURCE: a stream is not packed", "leave stream=1 out");
   opened.labels = class_numbers(said, opened.source->size(), stop_signal);
   return opened;
 }

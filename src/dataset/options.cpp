@@ -36,7 +36,9 @@ SizeDistribution parse_sides(std::string_view text) {
 }
 
 void demand(bool holds, std::string_view flag, std::string_view expected) {
-  if (!holds) throw UsageError(fmt::format("{}: expected {}", flag, expected));
+  if (!holds)
+    throw UsageError(fmt::format("{}: expected {}", flag, expected),
+                     "see loaderscope data make --help");
 }
 
 }  // namespace
@@ -104,7 +106,7 @@ void check_options(const MakeOptions& options) {
          "a share from 0 to 1");
   demand(options.threads >= 0 && options.threads <= 4096, "--threads", "0 (all cores) to 4096");
   if (const auto reason = row_of(options.format).row.reason_not_available()) {
-    throw UsageError("--format: " + *reason);
+    throw UsageError("--format: " + *reason, "give another --format");
   }
   const bool jpeg = options.format == Format::jpeg;
   demand(jpeg || !options.bytes_per_pixel, "--bytes-per-pixel",

@@ -104,7 +104,8 @@ PackResult pack_dataset(const PackOptions& asked, const PackContext& context) {
 std::string describe(const PackOptions& options, const PackResult& result) {
   const std::string place = shown_text(options.to);
   if (!result.complete)
-    return place + ": stopped before all shards were written; the same command goes on";
+    return place +
+           ": stopped before all shards were written; run the same command again to continue";
   std::string text = place + ": ";
   if (result.found == result.plan.shards) {
     text += result.plan.shards == 1

@@ -8,15 +8,18 @@ namespace loaderscope::dataset {
 namespace {
 
 void demand_of_pack(bool holds, std::string_view flag, std::string_view expected) {
-  if (!holds) throw UsageError(fmt::format("{}: expected {}", flag, expected));
+  if (!holds)
+    throw UsageError(fmt::format("{}: expected {}", flag, expected),
+                     "see loaderscope data pack --help");
 }
 
 void check_writer(const PackOptions& options) {
   const WriterRow& writer = *options.writer;
-  demand_of_pack(!writer.holds_tokens, "SHARDS", "a format of images; tokens are only made");
+  demand_of_pack(!writer.holds_tokens, "SHARDS", "a format of images, not tokens");
   check_compression(writer, options.compression);
-  demand_of_pack(options.row_group == 0 || writer.takes_row_groups, "--row-group",
-                 "parquet: before the folder; " + std::string(writer.row.name) + " has no groups");
+  demand_of_pack(
+      options.row_group == 0 || writer.takes_row_groups, "--row-group",
+      "parquet: before the folder, as " + std::string(writer.row.name) + " has no groups");
   demand_of_pack(options.row_group >= 0 && options.row_group <= 1'000'000, "--row-group",
                  "1 to 1000000 samples");
   if (!writer.takes_pixels) return;
@@ -27,15 +30,15 @@ void check_writer(const PackOptions& options) {
 
 void check_augmentation(const PackOptions& options) {
   demand_of_pack(!options.augment.empty() || options.size == kUsualSize, "--size",
-                 "--augment with it; --max-side shrinks images as they are");
+                 "--augment with it, or --max-side, which shrinks whole images");
   if (options.augment.empty()) return;
   demand_of_pack(options.encode || options.writer->takes_pixels, "--augment",
-                 "--encode with it, such as --encode jpeg:90: what is augmented is encoded anew");
+                 "--encode with it, such as --encode jpeg:90: augmented images are encoded again");
   demand_of_pack(options.max_side == 0, "--augment", "no --max-side: its squares are of --size");
   try {
     make_augmenter(augmentation_of(options));
   } catch (const ValueError& error) {
-    throw UsageError(std::string("--augment: ") + error.what());
+    throw add_place<UsageError>("--augment: ", error);
   }
 }
 
@@ -57,7 +60,7 @@ Encoding parse_encoding(std::string_view text) {
   if (colon == text.npos) return encoding;
   const std::int64_t quality = parse_count(text.substr(colon + 1));
   if (!row_of(encoding.format).has_quality || quality < 1 || quality > 100)
-    throw ValueError("expected a quality from 1 to 100 behind jpeg or webp, such as jpeg:90");
+    throw ValueError("expected a quality from 1 to 100 after jpeg or webp", "give jpeg:90");
   encoding.quality = static_cast<int>(quality);
   return encoding;
 }
@@ -76,7 +79,7 @@ void check_options(const PackOptions& options) {
                  "1 to 65500 pixels");
   demand_of_pack(options.max_side == 0 || options.encode || options.writer->takes_pixels,
                  "--max-side",
-                 "--encode with it, such as --encode jpeg:90: what is shrunk is encoded anew");
+                 "--encode with it, such as --encode jpeg:90: smaller images are encoded again");
   demand_of_pack(options.threads >= 0 && options.threads <= 4096, "--threads",
                  "0 (all cores) to 4096");
   check_writer(options);
@@ -84,13 +87,13 @@ void check_options(const PackOptions& options) {
   if (options.restart_rows) {
     const FormatRow& jpeg = row_of(Format::jpeg);
     if (const auto reason = jpeg.row.reason_not_available())
-      throw UsageError("--restart-rows: " + *reason);
+      throw UsageError("--restart-rows: " + *reason, "leave --restart-rows out");
     demand_of_pack(!options.encode || row_of(options.encode->format).add_restarts != nullptr,
                    "--restart-rows", "--encode jpeg:QUALITY or none: no other format has them");
   }
   if (!options.encode) return;
   if (const auto reason = row_of(options.encode->format).row.reason_not_available())
-    throw UsageError("--encode: " + *reason);
+    throw UsageError("--encode: " + *reason, "give another format, or leave --encode out");
 }
 
 }  // namespace loaderscope::dataset

@@ -49,7 +49,8 @@ bool for_each_class(const DataText& data, std::int64_t samples, const std::atomi
     if (are_meant) throw;
   } catch (const SampleError& error) {
     if (are_meant)
-      throw RunError(shown_text(data.path) + ": a class cannot be read: " + error.what());
+      throw add_place<RunError>(shown_text(data.path) + " has a class that cannot be read: ",
+                                error);
   }
   return false;
 }

@@ -46,7 +46,7 @@ std::string_view SamplePacker::suffix_of(std::int64_t sample, std::span<const st
     const std::string_view suffix = suffix_of_image(bytes);
     if (!suffix.empty()) return suffix;
     throw SampleError(SampleError::Kind::unsupported,
-                      "is of no image format that is packed as it is; give --encode jpeg:90");
+                      "is of no image format that is packed as it is", "give --encode jpeg:90");
   }
   suffix_ = std::filesystem::path(data_.source->describe(sample)).extension().string();
   std::transform(suffix_.begin(), suffix_.end(), suffix_.begin(),

@@ -36,7 +36,8 @@ int opened_file(const std::string& path) {
 int cause_of(const std::string& path, int error) {
   const std::string remedy = exhaustion_hint(error);
   if (remedy.empty()) return error;
-  throw RunError(shown_text(path) + ": cannot be read: " + std::strerror(error) + "; " + remedy);
+  throw RunError(shown_text(path) + ": cannot be read (" + std::string(std::strerror(error)) + ")",
+                 remedy);
 }
 
 }  // namespace loaderscope::dataset

@@ -78,8 +78,7 @@ void check(const TwinOptions& options, const std::vector<SeenImage>& images) {
     if (image.facts.kind == Kind::unknown) continue;
     const FormatRow& row = *encoder_of(image.facts.kind);
     if (const auto reason = row.row.reason_not_available())
-      throw RunError(shown_text(options.like) +
-                     ": has images that cannot be made here: " + *reason);
+      throw RunError(shown_text(options.like) + " has images that cannot be made here: " + *reason);
   }
 }
 

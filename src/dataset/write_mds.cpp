@@ -74,8 +74,8 @@ class MdsWriter final : public ShardWriter {
     const std::int64_t label = sample.label;
     const Bytes end = raw_.bytes() + kNumber + std::ssize(sample.bytes) + Bytes{sizeof label};
     if (end > kMaxOfShard)
-      throw RunError(shown_text(container_.folder) +
-                     ": a shard of mds holds less than 4 GiB; give a smaller --shard-size");
+      throw RunError(shown_text(container_.folder) + ": a shard of mds holds less than 4 GiB",
+                     "give a smaller --shard-size");
     raw_.append(std::as_bytes(std::span(&size, 1)));
     raw_.append(sample.bytes);
     if (container_.plan.classes > 0) raw_.append(std::as_bytes(std::span(&label, 1)));
@@ -142,8 +142,9 @@ Json note_of(const Container& container, std::int64_t shard) {
                         is_number("packed") && note.contains("encoding") &&
                         note["encoding"].is_string();
   if (is_whole) return note;
-  throw RunError(shown_text(path) + ": is missing or damaged; remove " +
-                 shown_text(packed_name(container, shard)) + " beside it, and pack again");
+  throw RunError(
+      shown_text(path) + ": is missing or damaged",
+      "remove " + shown_text(packed_name(container, shard)) + " next to it, and pack again");
 }
 
 Json entry_of(const Container& container, std::int64_t shard, const Json& note,

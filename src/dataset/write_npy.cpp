@@ -79,11 +79,12 @@ ImageSides sides_of(std::span<const std::byte> raw_image) {
 void check_sides(const Container& container, const PackedSample& sample) {
   const ImageSides sides = sides_of(sample.bytes);
   if (sides != container.sides) {
-    throw RunError(fmt::format(
-        "{}: sample {} has {}x{} pixels and others {}x{}; an array needs images of one size: "
-        "pack those of other sizes as tar, or give a --max-side that makes them alike",
-        shown_text(container.folder), sample.number, sides.width, sides.height,
-        container.sides.width, container.sides.height));
+    throw RunError(
+        fmt::format(
+            "{}: an array needs images of one size, sample {} has {}x{} pixels and others {}x{}",
+            shown_text(container.folder), sample.number, sides.width, sides.height,
+            container.sides.width, container.sides.height),
+        "pack images of other sizes as tar, or give a --max-side that makes them alike");
   }
 }
 

@@ -70,7 +70,7 @@ class TarWriter final : public ShardWriter {
  private:
   void add(std::string_view name, std::span<const std::byte> bytes) {
     if (name.size() > kMaxName || std::ssize(bytes) > kMaxMember)
-      throw RunError(shown_text(name) + ": does not fit into a tar header; leave the sample out");
+      throw RunError(shown_text(name) + ": does not fit into a tar header", "leave the sample out");
     const Header header = header_of(name, bytes.size());
     file_.append(std::as_bytes(std::span(header)));
     file_.append(bytes);

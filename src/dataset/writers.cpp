@@ -110,7 +110,7 @@ Target parse_target(std::string_view text) {
 
 const CompressionRow& parse_compression(std::string_view text) {
   const CompressionRow& row = find_row(text, compression_table());
-  if (row.make_packer == nullptr) throw ValueError("cannot be written; give zstd, gzip or lz4");
+  if (row.make_packer == nullptr) throw ValueError("cannot be written", "give zstd, gzip or lz4");
   return row;
 }
 
@@ -118,13 +118,12 @@ void check_compression(const WriterRow& writer, const CompressionRow* compressio
   if (compression == nullptr) return;
   const auto ending = writer.packed_ending;
   if (ending == nullptr)
-    throw UsageError(
-        fmt::format("--compress: expected tar:, mds: or parquet: before the folder; {} is not "
-                    "compressed",
-                    writer.row.name));
+    throw UsageError(fmt::format("--compress: {} is not compressed", writer.row.name),
+                     "give a folder such as tar:shards, or leave --compress out");
   if ((compression->*ending).empty())
-    throw UsageError(fmt::format("--compress: expected zstd or gzip: what reads {} knows no {}",
-                                 writer.row.name, compression->row.name));
+    throw UsageError(fmt::format("--compress: readers of {} cannot unpack {}", writer.row.name,
+                                 compression->row.name),
+                     "give zstd or gzip");
 }
 
 std::string data_text(const WriterRow& writer, const std::string& folder,
