@@ -74,7 +74,7 @@ Operation make_operation(std::string_view text, int size) {
         std::ranges::find(kEntries, name, [](const Entry& e) { return e.listed.row.name; });
     return entry->make(has_parameters ? text.substr(colon + 1) : std::string_view(), size);
   } catch (const ValueError& error) {
-    throw ValueError("operation '" + shown_text(text) + "': " + error.what());
+    throw add_place<ValueError>("operation '" + shown_text(text) + "': ", error);
   }
 }
 

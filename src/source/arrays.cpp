@@ -36,8 +36,8 @@ ArraySource::ArraySource(const SourceOptions& options, const std::vector<ArrayFi
   const std::string first = shown_text(arrays_.front().file.path);
   if (samples_ == 0) {
     throw RunError(
-        fmt::format("{}: no sample of {} rows fits into the arrays; give a smaller length", first,
-                    windows_.length));
+        fmt::format("{}: no sample of {} rows fits into the arrays", first, windows_.length),
+        "give a smaller length");
   }
   Bytes bytes = 0;
   if (__builtin_mul_overflow(windows_.length, arrays_.front().file.layout.row_bytes, &bytes) ||
@@ -57,9 +57,9 @@ void ArraySource::add(const ArrayFile& file) {
     const ArrayFile& first = arrays_.front().file;
     if (layout.type != first.layout.type || layout.shape != first.layout.shape)
       throw RunError(
-          fmt::format("{}: has rows {} of {}, and {} has {} of {}; give arrays that are alike",
-                      shown, layout.shape, layout.type, shown_text(first.path), first.layout.shape,
-                      first.layout.type));
+          fmt::format("{}: has rows {} of {}, and {} has {} of {}", shown, layout.shape,
+                      layout.type, shown_text(first.path), first.layout.shape, first.layout.type),
+          "give arrays that are alike");
   }
   arrays_.push_back({file, samples_});
   if (layout.rows >= windows_.length)

@@ -89,7 +89,8 @@ class ArrowSource final : public TableSource {
       const ArrowLayout& layout = layouts_[i];
       if (!(layout.column == column()))
         throw RunError(shown_file(i) + ": has another column " + shown_text(layout.column.path) +
-                       " than " + shown_file(0) + "; measure them apart");
+                           " than " + shown_file(0),
+                       "measure them apart");
       for (std::size_t number = 0; number < layout.batches.size(); ++number) add(i, number);
     }
     check_groups();
@@ -150,7 +151,7 @@ class ArrowSource final : public TableSource {
   void add_notes() {
     const std::string name = shown_text(column().path);
     if (is_packed_)
-      add_note(fmt::format("{}: record batches of {}, packed: each is read as a whole", name,
+      add_note(fmt::format("{} has record batches of {}, packed: each is read as a whole", name,
                            plural(groups().front().samples, "row")));
     if (!order_.empty())
       add_note(fmt::format("{}: {} in the order of a file of indices", name,
@@ -160,15 +161,13 @@ class ArrowSource final : public TableSource {
   void check_order() const {
     if (order_.empty()) return;
     if (is_packed_)
-      throw UsageError(
-          "data: indices is for files that are not packed; write these again by "
-          "flatten_indices()");
+      throw UsageError("data: indices is for files that are not packed",
+                       "write these again by flatten_indices()");
     for (const std::int64_t row : order_) {
       if (row < 0 || row >= rows())
-        throw RunError(
-            fmt::format("{}: has {}, and the indices name row {}; give the indices of "
-                        "this data set",
-                        shown_file(0), plural(rows(), "row"), row));
+        throw RunError(fmt::format("{}: has {}, and the indices name row {}", shown_file(0),
+                                   plural(rows(), "row"), row),
+                       "give the indices of this data set");
     }
   }
 

@@ -145,13 +145,12 @@ class FieldWalk {
       case ArrowType::text_view:
         return 2 + extra_buffers_of_next();
       case ArrowType::any_of:
-        throw ValueError("has a column of unions, which is not read; write it without");
+        throw ValueError("has a column of unions, which is not read", "write it without");
       default:
         if (type == 0 || type > ArrowType::large_list_view)
           throw ValueError(
-              fmt::format("has a column of a type with the number {}, which is not "
-                          "read; write it without",
-                          type));
+              fmt::format("has a column of a type with the number {}, which is not read", type),
+              "write it without");
         return 2;
     }
   }

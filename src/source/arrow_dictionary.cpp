@@ -17,9 +17,8 @@ void ArrowDictionary::add(StoredObject& file, const Extent& body,
   ArrowBatchReading reading(file, more.batch, body, largest_);
   const ArrowValues added = reading.values(place_in_batch(held_, more.batch, 0), 0);
   if (values_.rows > 0 && (values_.codec || added.codec))
-    throw ValueError(
-        "has a dictionary that is packed and goes on, which is not read; write it without "
-        "compression, or as a whole");
+    throw ValueError("has a packed dictionary that continues, which is not read",
+                     "write it without compression, or as a whole");
   const Bytes before = values_.rows > 0 ? values_.begin : added.begin;
   values_.codec = added.codec;
   values_.unpacked = added.unpacked;

@@ -44,11 +44,11 @@ std::optional<FoundMessage> message_at(StoredObject& file, Bytes begin) {
   if (goes_on && std::ssize(front) < 2 * kNumber) return std::nullopt;
   const Bytes length = u32_at(front, goes_on ? kNumber : 0);
   if (length == 0) return std::nullopt;
-  if (length > kMaxHead) throw ValueError("is no Arrow file, or is damaged; copy it again");
+  if (length > kMaxHead) throw ValueError("is no Arrow file, or is damaged", "copy it again");
   begin += goes_on ? 2 * kNumber : kNumber;
   FoundMessage found{parse_arrow_message(arrow_bytes_at(file, begin, length)), begin + length};
   if (found.about.body < 0 || found.about.body > file.size() - found.end_of_head)
-    throw ValueError("is cut off: a message should end behind it; copy it again");
+    throw ValueError("is cut off: a message should end after it", "copy it again");
   return found;
 }
 
@@ -57,7 +57,7 @@ std::optional<ArrowFooter> footer_of(StoredObject& file) {
   const auto front = arrow_bytes_at(file, 0, std::min<Bytes>(size, kArrowMagic.size()));
   if (text_in(front) != kArrowMagic) return std::nullopt;
   const auto cut = [] {
-    return ValueError("is cut off: it does not end with ARROW1; copy it again");
+    return ValueError("is cut off: it does not end with ARROW1", "copy it again");
   };
   const Bytes tail = static_cast<Bytes>(kArrowTail);
   if (size < kMagicInFront + tail) throw cut();
@@ -65,7 +65,7 @@ std::optional<ArrowFooter> footer_of(StoredObject& file) {
   if (text_in(std::span(end).subspan(sizeof(std::uint32_t))) != kArrowMagic) throw cut();
   const Bytes length = u32_at(end, 0);
   if (length > kMaxHead || length > size - tail - kMagicInFront)
-    throw ValueError("is damaged: its footer should begin in front of it; copy it again");
+    throw ValueError("is damaged: its footer should begin in front of it", "copy it again");
   return parse_arrow_footer(arrow_bytes_at(file, size - tail - length, length));
 }
 
@@ -100,7 +100,8 @@ class LayoutReading {
       at = message->end_of_head + message->about.body;
     }
     if (!has_columns)
-      throw ValueError("is no Arrow file: it begins with no ARROW1 and no columns; check the path");
+      throw ValueError("is no Arrow file: it begins with no ARROW1 and no columns",
+                       "check the path");
   }
 
   void take_columns(const std::vector<ArrowField>& fields) {

@@ -28,7 +28,7 @@ std::optional<Json> json_beside(const std::string& folder, const char* name) {
     if (!json.is_object()) throw ValueError("is damaged: it holds no object of JSON");
     return json;
   } catch (const ValueError& error) {
-    throw RunError(shown_text(path) + ": " + error.what());
+    throw add_place<RunError>(shown_text(path) + ": ", error);
   }
 }
 
@@ -39,8 +39,9 @@ std::optional<Json> json_beside(const std::string& folder, const char* name) {
     if (first.empty()) first = split.get<std::string>();
     splits += (splits.empty() ? "" : ", ") + shown_text(split.get<std::string>());
   }
-  throw RunError(fmt::format("{}: holds the splits {}; give one of them: --data arrow:{}/{}",
-                             shown_text(folder), splits, shown_text(folder), shown_text(first)));
+  throw RunError(
+      fmt::format("{}: holds the splits {}", shown_text(folder), splits),
+      fmt::format("give one of them: --data arrow:{}/{}", shown_text(folder), shown_text(first)));
 }
 
 void add_files_of_state(const std::string& folder, const Json& state,
@@ -48,19 +49,19 @@ void add_files_of_state(const std::string& folder, const Json& state,
   const std::string path = shown_text(join_path(folder, "state.json"));
   const Json files = state.value("_data_files", Json());
   if (!files.is_array() || files.empty())
-    throw RunError(path + ": names no files; write the data set again by save_to_disk()");
+    throw RunError(path + ": names no files", "write the data set again by save_to_disk()");
   for (const Json& file : files) {
     const Json name = file.is_object() ? file.value("filename", Json()) : Json();
     const std::string text = name.is_string() ? name.get<std::string>() : "";
     if (text.empty() || text.find('/') != text.npos)
-      throw RunError(path + ": names " + shown_text(text) + ", no file beside it");
+      throw RunError(path + ": names " + shown_text(text) + ", no file next to it");
     to.push_back(join_path(folder, text));
   }
   if (const Json indices = state.value("_indices_data_files", Json());
       indices.is_array() && !indices.empty())
-    throw RunError(path +
-                   ": has its order in a file of indices; give that with ?indices=FILE, or "
-                   "write the data set again by flatten_indices().save_to_disk()");
+    throw RunError(path + ": has its order in a file of indices",
+                   "give that with ?indices=FILE, or write the data set again by "
+                   "flatten_indices().save_to_disk()");
 }
 
 bool is_of_map(const std::string& path) {

@@ -45,7 +45,7 @@ ArrowField field_of(const FieldTable& table) {
 std::vector<ArrowField> columns_of_schema(const SchemaTable* schema) {
   if (schema == nullptr) throw ValueError("is damaged: it describes no columns");
   if (schema->number<std::int16_t>(SchemaTable::endianness) != 0)
-    throw ValueError("has its numbers' high bytes first, which is not read; write it again here");
+    throw ValueError("has its numbers' high bytes first, which is not read", "write it again here");
   return fields_of(schema->part<TablesOf<FieldTable>>(SchemaTable::fields));
 }
 

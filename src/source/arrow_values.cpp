@@ -52,10 +52,10 @@ std::vector<std::int64_t> arrow_numbers(std::span<const std::byte> bytes, int bi
 
 std::vector<std::byte> arrow_bytes_at(StoredObject& file, Bytes begin, Bytes length) {
   if (begin < 0 || length < 0 || length > file.size() - begin)
-    throw ValueError("is cut off, or damaged: what it holds should end behind it; copy it again");
+    throw ValueError("is cut off, or damaged: its contents should end after it", "copy it again");
   std::vector<std::byte> bytes(static_cast<std::size_t>(length));
   if (file.read(begin, bytes) < bytes.size())
-    throw ValueError("is shorter than it was; it must not change while it is read");
+    throw ValueError("is shorter than it was", "leave it unchanged while it is read");
   return bytes;
 }
 
@@ -65,10 +65,10 @@ ArrowBatchReading::ArrowBatchReading(StoredObject& file, const ArrowBatch& batch
   if (batch.rows < 0) throw ValueError("is damaged: a record batch has less than no rows");
   if (!batch.codec && batch.rows > file.size()) fail_as_fewer();
   if (batch.codec && batch.rows > kMaxPackedRows)
-    throw ValueError(
-        fmt::format("has a record batch of {} rows that is packed, more than the {} "
-                    "that are unpacked at once; write smaller ones",
-                    batch.rows, kMaxPackedRows));
+    throw ValueError(fmt::format("has a record batch of {} rows that is packed, more than the {} "
+                                 "that are unpacked at once",
+                                 batch.rows, kMaxPackedRows),
+                     "write smaller ones");
 }
 
 ArrowValues ArrowBatchReading::values(const LeafPlace& place, std::size_t width) {
@@ -142,9 +142,8 @@ void ArrowBatchReading::take_stored(const LeafPlace& place, std::size_t width,
 
 void ArrowBatchReading::take_views(const LeafPlace& place, ArrowValues& values) {
   if (batch_.codec)
-    throw ValueError(
-        "has views in its column that are packed, which are not read; write it without "
-        "compression, or as binary");
+    throw ValueError("has views in its column that are packed, which are not read",
+                     "write it without compression, or as binary");
   const Bytes begin = body_ + checked(place.offsets).begin;
   const auto views = content(place.offsets, batch_.rows * kView);
   values.begin = body_;
@@ -170,7 +169,7 @@ ArrowPlace ArrowBatchReading::place_of_view(const LeafPlace& place, std::span<co
     throw ValueError("is damaged: a view shows no value");
   const ArrowBuffer& buffer = checked(place.offsets + 1 + number);
   if (begin > buffer.length || length > buffer.length - begin)
-    throw ValueError("is damaged: a view shows what lies behind its values");
+    throw ValueError("is damaged: a view shows bytes after its values");
   return {buffer.begin + begin, length};
 }
 
@@ -179,7 +178,7 @@ std::vector<std::int64_t> ArrowBatchReading::offsets(const LeafPlace& place, Byt
   auto offsets = arrow_numbers(content(place.offsets, (batch_.rows + 1) * bits / 8), bits, true);
   if (offsets.front() < 0 || offsets.back() > room ||
       !std::is_sorted(offsets.begin(), offsets.end()))
-    throw ValueError("is damaged: its values do not lie one behind another");
+    throw ValueError("is damaged: its values do not follow one another");
   return offsets;
 }
 

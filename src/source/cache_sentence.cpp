@@ -21,10 +21,10 @@ std::string files_looked_at(const CacheProof& state) {
 
 std::string measured(const CacheProof& state) {
   if (state.method == "none") {
-    return "the state of the page cache is not known: the kernel tells it of none of the files";
+    return "the state of the page cache is not known: the kernel reports it for none of the files";
   }
   if (state.bytes_checked == 0) {
-    return "the state of the page cache is not known: the files that the kernel tells it of are "
+    return "the state of the page cache is not known: the files that the kernel reports are "
            "empty";
   }
   const double after = percent(state.resident_after, state.bytes_checked);

@@ -61,7 +61,7 @@ bool CsvReader::next(std::vector<std::string>& fields) {
       quoted = true;
       read_quoted(field);
     } else if (quoted) {
-      throw ValueError("text follows a closing quote; a quote within quotes is doubled");
+      throw ValueError("text follows a closing quote", "double a quote within quotes");
     } else {
       field += static_cast<char>(c);
       if (field.size() > kMaxField) throw ValueError("a field is longer than 64 KiB");

@@ -106,8 +106,9 @@ const NumberType& number_type(std::string_view name, std::string_view given) {
   for (const NumberType& type : kNumberTypes) {
     if (type.word == given) return type;
   }
-  throw UsageError(fmt::format("data: {}={}: expected u16, u32, i32 or i64", name,
-                               shown_text(std::string(given))));
+  throw UsageError(
+      fmt::format("?{}={}: expected u16, u32, i32 or i64", name, shown_text(std::string(given))),
+      fmt::format("give ?{}=u32", name));
 }
 
 Delivery::Delivery(std::string_view from, std::string_view to)
@@ -118,9 +119,8 @@ Delivery::Delivery(std::string_view from, std::string_view to)
   widen_ = widening(from, wanted.type);
   if (widen_ == nullptr)
     throw UsageError(
-        fmt::format("data: deliver={}: what is stored as {} does not become that; "
-                    "whole numbers become wider ones",
-                    to, from));
+        fmt::format("?deliver={}: what is stored as {} does not become that", to, from),
+        "give a wider whole number, or leave deliver out");
   type_ = wanted.type;
   to_bytes_ = wanted.bytes;
 }
@@ -128,8 +128,9 @@ Delivery::Delivery(std::string_view from, std::string_view to)
 void Delivery::check_number(std::string_view name, std::int64_t value) const {
   const bool is_whole = type_[1] == 'u' || type_[1] == 'i';
   if (!is_whole || value < 0 || static_cast<std::uint64_t>(value) > largest_of(type_))
-    throw UsageError(fmt::format("data: {}={}: is no number of type {}, which is delivered", name,
-                                 value, type_));
+    throw UsageError(
+        fmt::format("?{}={}: is no number of type {}, which is delivered", name, value, type_),
+        "give a number of this type");
 }
 
 void Delivery::write(std::span<const std::byte> stored, std::byte* place) const {

@@ -28,7 +28,7 @@ Kind kind_of(int error) {
 [[noreturn]] void fail(const std::string& place, const std::string& what, int error) {
   const std::string why = what + ": " + std::generic_category().message(error);
   const std::string remedy = exhaustion_hint(error);
-  if (!remedy.empty()) throw RunError(place + " " + why + "; " + remedy);
+  if (!remedy.empty()) throw RunError(place + " " + why, remedy);
   throw SampleError(kind_of(error), why);
 }
 

@@ -8,7 +8,7 @@ FileSource::FileSource(const SourceOptions& options, std::vector<std::string> ro
     : ExtentSource(options), roots_(std::move(roots)), index_(std::move(index)) {
   if (index_.left_out() > 0) {
     add_note(std::to_string(index_.left_out()) +
-             " images beside the class folders belong to no class and are left out, as "
+             " images outside the class folders belong to no class and are left out, as "
              "torchvision does");
   }
 }

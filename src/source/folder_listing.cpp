@@ -20,7 +20,7 @@ namespace {
   const std::string cause = std::generic_category().message(error);
   const std::string remedy = exhaustion_hint(error);
   if (remedy.empty()) throw CannotList(path, cause);
-  throw RunError(shown_text(path) + ": cannot be listed: " + cause + "; " + remedy);
+  throw RunError(shown_text(path) + ": cannot be listed (" + cause + ")", remedy);
 }
 
 int open_folder(const std::string& path) {
@@ -52,9 +52,9 @@ Entry kind_of(int folder, const dirent& entry) {
 
 }  // namespace
 
-CannotList::CannotList(const std::string& path, const std::string& why)
-    : RunError(shown_text(path) + ": cannot be listed: " + why +
-               "; check its permissions, or give another folder"),
+CannotList::CannotList(const std::string& path, const std::string& why, const std::string& hint)
+    : RunError(shown_text(path) + ": cannot be listed (" + why + ")",
+               hint.empty() ? "check its permissions, or give another folder" : hint),
       cause(why) {}
 
 void Names::add(std::string_view name) {

@@ -51,7 +51,7 @@ struct FolderListing {
 
 class CannotList : public RunError {
  public:
-  CannotList(const std::string& path, const std::string& why);
+  CannotList(const std::string& path, const std::string& why, const std::string& hint = "");
   const std::string cause;  // "Permission denied"
 };
 

@@ -36,10 +36,10 @@ RunError nothing_found(const std::string& root) {
   const std::string begin =
       shown_text(root) + ": holds no images (files named " + image_suffixes() + ")";
   if (const auto known = format_of_files(root)) {
-    return RunError(begin + ", but " + std::string(known->suffix) + " files; give --data " +
-                    std::string(known->row->row.name) + ":" + shown_text(root));
+    return RunError(begin + ", but " + std::string(known->suffix) + " files",
+                    "give --data " + std::string(known->row->row.name) + ":" + shown_text(root));
   }
-  return RunError(begin + "; give the folder that holds them or their class folders");
+  return RunError(begin, "give the folder that holds them or their class folders");
 }
 
 void add_images(IndexBuilder& builder, const WalkedFolder& folder, std::int32_t label, bool used) {

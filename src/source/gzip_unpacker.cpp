@@ -18,8 +18,8 @@ constexpr Bytes kInflateMemory = Bytes{48} << 10;
 
 [[noreturn]] void fail_to_inflate(int result, const char* why) {
   if (result == Z_MEM_ERROR) throw std::bad_alloc();
-  throw SampleError(SampleError::Kind::damaged,
-                    std::string("its gzip data are damaged: ") + (why ? why : "no reason is told"));
+  throw SampleError(SampleError::Kind::damaged, std::string("its gzip data are damaged: ") +
+                                                    (why ? why : "zlib gives no reason"));
 }
 
 uInt bounded_by_uint(std::size_t bytes) {

@@ -123,12 +123,11 @@ Hdf5Layout looked_at(const std::string& path, std::string_view dataset, bool has
     opened.check_chunks();
     Hdf5Layout layout = opened.layout();
     if (layout.array.is_flat && !has_window)
-      throw ValueError(layout.name +
-                       " is one long row of numbers; say how many make a sample: "
-                       "hdf5:PATH?dataset=NAME&length=1024");
+      throw ValueError(layout.name + " is one long row of numbers",
+                       "say how many make a sample: hdf5:PATH?dataset=NAME&length=1024");
     return layout;
   } catch (const ValueError& error) {
-    throw RunError(shown_text(path) + ": " + error.what());
+    throw add_place<RunError>(shown_text(path) + ": ", error);
   }
 }
 
@@ -139,7 +138,7 @@ Bytes chunk_cache_of(const FormatParameters& words) {
   try {
     return parse_size(word->second);
   } catch (const ValueError& error) {
-    throw UsageError("data: chunk-cache=" + shown_text(word->second) + ": " + error.what());
+    throw add_place<UsageError>("data: chunk-cache=" + shown_text(word->second) + ": ", error);
   }
 }
 

@@ -67,13 +67,13 @@ std::string only_dataset(hid_t file) {
     names += (names.empty() ? "" : ", ") + shown_text(name);
   if (found.names.empty() && !found.why_not.empty())
     throw ValueError(
-        fmt::format("{}; a newer HDF5 than the {}.{}.{} here may have written it: save it with "
-                    "h5py.File(..., libver=('earliest', 'v110'))",
-                    found.why_not, H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE));
-  throw ValueError(
-      found.names.empty()
-          ? std::string("holds no data set")
-          : fmt::format("holds the data sets {}; choose one with ?dataset=NAME", names));
+        found.why_not,
+        fmt::format(
+            "save it with h5py.File(..., libver=('earliest', 'v110')), as a newer HDF5 than "
+            "the {}.{}.{} here may have written it",
+            H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE));
+  if (found.names.empty()) throw ValueError("holds no data set");
+  throw ValueError(fmt::format("holds the data sets {}", names), "choose one with ?dataset=NAME");
 }
 
 Hdf5Id opened_dataset(hid_t file, const std::string& name, Bytes cache) {

@@ -37,10 +37,10 @@ std::string names_of_filters(hid_t creation) {
   std::string names;
   for (const Filter& filter : filters_of(creation)) {
     if (::H5Zfilter_avail(filter.id) <= 0) {
-      throw ValueError(fmt::format(
-          "is packed by the filter {} ({}), which HDF5 has not here; install its plugin and name "
-          "its folder in HDF5_PLUGIN_PATH, or repack the file: h5repack -f GZIP=1 OLD NEW",
-          filter.id, shown_text(filter.name)));
+      throw ValueError(fmt::format("is packed by the filter {} ({}), which HDF5 has not here",
+                                   filter.id, shown_text(filter.name)),
+                       "install its plugin and name its folder in HDF5_PLUGIN_PATH, or repack the "
+                       "file: h5repack -f GZIP=1 OLD NEW");
     }
     names += (names.empty() ? "" : ", ") + filter.name;
   }
@@ -73,9 +73,8 @@ void describe_chunks(hid_t creation, std::span<const hsize_t> most, Bytes value_
 // the other file is missing or too short.
 void check_other_files(hid_t dataset, hid_t creation) {
   if (::H5Pget_external_count(creation) > 0)
-    throw ValueError(
-        "keeps its rows in other files (external storage), which are not read; copy them into one "
-        "file: h5repack -l CONTI OLD NEW");
+    throw ValueError("keeps its rows in other files (external storage), which are not read",
+                     "copy them into one file: h5repack -l CONTI OLD NEW");
   std::size_t mapped = 0;
   if (::H5Pget_layout(creation) != H5D_VIRTUAL || ::H5Pget_virtual_count(creation, &mapped) < 0)
     return;
@@ -90,8 +89,8 @@ void check_other_files(hid_t dataset, hid_t creation) {
     if (is_pattern || file == "." || std::filesystem::exists(file, error) ||
         std::filesystem::exists(std::filesystem::path(own).parent_path() / file, error))
       continue;
-    throw ValueError(fmt::format("has rows in {}, which is not there; copy it to the same folder",
-                                 shown_text(name)));
+    throw ValueError(fmt::format("has rows in {}, which is not there", shown_text(name)),
+                     "copy it to the same folder");
   }
 }
 
@@ -110,8 +109,9 @@ void check_place(hid_t dataset, hid_t creation, Bytes bytes) {
     if (__builtin_add_overflow(offset, stored, &end)) file_bytes = 0;
   }
   if (stored < static_cast<hsize_t>(bytes) || end > file_bytes)
-    throw ValueError(fmt::format(
-        "is damaged: its rows take {} bytes and {} are stored; copy it again", bytes, stored));
+    throw ValueError(
+        fmt::format("is damaged: its rows take {} bytes and {} are stored", bytes, stored),
+        "copy it again");
 }
 
 #if H5_VERSION_GE(1, 10, 5)
@@ -159,7 +159,7 @@ void check_chunks(hid_t dataset, const Hdf5Layout& layout) {
   const auto more = more_than_unpacked(creation, *first);
   const bool is_short = more && static_cast<Bytes>(first->bytes) != layout.chunk_bytes + *more;
   if (is_short || (second && second->begin <= first->begin))
-    throw ValueError("is damaged: its chunks are not as long as it says; copy it again");
+    throw ValueError("is damaged: its chunks are not as long as it says", "copy it again");
 #endif
 }
 
@@ -168,8 +168,8 @@ Hdf5Layout layout_of(hid_t dataset, std::string name) {
       creation(::H5Dget_create_plist(dataset), ::H5Pclose);
   const H5T_class_t kind = ::H5Tget_class(type);
   if (kind != H5T_INTEGER && kind != H5T_FLOAT)
-    throw ValueError(
-        fmt::format("{} holds no plain numbers; save it as an array of numbers", shown_text(name)));
+    throw ValueError(fmt::format("{} holds no plain numbers", shown_text(name)),
+                     "save it as an array of numbers");
   const int rank = ::H5Sget_simple_extent_ndims(space);
   if (rank < 1) throw ValueError(shown_text(name) + " holds a single number, no samples");
   std::vector<hsize_t> axes(static_cast<std::size_t>(rank)), most(axes.size());

@@ -140,10 +140,8 @@ ItemIndex parse_litdata_index(std::string_view text) {
   const std::string packed_by = text_of(config.value("compression", Json()));
   const std::string level = text_of(config.value("compression_level", Json()));
   if (!level.empty() && level != "chunk") {
-    throw ValueError(
-        fmt::format("its chunks are compressed by the {0}; compressed as a whole "
-                    "(compression_level=\"chunk\"), or not, they can be read",
-                    shown_text(level)));
+    throw ValueError(fmt::format("its chunks are compressed by the {}", shown_text(level)),
+                     "compress them as a whole (compression_level=\"chunk\"), or not at all");
   }
   ItemIndex index;
   index.fields = litdata_fields(config);

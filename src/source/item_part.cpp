@@ -55,12 +55,12 @@ std::size_t chosen_field(const std::vector<ItemField>& fields, std::string_view 
                                  : std::find_if(fields.begin(), fields.end(), may_hold_images);
   }();
   if (found == fields.end()) {
-    throw ValueError(fmt::format("has no column {}; its columns: {}",
+    throw ValueError(fmt::format("has no column {}, only {}",
                                  wanted.empty() ? "of images" : shown_text(wanted),
                                  names_of_fields(fields)));
   }
   if (!may_hold_images(*found)) {
-    throw ValueError(fmt::format("its column {} is no image; its columns: {}",
+    throw ValueError(fmt::format("its column {} is no image, and its columns are {}",
                                  shown_text(found->name), names_of_fields(fields)));
   }
   return static_cast<std::size_t>(found - fields.begin());
@@ -100,7 +100,7 @@ std::span<const std::byte> image_of_pixels(std::span<const std::byte> field,
   const std::size_t channels = mode == "RGB" ? 3 : mode == "L" ? 1 : 0;
   if (channels == 0) {
     throw SampleError(SampleError::Kind::unsupported,
-                      fmt::format("its pixels are '{}'; RGB and L can be used", shown_text(mode)));
+                      fmt::format("its pixels are '{}'", shown_text(mode)), "use RGB or L");
   }
   const std::span<const std::byte> pixels = field.subspan(kNumbers + mode_bytes);
   const std::uint32_t width = number_at(field, 0), height = number_at(field, 1);
@@ -156,8 +156,9 @@ std::vector<std::uint32_t> read_item_offsets(ShardBytes& shard, std::int64_t ite
   std::uint32_t count = 0;
   const std::size_t got = shard.read(0, std::as_writable_bytes(std::span(&count, 1)));
   if (got < kNumber || std::int64_t{count} != items) {
-    throw ValueError(fmt::format("has {} samples, and index.json says {}; write it again",
-                                 got < kNumber ? 0 : count, items));
+    throw ValueError(
+        fmt::format("has {} samples, and index.json says {}", got < kNumber ? 0 : count, items),
+        "write it again");
   }
   const Bytes begin = static_cast<Bytes>(kNumber) * (items + 2);
   const auto cut = [&] {
@@ -169,7 +170,7 @@ std::vector<std::uint32_t> read_item_offsets(ShardBytes& shard, std::int64_t ite
   const auto to = std::as_writable_bytes(std::span(offsets));
   if (shard.read(static_cast<Bytes>(kNumber), to) < to.size()) throw cut();
   if (offsets.front() < begin || !std::is_sorted(offsets.begin(), offsets.end()))
-    throw ValueError("is damaged: its samples do not lie one behind another");
+    throw ValueError("is damaged: its samples do not follow one another");
   return offsets;
 }
 

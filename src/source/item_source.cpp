@@ -124,9 +124,8 @@ bool opens_each_time(const FormatParameters& words) {
   const auto word = words.find("open");
   if (word == words.end() || word->second == "once") return false;
   if (word->second == "sample") return true;
-  throw UsageError("data: open=" + shown_text(word->second) +
-                   ": expected once (a reader keeps its shards open) or sample (opens one for "
-                   "each sample, as the library does)");
+  throw UsageError("data: open=" + shown_text(word->second) + ": expected once or sample",
+                   "give open=once to keep shards open, or open=sample as the library does");
 }
 
 std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceContext& context,

@@ -60,7 +60,8 @@ class PartOfObject final : public StoredObject {
                                                 Bytes largest) {
   const std::optional<TablePlace> place = table_in_chunk(chunk);
   if (!place)
-    throw ValueError("has items, and other chunks have rows; write the data set again as a whole");
+    throw ValueError("has items, and other chunks have rows",
+                     "write the data set again as a whole");
   PartOfObject rows(chunk, *place);
   ArrowLayout layout = read_arrow_layout(rows, words.choose, words.column, largest);
   for (ArrowValues& values : layout.batches) values.begin += place->begin;
@@ -99,7 +100,8 @@ std::unique_ptr<Source> open_litdata(const SourceOptions& options, const SourceC
   const std::vector<std::string> chunks = source::chunks_with_rows(folders);
   if (chunks.empty()) return source::open_items(options, context, std::move(folders));
   if (source::opens_each_time(options.words))
-    throw UsageError("data: open=sample is for chunks of items, and these hold rows of Arrow");
+    throw UsageError("data: open=sample is for chunks of items, and these hold rows of Arrow",
+                     "leave open=sample out");
   if constexpr (built_with::kFlatbuffers.is_built) {
     const auto read = [&](source::StoredObject& chunk, const source::TableWords& words) {
       return source::read_rows_of_chunk(chunk, words, options.largest_sample);

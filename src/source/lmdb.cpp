@@ -36,9 +36,8 @@ std::vector<std::string> data_files(const std::string& path) {
   try {
     return named_files({path}, kLmdbSuffixes);
   } catch (const RunError&) {
-    throw RunError(shown_text(path) +
-                   ": is no LMDB file, nor a folder that holds data.mdb; check the path given with "
-                   "--data");
+    throw RunError(shown_text(path) + ": is no LMDB file, nor a folder that holds data.mdb",
+                   "check the path given with --data");
   }
 }
 
@@ -65,7 +64,7 @@ Index index_keys(const LmdbPlan& plan, std::string_view identity, const SourceCo
         if (builder.samples() % 65536 == 0) context.throw_if_stopped();
       });
     } catch (const ValueError& error) {
-      throw RunError(shown_text(path) + ": " + error.what());
+      throw add_place<RunError>(shown_text(path) + ": ", error);
     }
   }
   if (builder.samples() == 0) {
@@ -194,8 +193,8 @@ void settle_values(LmdbPlan& plan, const Index& index, const SourceOptions& opti
     }
   }
   if (plan.classes && !plan.holds_datums)
-    throw RunError(shown_text(plan.files.front()) +
-                   ": its values are images; of Datums the classes are known");
+    throw RunError(shown_text(plan.files.front()) + ": its values are images without classes",
+                   "give values that are Datums");
 }
 
 LmdbPlan plan_of(const SourceOptions& options) {
@@ -208,13 +207,13 @@ LmdbPlan plan_of(const SourceOptions& options) {
     try {
       fits_key(plan.pattern, "");
     } catch (const ValueError& error) {
-      throw UsageError("data: key=" + shown_text(plan.pattern) + ": " + error.what());
+      throw add_place<UsageError>("data: key=" + shown_text(plan.pattern) + ": ", error);
     }
   }
   plan.value = text_parameter(options.words, "value");
   if (plan.value.empty() || plan.value == "raw" || plan.value == "datum") return plan;
-  throw UsageError("data: value=" + shown_text(plan.value) +
-                   ": expected raw (a value is an image) or datum (Caffe's)");
+  throw UsageError("data: value=" + shown_text(plan.value) + ": expected raw or datum",
+                   "give value=raw for images, value=datum for Caffe's");
 }
 
 }  // namespace

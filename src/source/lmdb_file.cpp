@@ -26,11 +26,11 @@ void check_lmdb(int result) {
 }
 
 [[noreturn]] void refuse_damaged_map() {
-  throw ValueError("is damaged: its pages cannot be followed; copy it again, or write it anew");
+  throw ValueError("is damaged: its pages cannot be followed", "copy or write it again");
 }
 
 [[noreturn]] void fail_as_too_long() {
-  throw ValueError("is damaged: a value goes on behind its end; copy it again, or write it anew");
+  throw ValueError("is damaged: a value continues after its end", "copy or write it again");
 }
 
 // The library trusts what pages say about each other and about themselves. What it does in a
@@ -119,8 +119,9 @@ void LmdbFile::check_size() {
   if (stat.ms_psize == 0) refuse_damaged_map();
   size_ = size_now();
   if (info.me_last_pgno >= size_ / stat.ms_psize)
-    throw ValueError(fmt::format("is cut off: it has {} bytes and {} pages of {}; copy it again",
-                                 size_, info.me_last_pgno + 1, stat.ms_psize));
+    throw ValueError(fmt::format("is cut off: it has {} bytes and {} pages of {}", size_,
+                                 info.me_last_pgno + 1, stat.ms_psize),
+                     "copy it again");
 }
 
 void LmdbFile::close() {

@@ -55,9 +55,8 @@ Datum checked_datum(std::span<const std::byte> bytes) {
   try {
     return parsed_datum(bytes);
   } catch (const protozero::exception&) {
-    throw SampleError(Kind::damaged,
-                      "its value is no Datum; without value=datum it is taken as it "
-                      "is");
+    throw SampleError(Kind::damaged, "its value is no Datum",
+                      "leave value=datum out to take it as it is");
   }
 }
 
@@ -119,9 +118,9 @@ std::span<const std::byte> image_of_datum(std::span<const std::byte> bytes,
   if (!side(datum.height) || !side(datum.width) || (datum.channels != 1 && datum.channels != 3) ||
       datum.channels * datum.height * datum.width != std::ssize(datum.data)) {
     throw SampleError(Kind::unsupported,
-                      fmt::format("its Datum has {} bytes of {} x {} x {}; images of 1 or 3 "
-                                  "channels can be used",
-                                  datum.data.size(), datum.channels, datum.height, datum.width));
+                      fmt::format("its Datum has {} bytes of {} x {} x {}", datum.data.size(),
+                                  datum.channels, datum.height, datum.width),
+                      "only images of 1 or 3 channels can be used");
   }
   thread_local std::vector<std::byte> pixels;
   if (datum.channels == 3) interleave(datum.data, pixels);

@@ -27,8 +27,8 @@ class LocalObject final : public StoredObject {
     if (fd_ < 0 || ::fstat(fd_, &facts) != 0) {
       const int error = errno;
       const std::string remedy = exhaustion_hint(error);
-      throw ValueError("cannot be opened: " + cause(error) + "; " +
-                       (remedy.empty() ? "check the path given with --data" : remedy));
+      throw ValueError("cannot be opened: " + cause(error),
+                       remedy.empty() ? "check the path given with --data" : remedy);
     }
     size_ = facts.st_size;
     stamp_ = version_stamp(facts);

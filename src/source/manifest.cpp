@@ -91,7 +91,7 @@ void read_csv(CsvReader& reader, Rows& rows) {
     if (fields.size() != columns) {
       throw ValueError(std::to_string(fields.size()) + (fields.size() == 1 ? " field" : " fields") +
                        " where the header has " + std::to_string(columns) +
-                       " (a field that holds a comma stands in quotes)");
+                       " (a field that holds a comma needs quotes)");
     }
     rows.add(fields[path], label == columns ? std::string_view("0") : fields[label]);
   }
@@ -159,7 +159,7 @@ std::unique_ptr<StoredObject> opened_manifest(const std::string& path) {
   try {
     return store_of(path).open(path);
   } catch (const ValueError& error) {
-    throw RunError(shown_text(path) + ": " + error.what());
+    throw add_place<RunError>(shown_text(path) + ": ", error);
   }
 }
 
@@ -177,8 +177,8 @@ Index index_manifest(std::istream& in, const std::string& path, std::string_view
                      const SourceContext& context) {
   const bool is_csv = path.ends_with(".csv");
   if (!is_csv && !path.ends_with(".jsonl")) {
-    throw RunError(shown_text(path) +
-                   ": is no manifest by its name; give a file whose name ends in .csv or .jsonl");
+    throw RunError(shown_text(path) + ": is no manifest by its name",
+                   "give a file whose name ends in .csv or .jsonl");
   }
   Rows rows(context);
   std::int64_t line = 1;
@@ -189,14 +189,16 @@ Index index_manifest(std::istream& in, const std::string& path, std::string_view
       read_json_lines(in, rows, line);
     }
   } catch (const ValueError& error) {
-    throw RunError(shown_text(path) + ":" + std::to_string(line) + ": " + error.what() +
-                   "; correct this line of the manifest");
+    throw RunError(
+        shown_text(path) + ":" + std::to_string(line) + ": " + std::string(error.sentence()),
+        error.hint().empty() ? "correct this line of the manifest" : std::string(error.hint()));
   } catch (const std::ios_base::failure&) {
     in.setstate(std::ios_base::badbit);
   }
-  if (in.bad()) throw RunError(shown_text(path) + ": cannot be read to its end; check the storage");
+  if (in.bad())
+    throw RunError(shown_text(path) + ": cannot be read to its end", "check the storage");
   if (rows.size() == 0) {
-    throw RunError(shown_text(path) + ": lists no files; add a line for each");
+    throw RunError(shown_text(path) + ": lists no files", "add a line for each");
   }
   return rows.finish(identity);
 }

@@ -63,8 +63,8 @@ std::vector<std::string> expanded(const std::string& pattern) {
 }
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
-  throw RunError((path.empty() ? "''" : shown_text(path)) + ": " + why +
-                 "; check the path given with --data");
+  throw RunError((path.empty() ? "''" : shown_text(path)) + ": " + why,
+                 "check the path given with --data");
 }
 
 using Suffixes = std::span<const std::string_view>;
@@ -123,8 +123,9 @@ std::int64_t count_parameter(const FormatParameters& words, std::string_view nam
     if (value >= least) return value;
   } catch (const ValueError&) {
   }
-  throw UsageError(fmt::format("data: {}={}: expected a whole number, {} or more", name,
-                               shown_text(found->second), least));
+  throw UsageError(fmt::format("?{}={}: expected a whole number, {} or more", name,
+                               shown_text(found->second), least),
+                   fmt::format("give ?{}={}", name, otherwise < least ? least : otherwise));
 }
 
 }  // namespace loaderscope::source

@@ -19,8 +19,9 @@ constexpr std::string_view kRules = "1";
 PathFacts facts_of(const std::string& path, std::string_view flag) {
   PathFacts facts = store_of(path).look_at(path);
   if (facts.kind == PathFacts::Kind::nothing) {
-    throw RunError((path.empty() ? "''" : shown_text(path)) + ": cannot be opened: " +
-                   facts.why_nothing + "; check the path given with " + std::string(flag));
+    throw RunError(
+        (path.empty() ? "''" : shown_text(path)) + ": cannot be opened (" + facts.why_nothing + ")",
+        "check the path given with " + std::string(flag));
   }
   return facts;
 }
@@ -32,9 +33,8 @@ std::string folder_of(const std::string& path) {
 
 void demand_folder(const std::string& path) {
   if (facts_of(path, "--data").kind == PathFacts::Kind::folder) return;
-  throw RunError(shown_text(path) +
-                 ": is a file, not a folder of images; give its folder, or a list of files with "
-                 "--index");
+  throw RunError(shown_text(path) + ": is a file, not a folder of images",
+                 "give its folder, or a list of files with --index");
 }
 
 std::unique_ptr<FileSource> open_folders(const SourceOptions& options,
@@ -56,8 +56,8 @@ std::unique_ptr<FileSource> open_manifest(const SourceOptions& options,
   const std::string& path = options.index_file;
   const PathFacts facts = facts_of(path, "--index");
   if (facts.kind != PathFacts::Kind::object) {
-    throw RunError(shown_text(path) +
-                   ": is not a file; give the list of files itself, or its folder with --data");
+    throw RunError(shown_text(path) + ": is not a file",
+                   "give the list of files itself, or its folder with --data");
   }
   if (!options.paths.empty()) demand_folder(options.paths.front());
   std::string key = "manifest " + std::string(kRules) + " ";
@@ -80,7 +80,7 @@ std::unique_ptr<FileSource> open_manifest(const SourceOptions& options,
 std::unique_ptr<source::FileSource> open_files(const SourceOptions& options,
                                                const SourceContext& context) {
   if (!options.index_file.empty() && options.paths.size() > 1) {
-    throw UsageError("--index: lists the files below one folder; give --data once or not at all");
+    throw UsageError("--index: lists the files below one folder", "give --data once or not at all");
   }
   std::unique_ptr<source::FileSource> files;
   if (!options.index_file.empty()) {
@@ -88,7 +88,7 @@ std::unique_ptr<source::FileSource> open_files(const SourceOptions& options,
   } else if (!options.paths.empty()) {
     files = source::open_folders(options, context);
   } else {
-    throw UsageError("--source files: no data are given; give a folder of images with --data");
+    throw UsageError("--source files: no data are given", "give a folder of images with --data");
   }
   files->settle_access();
   return files;

@@ -101,8 +101,9 @@ std::unique_ptr<Source> open_source(std::string_view source, const std::vector<s
     for (auto& [name, value] : said.words) {
       const auto [place, is_new] = options.words.emplace(name, value);
       if (is_new || place->second == value) continue;
-      throw UsageError("data = " + shown_text(text) + ": " + name + "=" + place->second +
-                       " was given before; say it once for all of the data");
+      throw UsageError(
+          "data = " + shown_text(text) + ": " + name + "=" + place->second + " was given before",
+          "say it once for all of the data");
     }
   }
   options.stop_signal = context.stop_signal;

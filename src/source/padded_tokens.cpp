@@ -101,14 +101,14 @@ class PaddedTokens final : public ArraySource {
 
 std::unique_ptr<Source> open_padded_tokens(const SourceOptions& options) {
   if (options.words.contains("stride"))
-    throw UsageError(
-        "data: stride: texts that are samples of their own do not overlap; leave it "
-        "or pad=N out");
+    throw UsageError("?stride: texts that are samples of their own do not overlap",
+                     "leave it or pad=N out");
   const Filling filling{count_parameter(options.words, "length", kUsualWindow),
                         count_parameter(options.words, "pad", 0, 0)};
   if (filling.window > options.largest_sample / kMaxWidth)
-    throw UsageError(fmt::format("data: length={}: a sample may have {}", filling.window,
-                                 format_size(static_cast<double>(options.largest_sample))));
+    throw UsageError(fmt::format("?length={}: a sample may have {}", filling.window,
+                                 format_size(static_cast<double>(options.largest_sample))),
+                     "give a smaller length");
   Pieces pieces;
   const EachSequence cut = [&](Bytes begin, std::int64_t tokens, Bytes token_bytes) {
     for (; tokens > 0; tokens -= filling.window, begin += filling.window * token_bytes)
@@ -119,8 +119,8 @@ std::unique_ptr<Source> open_padded_tokens(const SourceOptions& options) {
     pieces.begin_file();
     const TokenFile file = opened_tokens(path, options.words, cut);
     if (!file.has_index)
-      throw RunError(shown_text(path) +
-                     ": has no .idx beside it that says where texts end; leave pad=N out");
+      throw RunError(shown_text(path) + ": has no .idx next to it that says where texts end",
+                     "leave pad=N out");
     files.push_back(file.array);
   }
   if (pieces.size() == 0)

@@ -81,9 +81,8 @@ const PageCodec& codec_in(std::span<const PageCodec> codecs, std::int64_t number
   if (codec.library == nullptr)
     throw ValueError(fmt::format("is compressed by {}, which {}", codec.name, kNotReadHere));
   throw ValueError(
-      fmt::format("is compressed by {}, which this program is built without; install {} and build "
-                  "again",
-                  codec.name, codec.library->packages));
+      fmt::format("is compressed by {}, which this program is built without", codec.name),
+      fmt::format("install {} and build again", codec.library->packages));
 }
 
 }  // namespace

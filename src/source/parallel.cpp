@@ -9,7 +9,7 @@
 namespace loaderscope {
 
 void SourceContext::throw_if_stopped() const {
-  if (stopped()) throw RunError("the data set: stopped while it was being opened; start again");
+  if (stopped()) throw RunError("the data set: stopped while it was being opened", "start again");
 }
 
 namespace source {

@@ -79,7 +79,7 @@ class ParquetSource final : public TableSource {
     try {
       is_packed = page_codec(is.codec).make != nullptr;
     } catch (const ValueError& error) {
-      throw RunError(shown_file(static_cast<std::size_t>(file)) + ": " + error.what());
+      throw add_place<RunError>(shown_file(static_cast<std::size_t>(file)) + ": ", error);
     }
     refuse_larger(group, is.length,
                   fmt::format("smaller row groups (row_group_size={})", rows_for(is)));

@@ -75,9 +75,9 @@ ColumnFacts read_column_of_group(ThriftReader& reader) {
 ParquetGroup checked_group(const ColumnFacts& facts, std::int64_t type, std::int64_t rows,
                            Bytes data_bytes) {
   if (facts.is_encrypted)
-    throw ValueError("is encrypted, which cannot be read; write the column without");
+    throw ValueError("is encrypted, which cannot be read", "write the column without");
   if (facts.is_elsewhere)
-    throw ValueError("has its columns in other files; give these with --data");
+    throw ValueError("has its columns in other files", "give these with --data");
   const auto fail = [](std::string_view what) {
     throw ValueError(fmt::format("is damaged: a row group {}", what));
   };
@@ -86,9 +86,9 @@ ParquetGroup checked_group(const ColumnFacts& facts, std::int64_t type, std::int
   if (rows < 0 || rows != facts.values) fail("has another number of rows than of values");
   if (rows > kMaxRows)
     throw ValueError(
-        fmt::format("has a row group of {} rows, more than the {} that are read at "
-                    "once; write smaller ones (row_group_size=1000)",
-                    rows, kMaxRows));
+        fmt::format("has a row group of {} rows, more than the {} that are read at once", rows,
+                    kMaxRows),
+        "write smaller ones (row_group_size=1000)");
   const Bytes begin =
       facts.dictionary > 0 ? std::min(facts.dictionary, facts.first_page) : facts.first_page;
   if (begin < std::ssize(kParquetMagic) || facts.length <= 0 || facts.length > data_bytes - begin ||
@@ -124,17 +124,18 @@ Bytes footer_bytes(std::span<const std::byte> end, Bytes file_bytes) {
           ? ""
           : std::string_view(text + end.size() - kParquetMagic.size(), kParquetMagic.size());
   if (magic == kEncryptedMagic)
-    throw ValueError("is encrypted, which cannot be read; write it without");
+    throw ValueError("is encrypted, which cannot be read", "write it without");
   if (magic != kParquetMagic)
-    throw ValueError("is no Parquet file, or is cut off: it does not end with PAR1; copy it again");
+    throw ValueError("is no Parquet file, or is cut off: it does not end with PAR1",
+                     "copy it again");
   std::uint32_t length = 0;
   std::memcpy(&length, end.data() + end.size() - kTail, sizeof length);
   const Bytes most = file_bytes - static_cast<Bytes>(kTail + kParquetMagic.size());
   if (length > most || length > kMaxFooter)
     throw ValueError(
-        fmt::format("is damaged: its footer should have {} bytes, and there are {} in front of "
-                    "it; copy it again",
-                    length, std::max<Bytes>(most, 0)));
+        fmt::format("is damaged: its footer should have {} bytes, and there are {} in front of it",
+                    length, std::max<Bytes>(most, 0)),
+        "copy it again");
   return length;
 }
 

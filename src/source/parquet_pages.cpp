@@ -30,10 +30,10 @@ std::string_view encoding_name(std::int64_t encoding) {
 }
 
 [[noreturn]] void fail_at_encoding(std::int64_t encoding) {
-  throw SampleError(Kind::unsupported,
-                    fmt::format("its page is written as {}, which is not read; write the column as "
-                                "PLAIN, or with a dictionary",
-                                encoding_name(encoding)));
+  throw SampleError(
+      Kind::unsupported,
+      fmt::format("its page is written as {}, which is not read", encoding_name(encoding)),
+      "write the column as PLAIN, or with a dictionary");
 }
 
 // The numbers of fields, which the three kinds of heads have each of their own.
@@ -158,7 +158,7 @@ void ColumnChunk::find_next() {
   FoundPage page{parse_page(bytes_.subspan(next_page_)), rows_found_, 0};
   page.body = next_page_ + static_cast<std::size_t>(page.about.head);
   if (page.about.stored > std::ssize(bytes_) - static_cast<Bytes>(page.body))
-    throw ValueError("its page ends behind its row group");
+    throw ValueError("its page ends after its row group");
   if (page.about.kind == PageKind::values) {
     if (page.about.values > group_.rows - rows_found_)
       throw ValueError("its row group has more values than rows");

@@ -71,9 +71,9 @@ std::span<const std::byte> bytes_of(const Object& object) {
 }
 
 [[noreturn]] void fail(const std::string& folder, int error) {
-  throw RunError(shown_text(folder) +
-                 ": cannot be used: " + std::generic_category().message(error) +
-                 "; give a folder that can be written to with --cache-dir");
+  throw RunError(
+      shown_text(folder) + ": cannot be used (" + std::generic_category().message(error) + ")",
+      "give a folder that can be written to with --cache-dir");
 }
 
 }  // namespace

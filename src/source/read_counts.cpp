@@ -103,7 +103,7 @@ void ReadCounts::add_requests(std::vector<Metric>& to) const {
                            "of reading, waited by readers from a request to its first byte",
                            count(counts_->waited_first_us) / 1e6));
   to.push_back(make_metric(metric::read_transfer_s,
-                           "of reading, waited by readers behind the first byte",
+                           "of reading, waited by readers after the first byte",
                            count(counts_->waited_rest_us) / 1e6));
   if (const double by_2 = count(counts_->http2); by_2 > 0)
     to.push_back(make_metric(metric::requests_http2, "answers that came by HTTP/2", by_2));
@@ -115,7 +115,8 @@ void ReadCounts::add_requests(std::vector<Metric>& to) const {
   to.push_back(make_metric(metric::requests_time_s, "from a request to its last byte, on average",
                            all / answered));
   if (const double alone = count(counts_->alone); alone > 0) {
-    to.push_back(make_metric(metric::requests_alone, "requests that no other ran beside", alone));
+    to.push_back(
+        make_metric(metric::requests_alone, "requests without another at the same time", alone));
     to.push_back(make_metric(metric::requests_alone_s,
                              "from one of these to its first byte, connecting left out, on average",
                              count(counts_->alone_us) / 1e6 / alone));

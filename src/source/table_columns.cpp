@@ -57,10 +57,11 @@ std::size_t only_image_column(const std::vector<TableColumn>& columns) {
   const auto count = std::count_if(columns.begin(), columns.end(), can_hold_images);
   if (count == 1) return static_cast<std::size_t>(found - columns.begin());
   if (count > 1)
-    throw ValueError(fmt::format("has several columns of bytes: {}; choose one with ?column=NAME",
-                                 column_names(columns, can_hold_images)));
+    throw ValueError(
+        fmt::format("has several columns of bytes: {}", column_names(columns, can_hold_images)),
+        "choose one with ?column=NAME");
   throw ValueError(
-      fmt::format("has no column of bytes, which images are; it has {}", all_names(columns)));
+      fmt::format("has no column of bytes, which images are, only {}", all_names(columns)));
 }
 
 const TableColumn& called_column(const std::vector<TableColumn>& columns, std::string_view wanted) {
@@ -68,12 +69,12 @@ const TableColumn& called_column(const std::vector<TableColumn>& columns, std::s
                                   [&](const auto& column) { return is_called(column, wanted); });
   if (found == columns.end())
     throw ValueError(
-        fmt::format("has no column {}; it has {}", shown_text(wanted), all_names(columns)));
+        fmt::format("has no column {}, only {}", shown_text(wanted), all_names(columns)),
+        "choose one with ?column=NAME");
   if (found->is_list)
     throw ValueError(
-        fmt::format("has lists in the column {}, which are not read; write a row for "
-                    "each image",
-                    shown_text(wanted)));
+        fmt::format("has lists in the column {}, which are not read", shown_text(wanted)),
+        "write a row for each image");
   return *found;
 }
 
@@ -84,9 +85,10 @@ std::string ColumnPaths::within(const std::string& group, std::string_view name)
   const std::size_t size = group.size() + 1 + name.size();
   all_ += size;
   if (size > kMaxLength || all_ > kMax)
-    throw ValueError(fmt::format(
-        "has columns whose names take {}; write it again with shorter names, or fewer columns",
-        size > kMaxLength ? "more than 4096 bytes each" : "more than 64 MiB"));
+    throw ValueError(
+        fmt::format("has columns whose names take {}",
+                    size > kMaxLength ? "more than 4096 bytes each" : "more than 64 MiB"),
+        "write it again with shorter names, or fewer columns");
   return group.empty() ? std::string(name) : group + "." + std::string(name);
 }
 

@@ -50,11 +50,12 @@ void TableSource::add_group(SampleGroup group, Held held) {
 void TableSource::refuse_larger(const SampleGroup& group, Bytes bytes,
                                 const std::string& remedy) const {
   if (bytes <= largest_sample_) return;
-  throw RunError(fmt::format(
-      "{}: {} {} has {} in its column, more than the {} that are read at once; write {}",
-      shown_file(static_cast<std::size_t>(group.object)), called_, group.number,
-      format_size(static_cast<double>(bytes)), format_size(static_cast<double>(largest_sample_)),
-      remedy));
+  throw RunError(
+      fmt::format("{}: {} {} has {} in its column, more than the {} that are read at once",
+                  shown_file(static_cast<std::size_t>(group.object)), called_, group.number,
+                  format_size(static_cast<double>(bytes)),
+                  format_size(static_cast<double>(largest_sample_))),
+      fmt::format("write {}", remedy));
 }
 
 void TableSource::check_groups() const {

@@ -49,9 +49,9 @@ Tables<Layout> open_tables(const std::vector<std::string>& paths, const std::str
       tables.files[place] = {path, file->stamp().inode};
       tables.layouts[place] = read(*file);
     } catch (const ValueError& error) {
-      throw RunError(shown_text(path) + ": " + error.what());
+      throw add_place<RunError>(shown_text(path) + ": ", error);
     } catch (const SampleError& error) {
-      throw RunError(shown_text(path) + ": " + error.what());
+      throw add_place<RunError>(shown_text(path) + ": ", error);
     }
   });
   return tables;

@@ -86,8 +86,8 @@ std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceConte
   const bool streams = source::count_parameter(options.words, "stream", 0, 0) > 0;
   if (streams) return source::open_tar_stream(options, context);
   if (options.words.contains("shuffle"))
-    throw UsageError(
-        "data: shuffle is the buffer of a stream; give stream=1 with it, or --shuffle");
+    throw UsageError("data: shuffle is the buffer of a stream",
+                     "give stream=1 with it, or --shuffle");
   source::NamedShards named = source::named_shards(options.paths);
   std::vector<std::string>& shards = named.shards;
   std::string member = source::text_parameter(options.words, options.classes ? "label" : "member");

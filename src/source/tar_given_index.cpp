@@ -35,7 +35,7 @@ std::int64_t number_in_line(std::string_view word) {
   std::int64_t number = -1;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc() || end != word.data() + word.size() || number < 0)
-    throw ValueError("has something else where a number stands");
+    throw ValueError("has something else instead of a number");
   return number;
 }
 
@@ -47,7 +47,7 @@ TarMember next_member(std::string_view& line, Bytes shard_bytes) {
   member.name = next_word(line);
   if (!member.name.ends_with("." + std::string(extension)) ||
       member.name.find('\\') != member.name.npos)
-    throw ValueError("has names with spaces or other signs, which cannot be told apart");
+    throw ValueError("has names with spaces or other signs, which cannot be separated");
   if (member.begin < kTarBlock || member.begin % kTarBlock != 0 || member.begin > shard_bytes ||
       member.size > shard_bytes - member.begin)
     throw ValueError("has a member that does not lie in the shard");
@@ -142,7 +142,7 @@ std::string note_of_old_indexes(const std::vector<GivenIndex>& given) {
     if (index.is_old && ++old == 1) first = index.path;
   }
   if (old == 0) return "";
-  return fmt::format("{}{} older than {} and not read; make {} anew with wds2idx",
+  return fmt::format("{}{} older than {} and not read; make {} again with wds2idx",
                      shown_text(first), old > 1 ? fmt::format(" and {} more are", old - 1) : " is",
                      old > 1 ? "their shards" : "its shard", old > 1 ? "them" : "it");
 }

@@ -60,7 +60,7 @@ ShardListing list_shard(const std::string& path, const GivenIndex& given, std::s
       }
     }
   } catch (const ValueError& error) {
-    throw RunError(shown_text(path) + ": " + error.what());
+    throw add_place<RunError>(shown_text(path) + ": ", error);
   }
   chooser.end_shard();
   listing.left_out = chooser.left_out();
@@ -100,7 +100,7 @@ Index index_shards(const std::vector<std::string>& shards, const std::vector<Giv
     const std::uint32_t shard = builder.add_folder({i, "", 0, listings[i].stamp});
     for (const TarMember& sample : listings[i].samples) {
       if (sample.begin / kTarBlock > std::numeric_limits<std::uint32_t>::max())
-        throw RunError(shown_text(shards[i]) + ": is larger than 2 TiB; split it into shards");
+        throw RunError(shown_text(shards[i]) + ": is larger than 2 TiB", "split it into shards");
       builder.add(shard, sample.name);
       builder.place_last(stored(sample));
     }

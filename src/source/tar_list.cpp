@@ -34,7 +34,7 @@ class ShardList {
       if (!json.is_object()) throw ValueError("is no list of shards: it holds no object of JSON");
       add_all(json, path, is_named_by_list);
     } catch (const ValueError& error) {
-      throw RunError(shown_text(path) + ": " + error.what());
+      throw add_place<RunError>(shown_text(path) + ": ", error);
     }
   }
 
@@ -64,7 +64,7 @@ class ShardList {
   void add_shards(const Json& list, const std::string& path) {
     const auto shards = list.find("shardlist");
     if (shards == list.end()) return;
-    if (!shards->is_array()) throw ValueError("has something else where its shardlist stands");
+    if (!shards->is_array()) throw ValueError("has something else instead of its shardlist");
     const std::string base = text_in_list(list, "base");
     const std::string from = base.empty() ? path : beside(path, base) + "/";
     for (const Json& shard : *shards) {
@@ -76,10 +76,10 @@ class ShardList {
       to_.shards.push_back(beside(from, url));
       const auto more = samples.get<std::uint64_t>();
       if (more > kMaxSamples || to_.samples > kMaxSamples - static_cast<std::int64_t>(more))
-        throw ValueError(fmt::format(
-            "is damaged: with shard {} of its list it has more than 2^48 samples; write it again "
-            "with widsindex",
-            &shard - &shards->front() + 1));
+        throw ValueError(
+            fmt::format("is damaged: with shard {} of its list it has more than 2^48 samples",
+                        &shard - &shards->front() + 1),
+            "write it again with widsindex");
       to_.samples += static_cast<std::int64_t>(more);
     }
   }
@@ -92,9 +92,8 @@ class ShardList {
     }
     if (!name.starts_with('/')) return path.substr(0, path.rfind('/') + 1) + name;
     if (!is_remote(path)) return name;
-    throw ValueError("names " + shown_text(name) +
-                     ", from the root of a server; write it again "
-                     "with names beside it");
+    throw ValueError("names " + shown_text(name) + ", from the root of a server",
+                     "write it again with names next to it");
   }
 
   NamedShards& to_;

@@ -50,7 +50,7 @@ class TarStreams final : public Source, public StreamSource, public Objects {
       compression_ = first.compression();
     } catch (const SampleError& error) {
       if (sample.name.empty() && is_of_no_use(error.kind))
-        throw RunError(shown_text(path) + ": " + error.what());
+        throw add_place<RunError>(shown_text(path) + ": ", error);
     }  // the run will name it
     if (std::string note = note_of_cut(shards_, context); !note.empty())
       notes_.push_back(std::move(note));

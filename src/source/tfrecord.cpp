@@ -43,7 +43,7 @@ RecordListing list_records(const std::string& path, const SourceContext& context
       if (listing.records.size() % kLookEveryRecords == 0) context.throw_if_stopped();
     }
   } catch (const ValueError& error) {
-    throw RunError(shown_text(path) + ": " + error.what());
+    throw add_place<RunError>(shown_text(path) + ": ", error);
   }
   return listing;
 }
@@ -81,8 +81,8 @@ bool takes_whole_records(const FormatParameters& words) {
   const auto word = words.find("value");
   if (word == words.end() || word->second == "example") return false;
   if (word->second == "raw") return true;
-  throw UsageError("data: value=" + shown_text(word->second) +
-                   ": expected example (a feature of it is the image) or raw (a record is one)");
+  throw UsageError("data: value=" + shown_text(word->second) + ": expected example or raw",
+                   "give value=example if a feature is the image, value=raw if a record is one");
 }
 
 class TfrecordSource final : public ExtentSource {
@@ -95,8 +95,8 @@ class TfrecordSource final : public ExtentSource {
         classes_(options.classes),
         feature_(text_parameter(options.words, options.classes ? "label" : "feature")) {
     if (whole_ && !feature_.empty())
-      throw UsageError(fmt::format("data: {} is of value=example; leave one of them out",
-                                   classes_ ? "label" : "feature"));
+      throw UsageError(fmt::format("data: {} is of value=example", classes_ ? "label" : "feature"),
+                       "leave one of them out");
     if (whole_ && classes_)
       throw RunError(shown_text(files_.front()) + ": whole records have no classes");
   }

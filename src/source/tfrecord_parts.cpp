@@ -83,8 +83,8 @@ void for_each_feature(std::span<const std::byte> example, const See& see) {
 }
 
 [[noreturn]] void fail_in_example() {
-  throw SampleError(Kind::damaged,
-                    "its record is no tf.train.Example; value=raw takes records as they are");
+  throw SampleError(Kind::damaged, "its record is no tf.train.Example",
+                    "give value=raw to take records as they are");
 }
 
 }  // namespace
@@ -98,11 +98,11 @@ std::optional<StoredRecord> RecordWalk::next() {
   if (got < head.size()) return record;
   const std::span<const std::byte> length = std::span(head).first(8);
   if (masked_crc32c(length) != number_in<std::uint32_t>(std::span(head).last(4))) {
-    throw ValueError(record.begin == 0
-                         ? "is no TFRecord file"
-                         : fmt::format("is damaged at byte {}: the checksum of a record's length "
-                                       "is wrong; write it again",
-                                       record.begin));
+    if (record.begin == 0) throw ValueError("is no TFRecord file");
+    throw ValueError(
+        fmt::format("is damaged at byte {}: the checksum of a record's length is wrong",
+                    record.begin),
+        "write it again");
   }
   const auto bytes = number_in<std::uint64_t>(length);
   if (bytes > std::uint64_t{1} << 48)
@@ -132,9 +132,9 @@ std::span<const std::byte> feature_of(std::span<const std::byte> example, std::s
     fail_in_example();
   }
   if (!found) {
-    throw SampleError(Kind::unsupported, fmt::format("has no bytes in a feature {}; choose one "
-                                                     "with ?feature=NAME",
-                                                     shown_text(name)));
+    throw SampleError(Kind::unsupported,
+                      fmt::format("has no bytes in a feature {}", shown_text(name)),
+                      "choose one with ?feature=NAME");
   }
   if (found->size() == 0) throw SampleError(Kind::truncated, "is empty");
   return bytes_of(*found);

@@ -63,17 +63,17 @@ void ThriftReader::skip_fields() {
 std::int64_t ThriftReader::integer(Field field) {
   if (field.type == Type::i16 || field.type == Type::i32 || field.type == Type::i64)
     return next_signed();
-  fail_as_damaged("what describes it has something else where a number stands");
+  fail_as_damaged("what describes it has something else instead of a number");
 }
 
 bool ThriftReader::truth(Field field) const {
   if (field.type == Type::yes || field.type == Type::no) return field.type == Type::yes;
-  fail_as_damaged("what describes it has something else where a truth value stands");
+  fail_as_damaged("what describes it has something else instead of a truth value");
 }
 
 std::string_view ThriftReader::text(Field field) {
   if (field.type != Type::text)
-    fail_as_damaged("what describes it has something else where a name stands");
+    fail_as_damaged("what describes it has something else instead of a name");
   const auto bytes = next_bytes(next_number());
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -88,7 +88,7 @@ ThriftReader::ListHead ThriftReader::next_list_head() {
 
 void ThriftReader::read_list(Field field, const std::function<void(std::size_t)>& see) {
   if (field.type != Type::list)
-    fail_as_damaged("what describes it has something else where a list stands");
+    fail_as_damaged("what describes it has something else instead of a list");
   const ListHead head = next_list_head();
   if (head.type != Type::structure && head.count > 0)
     fail_as_damaged("what describes it has a list of something else");

@@ -20,9 +20,9 @@ const NumberType& type_of(const FormatParameters& words) {
 PathFacts facts_of_tokens(const std::string& path) {
   const PathFacts facts = store_of(path).look_at(path);
   if (facts.kind != PathFacts::Kind::object)
-    throw RunError(shown_text(path) + ": cannot be read: " +
-                   (facts.why_nothing.empty() ? "is no file" : facts.why_nothing) +
-                   "; check the path given with --data");
+    throw RunError(shown_text(path) + ": cannot be read (" +
+                       (facts.why_nothing.empty() ? "is no file" : facts.why_nothing) + ")",
+                   "check the path given with --data");
   return facts;
 }
 
@@ -30,10 +30,9 @@ TokenFile raw_file(const std::string& path, const NumberType& type) {
   const PathFacts facts = facts_of_tokens(path);
   const Bytes size = facts.size;
   if (size % type.bytes != 0)
-    throw RunError(
-        fmt::format("{}: has {} bytes, which are no whole number of {} tokens; say what "
-                    "they are: tokens:PATH?type=u32",
-                    shown_text(path), size, type.word));
+    throw RunError(fmt::format("{}: has {} bytes, which are no whole number of {} tokens",
+                               shown_text(path), size, type.word),
+                   "say what they are: tokens:PATH?type=u32");
   return {{path,
            {std::string(type.type), "()", size / type.bytes, type.bytes, 0, true},
            facts.stamp.inode},
@@ -47,12 +46,14 @@ TokenFile indexed_file(const std::string& path, const std::string& index_path,
   const Bytes size = facts.size;
   const TokenIndex index = read_token_index(index_path, size, each);
   if (words.contains("type") && type_of(words).type != index.type)
-    throw UsageError(fmt::format("type={}: {} says that its tokens are {}; leave it out",
-                                 shown_text(words.find("type")->second), shown_text(index_path),
-                                 index.type));
+    throw UsageError(
+        fmt::format("type={}: {} says that its tokens are {}",
+                    shown_text(words.find("type")->second), shown_text(index_path), index.type),
+        "leave it out");
   if (index.end > size)
-    throw RunError(fmt::format("{}: has {} bytes, and {} speaks of {}; one of the two is cut off",
-                               shown_text(path), size, shown_text(index_path), index.end));
+    throw RunError(fmt::format("{}: has {} bytes, and {} has an index of {}", shown_text(path),
+                               size, shown_text(index_path), index.end),
+                   "copy both again, as one is cut off");
   return {{path,
            {index.type, "()", index.end / index.token_bytes, index.token_bytes, 0, true},
            facts.stamp.inode},
@@ -89,7 +90,7 @@ std::unique_ptr<Source> open_tokens(const SourceOptions& options, const SourceCo
   auto source = std::make_unique<source::ArraySource>(options, arrays, windows);
   if (documents > 0)
     source->add_note(
-        fmt::format("{} of {} tokens on average are packed: windows go on across their "
+        fmt::format("{} of {} tokens on average are packed: windows continue across their "
                     "ends",
                     plural(documents, "document"), format_count(tokens / documents)));
   source->settle_access();

@@ -85,7 +85,8 @@ class Uring final : public Ring {
     if (result >= 0 || result == -EINTR) return;
     if (in_flight_ == 0) {
       throw RunError("io_uring: the kernel takes no reads any more (" +
-                     std::generic_category().message(-result) + "); use --access pread");
+                         std::generic_category().message(-result) + ")",
+                     "use --access pread");
     }
     if (answers > 0) {
       io_uring_cqe* found = nullptr;

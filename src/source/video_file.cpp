@@ -65,8 +65,9 @@ VideoFile::VideoFile(const std::string& path) {
   const int result = av.avformat_open_input(&file, ("file:" + path).c_str(), nullptr, &options);
   av.av_dict_free(&options);
   if (result < 0)
-    throw ValueError("is no video file that can be read, or not whole: FFmpeg says " +
-                     ffmpeg_error(result) + "; copy it again, or leave it out");
+    throw ValueError(
+        "is no video file that can be read, or not whole: FFmpeg says " + ffmpeg_error(result),
+        "copy it again, or leave it out");
   file_.reset(file);
   const int stream = av.av_find_best_stream(file, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
   if (stream < 0) throw ValueError("holds no video");
@@ -122,7 +123,7 @@ VideoListing list_frames(VideoFile& file) {
   std::vector<std::int64_t> decoded;  // the times of packets
   while (const AVPacket* packet = file.next()) {
     if (packet->pts == AV_NOPTS_VALUE)
-      throw ValueError("has packets without a time; write it again: ffmpeg -i OLD -c copy NEW");
+      throw ValueError("has packets without a time", "write it again: ffmpeg -i OLD -c copy NEW");
     const std::int64_t number = std::ssize(decoded);
     if ((packet->flags & AV_PKT_FLAG_KEY) != 0) {
       if (listing.keys.empty()) listing.delay = delay_of(file.codec(), *packet);

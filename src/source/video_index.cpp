@@ -37,12 +37,12 @@ ListedVideo list_video(const std::string& path) {
     VideoFile file(path);
     return {version_stamp(facts), list_frames(file)};
   } catch (const ValueError& error) {
-    throw RunError(shown_text(path) + ": " + error.what());
+    throw add_place<RunError>(shown_text(path) + ": ", error);
   }
 }
 
 std::int32_t number_of(std::int64_t packet) {
-  if (packet > INT32_MAX) throw RunError("a video has more than 2^31 packets; cut it into parts");
+  if (packet > INT32_MAX) throw RunError("a video has more than 2^31 packets", "cut it into parts");
   return static_cast<std::int32_t>(packet);
 }
 
@@ -92,10 +92,11 @@ std::vector<std::string> videos_below(const std::string& folder) {
     if (is_video(entries->path()) && entries->is_regular_file(ignored))
       files.push_back(entries->path().string());
   }
-  if (error) throw RunError(shown_text(folder) + ": cannot be listed: " + error.message());
+  if (error) throw RunError(shown_text(folder) + ": cannot be listed (" + error.message() + ")");
   if (files.empty()) {
-    throw RunError(fmt::format("{}: holds no files named *{}; check the path given with --data",
-                               shown_text(folder), fmt::join(kVideoSuffixes, ", *")));
+    throw RunError(fmt::format("{}: holds no files named *{}", shown_text(folder),
+                               fmt::join(kVideoSuffixes, ", *")),
+                   "check the path given with --data");
   }
   std::sort(files.begin(), files.end());
   return files;

@@ -120,9 +120,9 @@ class Walk {
 
   RunError too_many_links(const Node& node) const {
     return RunError(shown_text(join_path(roots_[node.root], node.relative)) + ": more than " +
-                    std::to_string(kMaxThroughLinks) +
-                    " folders are reached through two and more links; remove links between "
-                    "folders, or give a manifest with --index");
+                        std::to_string(kMaxThroughLinks) +
+                        " folders are reached through two and more links",
+                    "remove links between folders, or give a manifest with --index");
   }
 
   std::vector<WalkedFolder> sorted() {

@@ -19,12 +19,12 @@ using Kind = SampleError::Kind;
       throw std::bad_alloc();
     case ZSTD_error_frameParameter_windowTooLarge:
       throw SampleError(Kind::too_large,
-                        "its zstd data need a window of more than 128 MiB in every worker; pack "
-                        "them with zstd --long=27 or less");
+                        "its zstd data need a window of more than 128 MiB in every worker",
+                        "pack them with zstd --long=27 or less");
     case ZSTD_error_dictionary_wrong:
       throw SampleError(Kind::unsupported,
-                        "its zstd data need the dictionary that they were packed with; pack them "
-                        "without -D");
+                        "its zstd data need the dictionary that they were packed with",
+                        "pack them without -D");
     default:
       throw SampleError(Kind::damaged,
                         std::string("its zstd data are damaged: ") + ::ZSTD_getErrorName(result));

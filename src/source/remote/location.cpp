@@ -30,12 +30,12 @@ void split(std::string_view url, Location& to) {
   to.path = slash < url.size() ? url.substr(slash) : "/";
   if (to.host.find('@') != to.host.npos)
     throw ValueError(
-        "its URL holds a user or a password, which results would show; leave them out: keys come "
-        "from the environment or ~/.aws, passwords from ~/.netrc");
+        "its URL holds a user or a password, which results would show",
+        "leave them out: keys come from the environment or ~/.aws, passwords from ~/.netrc");
   constexpr std::string_view kOfHosts =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:[]";
   if (to.host.empty() || to.host.find_first_not_of(kOfHosts) != to.host.npos)
-    throw ValueError("names no server; expected https://HOST/PATH");
+    throw ValueError("names no server", "give https://HOST/PATH");
   // A default port is not in the header that is signed.
   for (const std::string_view port : {":80", ":443"}) {
     if (to.host.ends_with(port) && (port == ":443") == to.base.starts_with("https"))
@@ -77,13 +77,13 @@ Location locate(std::string_view path) {
   }
   std::string endpoint = take_endpoint(path);
   if (!endpoint.starts_with("http://") && !endpoint.starts_with("https://"))
-    throw ValueError("AWS_ENDPOINT_URL names no server; expected https://HOST");
+    throw ValueError("AWS_ENDPOINT_URL names no server", "set it to https://HOST");
   split(endpoint, to);
   to.is_s3 = true;
   to.endpoint = std::move(endpoint);
   to.bucket = path.substr(0, path.find('/'));
   to.key = path.substr(std::min(to.bucket.size() + 1, path.size()));
-  if (to.bucket.empty()) throw ValueError("names no bucket; expected s3://BUCKET/KEY");
+  if (to.bucket.empty()) throw ValueError("names no bucket", "give s3://BUCKET/KEY");
   if (to.path == "/") to.path.clear();
   to.path += "/" + percent_encoded(to.bucket, false);
   if (!to.key.empty()) to.path += "/" + percent_encoded(to.key, true);

@@ -114,9 +114,8 @@ class Lister {
         throw ValueError("the server lists the same names again and again");
       continuation = part.continuation;
       if (names >= kMaxListed && !continuation.empty())
-        throw ValueError(
-            "holds more than 50 MiB of names, more than are listed; name a folder within it, or "
-            "pack its images into shards");
+        throw ValueError("holds more than 50 MiB of names, more than are listed",
+                         "name a folder within it, or pack its images into shards");
     } while (!continuation.empty());
     listing.images.sort();
     return listing;
@@ -173,9 +172,9 @@ class RemoteStore final : public ObjectStore {
         throw ValueError("web servers list no files: name them, as in {000..127}, or with --index");
       return Lister(folder).all();
     } catch (const ValueError& error) {
-      throw CannotList(folder, error.what());
+      throw CannotList(folder, std::string(error.sentence()), std::string(error.hint()));
     } catch (const SampleError& error) {
-      throw CannotList(folder, error.what());
+      throw CannotList(folder, std::string(error.sentence()), std::string(error.hint()));
     }
   }
 

@@ -161,7 +161,7 @@ TEST_F(Arrow, ViewsAreRead) {
 TEST_F(Arrow, EncodedValuesThatAreNotReadAreRefusedByName) {
   if (!has_codec(kArrowZstd)) GTEST_SKIP() << "built without zstd";
   EXPECT_THAT(message_of<RunError>([] { open("grown_zstd.arrow"); }),
-              HasSubstr("has a dictionary that is packed and goes on, which is not read; write it "
+              HasSubstr("has a packed dictionary that continues, which is not read; write it "
                         "without compression, or as a whole"));
   EXPECT_THAT(message_of<RunError>([] { open("views_zstd.arrow"); }),
               HasSubstr("has views in its column that are packed, which are not read; write it "
@@ -242,7 +242,7 @@ TEST_F(Arrow, WhatIsNoneOrCutOffIsRefused) {
               HasSubstr("has whole numbers in the column label, and images are bytes"));
   EXPECT_THAT(why_not(file, {{"column", "many.item"}}), HasSubstr("has lists in the column"));
   EXPECT_THAT(why_not(content_of_fixture("arrow/cache-shuffled.arrow")),
-              HasSubstr("has no column of bytes, which images are; it has indices"));
+              HasSubstr("has no column of bytes, which images are, only indices"));
 }
 
 TEST_F(Arrow, ChangedBytesAreRefusedOrRead) {

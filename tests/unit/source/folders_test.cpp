@@ -85,7 +85,7 @@ TEST(Folders, ImagesBesideClassFoldersAreLeftOutAndThatIsSaid) {
   data.write("a/1.jpg");
   const auto files = open_files(without_cache({data.path()}));
   EXPECT_EQ(files->size(), 1);
-  EXPECT_THAT(files->notes(), ElementsAre(HasSubstr("1 images beside the class folders")));
+  EXPECT_THAT(files->notes(), ElementsAre(HasSubstr("1 images outside the class folders")));
 }
 
 TEST(Folders, NamesMayHoldAnything) {

@@ -189,7 +189,7 @@ TEST_F(DamagedItems, AreRefusedWhenTheyAreOpened) {
   EXPECT_THAT(why_not("", 1), HasSubstr("has 0 samples"));
   std::string disordered = shard;
   disordered[8] = 127;
-  EXPECT_THAT(why_not(disordered, 2), HasSubstr("do not lie one behind another"));
+  EXPECT_THAT(why_not(disordered, 2), HasSubstr("do not follow one another"));
   std::filesystem::remove(data / "0.mds");
   EXPECT_THAT(why_no_mds(data.path()), HasSubstr("index.json names it"));
 }
@@ -238,7 +238,7 @@ TEST(ItemIndexes, LimitTheDepthOfTheirJson) {
 
 TEST(ItemIndexes, NameTheColumnsWhereNoneIsAnImage) {
   EXPECT_THAT(why_no_mds(fixture("mds"), {{"column", "picture"}}),
-              HasSubstr("has no column picture; its columns: class (int), image (jpeg), note (str);"
+              HasSubstr("has no column picture, only class (int), image (jpeg), note (str);"
                         " choose one with ?column=NAME"));
   EXPECT_THAT(why_no_mds(fixture("mds"), {{"column", "class"}}), HasSubstr("is no image"));
   EXPECT_THAT(why_no_mds(fixture("images")), HasSubstr("index.json: cannot be read"));

@@ -192,7 +192,7 @@ TEST_F(Lmdb, AValueThatGoesOnBehindItsFileIsDamaged) {
     return message_of<SampleError>([&] { reader->read(sample); });
   };
   EXPECT_EQ(why(2), "");
-  EXPECT_THAT(why(3), HasSubstr("is damaged: a value goes on behind its end"));
+  EXPECT_THAT(why(3), HasSubstr("is damaged: a value continues after its end"));
   EXPECT_EQ(why(4), "");
 }
 

@@ -131,7 +131,7 @@ TEST_F(Parquet, ColumnsAreChosenByName) {
   EXPECT_THAT(why_not(bytes, {{"column", "label"}}), HasSubstr("has INT64 in the column label"));
   EXPECT_THAT(why_not(bytes, {{"column", "many.list.element"}}), HasSubstr("has lists in"));
   EXPECT_THAT(why_not(bytes, {{"column", "photo"}}),
-              HasSubstr("has no column photo; it has image, many.list.element, label"));
+              HasSubstr("has no column photo, only image, many.list.element, label"));
   if (!is_built(kSnappy)) return;
   for (const char* name : {"image", "image.bytes"}) {
     const auto source = open(content_of_fixture("parquet/snappy.parquet"), {{"column", name}});
@@ -251,7 +251,7 @@ TEST_F(Parquet, PagesThatLieAreDamagedSamples) {
   EXPECT_THAT(sample_error(*open_pages("no page", 1), 0), HasSubstr("damaged"));
   const std::string whole = parquet_page(one, 1);
   EXPECT_THAT(sample_error(*open_pages(whole.substr(0, whole.size() - 2), 1), 0),
-              HasSubstr("ends behind its row group"));
+              HasSubstr("ends after its row group"));
   if (is_built(kZstd)) {
     EXPECT_THAT(sample_error(*open_pages(whole, 1, kZstd), 0), HasSubstr("zstd data are damaged"));
   }

@@ -197,7 +197,7 @@ TEST_F(TarList, OfSomethingElseIsRefused) {
               HasSubstr("no wids_version 1"));
   EXPECT_THAT(why_no_list(R"({"wids_version": 1, "shardlist": []})"), HasSubstr("lists no shards"));
   EXPECT_THAT(why_no_list(R"({"wids_version": 1, "shardlist": {}})"),
-              HasSubstr("has something else where its shardlist stands"));
+              HasSubstr("has something else instead of its shardlist"));
   EXPECT_THAT(why_no_list(R"({"wids_version": 1, "shardlist": [{"url": "0.tar"}]})"),
               HasSubstr("has no url or no nsamples in shard 1 of its list"));
   EXPECT_THAT(why_no_list(R"({"wids_version": 1, "shardlist": [{"url": "a", "nsamples": -1}]})"),

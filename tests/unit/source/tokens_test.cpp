@@ -137,7 +137,7 @@ TEST_F(Tokens, OfTextsByThemselvesAreFilledUp) {
 
 TEST_F(Tokens, SaysWhatCannotBeFilledUp) {
   const std::string path = data.write("a.bin", "aabbccddeeffgghhii");
-  EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("has no .idx beside it"));
+  EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("has no .idx next to it"));
   data.write("a.idx", index_bytes(8, 2, {5, 4}));
   EXPECT_THAT(why_not(path, {{"pad", "65536"}}), HasSubstr("pad=65536: is no number of type <u2"));
   EXPECT_THAT(why_not(path, {{"pad", "-1"}}), HasSubstr("pad=-1: expected a whole number"));
