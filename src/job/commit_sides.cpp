@@ -38,9 +38,8 @@ RunConfig with_own_data(RunConfig config) {
 // Checks the settings before git runs.
 RunConfig checked(const RunConfig& base) {
   if (!base.program.command.given && !base.program.loader.given)
-    throw UsageError(
-        "--ref-a: nothing of a commit would be run; give --loader FILE.py:FUNCTION, or a program "
-        "behind --");
+    throw UsageError("--ref-a: nothing of a commit would be run",
+                     "give --loader FILE.py:FUNCTION, or a program after --");
   return with_own_data(base);
 }
 

@@ -49,9 +49,9 @@ std::int64_t turns_of(pid_t thread) {
 // Returns the system call that the thread waits in, and its file, as part of a sentence.
 std::string standing_words(pid_t thread) {
   const watch::ThreadLook look = watch::look_at_thread("/", ::getpid(), thread);
-  if (look.call.empty()) return "stands in the kernel (" + look.wchan + ")";
+  if (look.call.empty()) return "is in the kernel (" + look.wchan + ")";
   const std::string object = look.object.empty() ? "" : " of " + printable(look.object);
-  return fmt::format("stands in {}{}", look.call, object);
+  return fmt::format("is in {}{}", look.call, object);
 }
 
 // Returns true if the thread waits for a FUSE server. The kernel waits for the end of such a
@@ -72,7 +72,7 @@ void let_go_of_output() {
   if (const auto held = std::ranges::find_if(threads, waits_for_fuse); held != threads.end())
     std::fprintf(stderr,
                  "loaderscope: the kernel may hold this process until the server of a file system "
-                 "(FUSE) answers or ends: one of its threads %s\n",
+                 "(FUSE) answers or ends (one of its threads %s)\n",
                  standing_words(*held).c_str());
   ::close(STDOUT_FILENO);
   ::close(STDERR_FILENO);
@@ -122,7 +122,7 @@ void ExitWatchdog::watch() {
                       failure.empty() ? "interrupted" : failure, standing_words(watched_)));
     if (!stands || ended_at) continue;
     const std::string why = fmt::format(
-        "nothing of it has run for {}: it {}; look at the storage behind it, or give a longer "
+        "nothing of it has run for {}: it {}; look at its storage, or give a longer "
         "--timeout",
         format_duration(job_.timeout), standing_words(watched_));
     job_.give_up(why);

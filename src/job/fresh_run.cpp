@@ -26,7 +26,7 @@ namespace loaderscope {
 namespace {
 
 constexpr Nanos kGoodbye = 20 * kSecond;  // time to end, including child processes
-constexpr std::string_view kWaits = ".waits", kOurs = "loaderscope: ";
+constexpr std::string_view kWaits = ".waits", kOurs = "loaderscope: ", kHint = "\nhint: ";
 
 bool refuses_words(int status) {
   return WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::usage);
@@ -44,7 +44,10 @@ std::string reason_in(const ToolEnd& end) {
   const std::size_t at = complaint_in(end.output);
   if (at == std::string::npos) return shown_text(end.last_line());
   const std::size_t begin = at + kOurs.size();
-  return end.output.substr(begin, end.output.find('\n', begin) - begin);
+  std::size_t line_end = end.output.find('\n', begin);
+  if (line_end != std::string::npos && end.output.compare(line_end, kHint.size(), kHint) == 0)
+    line_end = end.output.find('\n', line_end + 1);
+  return end.output.substr(begin, line_end - begin);
 }
 
 // Prints the output before the error message, such as a traceback that the message mentions.
@@ -85,8 +88,8 @@ std::string without_file(const std::string& path) {
 std::string new_gate(const std::string& path, Variables& variables) {
   without_file(path + std::string(kWaits));
   if (::mkfifo(without_file(path).c_str(), 0600) != 0)
-    throw RunError(path + ": cannot be made: " + std::generic_category().message(errno) +
-                   "; look at TMPDIR");
+    throw RunError(path + ": cannot be made (" + std::generic_category().message(errno) + ")",
+                   "set TMPDIR to a folder that you may write to");
   variables.emplace_back("LOADERSCOPE_GATE", path);
   return path;
 }
@@ -133,9 +136,9 @@ RunRecord StartedRun::record() {
   const ToolEnd end = tool_.wait();
   const bool ended_by_us = stopped_ && stopped_();
   if (end.out_of_time)
-    throw RunError(fmt::format("{}: a run took longer than {}; look at it with 'loaderscope run'",
-                               name_, format_duration(patience_)));
-  if (refuses_words(end.status)) throw UsageError(name_ + ": " + reason_in(end));
+    throw RunError(fmt::format("{}: a run took longer than {}", name_, format_duration(patience_)),
+                   "look at it with 'loaderscope run'");
+  if (refuses_words(end.status)) throw add_place<UsageError>(name_ + ": ", Error(reason_in(end)));
   if (!end.is_fine() && !ended_by_us) {
     format_what_it_said(end);
     throw RunError(
@@ -152,7 +155,7 @@ RunRecord StartedRun::record() {
     take_off_script(record, held_up());
     return record;
   } catch (const RunError& error) {
-    throw RunError(name_ + ": " + error.what());
+    throw add_place<RunError>(name_ + ": ", error);
   }
 }
 

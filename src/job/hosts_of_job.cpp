@@ -92,7 +92,9 @@ std::vector<ProcessPlaces> ranks_of_processes(const RunRecord& job) {
 // "ranks follow each other host by host: rank 0 is that of process 0 on node0, 1 ..."
 std::string order_words(const ProcessesOfJob& processes, const ProcessPlaces& order,
                         const std::vector<ProcessPlaces>& ranks) {
-  std::string text = "the launcher dealt its processes out in turns; here ranks stand host by host";
+  std::string text =
+      "the launcher distributed its processes over the hosts in alternation; here ranks are "
+      "ordered host by host";
   std::size_t rank = 0;
   for (std::size_t i = 0; i < std::min(order.size(), kMaxNamed); ++i) {
     const std::size_t count = ranks[order[i]].size();

@@ -17,26 +17,22 @@ namespace {
 void check_part(const RunConfig& config, const ProcessAddress& place) {
   if (engine_row(config.engine.value).kind != EngineKind::native)
     throw UsageError(
-        fmt::format("--rendezvous: engine {} is run by one process; leave it out, and "
-                    "bring records of several together with 'loaderscope merge'",
-                    config.engine.value));
+        fmt::format("--rendezvous: engine {} is run by one process", config.engine.value),
+        "leave it out, and bring records of several together with 'loaderscope merge'");
   if (config.answer.prove != Prove::off)
-    throw UsageError(
-        "--rendezvous: a job of several processes is run once; leave out --prove and --try, or "
-        "give them to one process");
+    throw UsageError("--rendezvous: a job of several processes is run once",
+                     "leave out --prove and --try, or give them to one process");
   if (config.trainer.ranks % place.processes != 0)
-    throw UsageError(
-        fmt::format("--ranks {}: {} processes cannot have as many each; give a "
-                    "multiple of {}",
-                    config.trainer.ranks.value, place.processes, place.processes));
+    throw UsageError(fmt::format("--ranks {}: {} processes cannot have as many each",
+                                 config.trainer.ranks.value, place.processes),
+                     fmt::format("give a multiple of {}", place.processes));
   if (!config.trainer.sync_ranks) return;
   if (device_kind(config.trainer.device.value) == DeviceKind::gpu)
-    throw UsageError(
-        "--rendezvous: steps of real GPUs do not meet over processes yet; give --no-sync-ranks, or "
-        "--device sim");
+    throw UsageError("--rendezvous: steps of real GPUs do not meet over processes yet",
+                     "give --no-sync-ranks, or --device sim");
   if (config.measure.epochs > 0)
-    throw UsageError(
-        "--rendezvous: with --sync-ranks a job has no --epochs; give --steps or --duration");
+    throw UsageError("--rendezvous: with --sync-ranks a job has no --epochs",
+                     "give --steps or --duration");
 }
 
 // Injections name ranks of the job.

@@ -26,8 +26,8 @@ void say(const std::string& words) {
 JobOfPrograms::JobOfPrograms(const RunConfig& config, const MachineFacts& machine,
                              ProcessAddress place, Nanos wait, const StopSignal& stop) {
   if (config.answer.prove != Prove::off)
-    throw UsageError(
-        "--rendezvous: a program of several hosts is run once; leave out --prove and --try");
+    throw UsageError("--rendezvous: a program of several hosts is run once",
+                     "leave out --prove and --try");
   try {
     meeting_ = std::make_unique<Rendezvous>(std::move(place), introduction_of(config, machine, 1),
                                             Rendezvous::Timeouts{wait, kInSilence, kYear}, &stop);

@@ -95,9 +95,9 @@ void say_missing(const std::vector<std::int64_t>& missing, const std::vector<std
       names.size() < missing.size() ? fmt::format(", and {} more", missing.size() - names.size())
                                     : "",
       is_one ? "is" : "are",
-      there.back() < missing.front() ? ""
-                                     : fmt::format("the ranks behind are numbered without {}, and ",
-                                                   is_one ? "its" : "theirs"),
+      there.back() < missing.front()
+          ? ""
+          : fmt::format("later ranks are numbered without {}, and ", is_one ? "its" : "theirs"),
       is_one ? "it" : "them"));
   std::vector<std::int64_t> ranks;
   for (const std::int64_t process : there)

@@ -56,8 +56,9 @@ std::optional<Profile> given_profile(const std::string& path, const MachineFacts
                          [&](const auto& each) { return unlike(each.profile, machine).empty(); });
   if (found == saved.end()) {
     throw UsageError(
-        fmt::format("--machine {}: {}; measure this machine with probe --json", shown_text(path),
-                    saved.empty() ? "holds no profile" : unlike(saved.front().profile, machine)));
+        fmt::format("--machine {}: {}", shown_text(path),
+                    saved.empty() ? "holds no profile" : unlike(saved.front().profile, machine)),
+        "measure this machine with probe --json");
   }
   if (found->profile.host != machine.host)
     notes.push_back(fmt::format("the ceilings are those of {}, a machine like this one",
@@ -73,7 +74,7 @@ std::optional<Profile> kept_profile(const MachineFacts& machine, std::vector<std
   if (path.empty() || !fs::exists(path, error)) return std::nullopt;
   const auto stale = [&](const std::string& why) {
     notes.push_back(fmt::format(
-        "the profile that probe --save keeps of this machine {}: it is left out; save it anew",
+        "the profile that probe --save keeps of this machine {}: it is left out; save it again",
         why));
     return std::nullopt;
   };
@@ -121,7 +122,8 @@ double per_s(const Profile& profile, MachineResource supply) {
 
 std::string save_machine(const Profile& profile) {
   const std::string path = file_of_host(profile.host);
-  if (path.empty()) throw RunError("--save: there is no cache folder; set HOME or XDG_CACHE_HOME");
+  if (path.empty())
+    throw RunError("--save: there is no cache folder", "set HOME or XDG_CACHE_HOME");
   Profile kept = profile;  // a question of the user is no fact of the machine
   kept.demand.reset();
   kept.against.reset();
@@ -129,7 +131,7 @@ std::string save_machine(const Profile& profile) {
     write_private(path,
                   [&](std::ostream& out) { write_json(out, result_of(kept, version_number())); });
   } catch (const RunError& error) {
-    throw RunError(std::string("--save: ") + error.what());
+    throw add_place<RunError>("--save: ", error);
   }
   return path;
 }
@@ -145,7 +147,7 @@ ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
   if (profile->other_cores >= kDisturbed * profile->cores)
     notes.push_back(fmt::format(
         "other programs took {} while this machine was probed: its ceilings are too low; save them "
-        "anew when it is at rest",
+        "again when it is idle",
         format_cores(profile->other_cores)));
   if (const probe::Ceiling* decoding = profile->ceiling(MachineResource::decoding)) {
     rates.decodes_per_core_s = decoding->per_core_s;

@@ -29,16 +29,13 @@ bool is_on_path(const std::string& program) {
 NsysCapture::NsysCapture(const std::string& file, const RunConfig& given)
     : name_(file), program_(given.program.command.value) {
   if (name_.ends_with(kEnding)) name_.resize(name_.size() - kEnding.size());
-  if (name_.empty()) throw UsageError("--nsys: expected a file, such as --nsys run.nsys-rep");
+  if (name_.empty()) throw UsageError("--nsys: expected a file", "give --nsys run.nsys-rep");
   if (program_.empty())
-    throw UsageError(
-        "--nsys: records a program, run --nsys FILE -- python train.py ...; scripts/nsight records "
-        "our own loader");
+    throw UsageError("--nsys: records a program", "loaderscope run --nsys FILE -- python train.py");
   if (!is_on_path("nsys"))
-    throw RunError(
-        "--nsys: there is no nsys on the PATH; get Nsight Systems from "
-        "https://developer.nvidia.com/nsight-systems (package nsight-systems-cli of NVIDIA's "
-        "repository)");
+    throw RunError("--nsys: there is no nsys on the PATH",
+                   "get Nsight Systems from https://developer.nvidia.com/nsight-systems (package "
+                   "nsight-systems-cli of NVIDIA's repository)");
 }
 
 std::vector<std::string> NsysCapture::command() const {
@@ -50,10 +47,8 @@ std::vector<std::string> NsysCapture::command() const {
 
 std::string NsysCapture::export_report(const std::atomic<int>& stop_signal) const {
   if (std::error_code none; !std::filesystem::exists(report(), none))
-    throw RunError(fmt::format(
-        "{}: nsys wrote no such report; what it said of it is above, or it was ended before it "
-        "could",
-        report()));
+    throw RunError(fmt::format("{}: nsys wrote no such report", report()),
+                   "see its messages above, and let it end by itself");
   ToolRun run;
   const std::string exported = name_ + ".sqlite";
   run.command = {
@@ -62,8 +57,9 @@ std::string NsysCapture::export_report(const std::atomic<int>& stop_signal) cons
   run.stopped = [&] { return stop_signal.load() != 0; };
   const ToolEnd end = run_tool(run);
   if (!end.is_fine())
-    throw RunError(fmt::format("{}: nsys export: {}: {}; nsys-ui opens the report as it is",
-                               report(), describe_exit(end.status), shown_text(end.last_line())));
+    throw RunError(fmt::format("{}: nsys export {} ({})", report(), describe_exit(end.status),
+                               shown_text(end.last_line())),
+                   "open the report with nsys-ui");
   return exported;
 }
 

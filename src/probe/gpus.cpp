@@ -84,7 +84,7 @@ void measure_gpus(const ProbeContext& probing, Outcome& outcome) {
     outcome.answer = "no GPU";
     std::string why = *no_cuda;
     if (why.ends_with('.')) why.pop_back();
-    throw RunError(why + (nvml.unavailable().empty() ? "" : "; " + nvml.unavailable()));
+    throw RunError(why + (nvml.unavailable().empty() ? "" : ", and " + nvml.unavailable()));
   }
   int count = 0;
   if (!no_cuda) cuda::check("GPUs", runtime->device_count(count));

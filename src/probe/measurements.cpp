@@ -93,7 +93,8 @@ std::span<const Measurement> measurement_table() {
        0.08,
        measure_gpus},
       {{"gpus-together",
-        "Copies to all GPUs at once, alone and while cores decode; launches; the far NUMA node."},
+        "Copies to all GPUs at once, alone and while cores decode, launches and the far NUMA "
+        "node."},
        0.06,
        measure_gpus_together},
   };

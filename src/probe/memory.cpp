@@ -95,7 +95,7 @@ Bytes bytes_of_thread(const ProfileOptions& options, std::size_t threads) {
 Figure locking_by_mlock() {
   const Bytes bytes = std::min(lockable_memory().value_or(kLocked) / 2, kLocked);
   constexpr Bytes kPage = 4096;
-  if (bytes < 16 * kPage) throw RunError("memlock lets no memory be locked; raise ulimit -l");
+  if (bytes < 16 * kPage) throw RunError("memlock lets no memory be locked", "raise ulimit -l");
   const Mapped memory(bytes);
   std::memset(memory.place(), 1, memory.bytes());
   const Nanos begin = monotonic_now();

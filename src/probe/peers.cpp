@@ -118,9 +118,9 @@ void check_peers(const std::string& host, const std::vector<Profile>& peers) {
   PeersAnswer answer;
   const auto count = std::ssize(chosen(host, peers, answer));
   if (count >= static_cast<std::ptrdiff_t>(kMinCount)) return;
-  throw UsageError(fmt::format("--against: {} cannot say what is usual{}; give three or more",
-                               plural(count, "profile"),
-                               answer.notes.empty() ? "" : " (those of this machine left out)"));
+  throw UsageError(fmt::format("--against: {} cannot say what is usual{}", plural(count, "profile"),
+                               answer.notes.empty() ? "" : " (those of this machine left out)"),
+                   "give three or more");
 }
 
 void judge_against(Profile& profile, const std::vector<Profile>& peers) {

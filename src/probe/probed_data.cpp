@@ -29,17 +29,16 @@ std::string in_words(int error) { return std::generic_category().message(error);
 Bytes bytes_to_write(const std::string& folder, Bytes read_at_most) {
   struct statvfs state {};
   if (::statvfs(folder.c_str(), &state) != 0)
-    throw RunError(fmt::format("--path {}: {}; name a folder that is there", shown_text(folder),
-                               in_words(errno)));
+    throw RunError(fmt::format("--path {}: {}", shown_text(folder), in_words(errno)),
+                   "name a folder that is there");
   const double free = static_cast<double>(state.f_bavail) * static_cast<double>(state.f_frsize);
   const auto tenth = static_cast<Bytes>(std::min(free / 10, static_cast<double>(kMaxFile)));
   const Bytes bytes = std::min({read_at_most / 2, tenth, kMaxFile}) / kOwnPiece * kOwnPiece;
   constexpr Bytes kMin = 64 * kOwnPiece;
   if (bytes < kMin)
-    throw RunError(
-        fmt::format("--path {}: {} are free there, of which a tenth would be written; make room, "
-                    "or name --data",
-                    shown_text(folder), format_size(free)));
+    throw RunError(fmt::format("--path {}: {} are free there, of which a tenth would be written",
+                               shown_text(folder), format_size(free)),
+                   "make room, or name --data");
   return bytes;
 }
 
@@ -81,11 +80,12 @@ void ProbedData::open(const std::string& data, const std::atomic<int>& stop) {
   try {
     said = parse_data(data, "");
   } catch (const ValueError& error) {
-    throw UsageError("--data " + shown_text(data) + ": " + error.what());
+    throw add_place<UsageError>("--data " + shown_text(data) + ": ", error);
   }
   const SourceRow& row = said.row ? *said.row : source_row("files");
   if (const auto reason = row.row.reason_not_available())
-    throw UsageError("--data " + shown_text(data) + ": " + *reason);
+    throw UsageError("--data " + shown_text(data) + ": " + *reason,
+                     "give other data, or build with its library");
   place_ = said.path;
   if (row.open == nullptr) {
     why_none_ = fmt::format("source {} stores nothing", row.row.name);
@@ -105,8 +105,8 @@ void ProbedData::open(const std::string& data, const std::atomic<int>& stop) {
 void ProbedData::try_to_write_file(const std::string& folder, const std::atomic<int>& stop) {
   struct stat facts {};
   if (::stat(folder.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode))
-    throw RunError(
-        fmt::format("--path {}: is no folder; name one that is there", shown_text(folder)));
+    throw RunError(fmt::format("--path {}: is no folder", shown_text(folder)),
+                   "name one that is there");
   try {
     write_file(folder, stop);
   } catch (const RunError& error) {
@@ -121,10 +121,9 @@ void ProbedData::write_file(const std::string& folder, const std::atomic<int>& s
   written_bytes_ = bytes_to_write(folder, read_at_most_);
   written_ = unnamed_file(folder);
   const auto refuse = [&](int error) {
-    throw RunError(
-        fmt::format("--path {}: a temporary file cannot be written there ({}); name "
-                    "another folder, or --data",
-                    shown_text(folder), in_words(error)));
+    throw RunError(fmt::format("--path {}: a temporary file cannot be written there ({})",
+                               shown_text(folder), in_words(error)),
+                   "name another folder, or --data");
   };
   if (written_ < 0) refuse(errno);
   const std::vector<char> block = noise(1 << 20);

@@ -20,8 +20,9 @@ namespace {
 constexpr Bytes kPage = 4096;  // largest alignment for O_DIRECT, nearly everywhere
 
 [[noreturn]] void refuse(const std::string& path, int error) {
-  throw RunError(fmt::format("{} cannot be read ({}); look at its permissions and storage",
-                             shown_text(path), std::generic_category().message(error)));
+  throw RunError(fmt::format("{} cannot be read ({})", shown_text(path),
+                             std::generic_category().message(error)),
+                 "look at its permissions and storage");
 }
 
 Fd opened(const std::string& path, int flags) {

@@ -57,11 +57,11 @@ void StorageProbe::describe() {
 // Sources that are read in large pieces, such as row groups.
 void StorageProbe::check_round(const FileRange& piece) const {
   if (!data_.pieces(1, round_bytes(), 0).empty()) return;
-  throw RunError(fmt::format(
-      "one read of the data brings {}, and of {} that may be read in all each of its rounds has "
-      "less; give a larger --read-at-most",
-      format_size(static_cast<double>(piece.length)),
-      format_size(static_cast<double>(data_.storage_bytes()))));
+  throw RunError(fmt::format("one read of the data brings {}, and of {} that may be read in all "
+                             "each of its rounds has less",
+                             format_size(static_cast<double>(piece.length)),
+                             format_size(static_cast<double>(data_.storage_bytes()))),
+                 "give a larger --read-at-most");
 }
 
 void StorageProbe::finish() {

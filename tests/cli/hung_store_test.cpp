@@ -89,7 +89,7 @@ TEST_F(HungStore, AProcessThatHangsWhileItOpensItsDataEndsAndIsNamed) {
   for (const auto& one : processes_) {
     const Ended ended = one->wait();
     EXPECT_EQ(ended.exit_code, 1) << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr("nothing of it has run for 3.000 s: it stands in "));
+    EXPECT_THAT(ended.err, HasSubstr("nothing of it has run for 3.000 s: it is in "));
   }
 }
 
@@ -101,7 +101,7 @@ TEST_F(HungStore, WhatTheKernelHoldsIsSaidAndEndsWithItsServer) {
   run.wait_until_it_catches(SIGINT);
   ::usleep(500'000);
   store_->send(SIGUSR1);
-  const std::string said = "the server of a file system (FUSE) answers or ends: one of its threads";
+  const std::string said = "the server of a file system (FUSE) answers or ends (one of its threads";
   for (int i = 0; i < 600 && run.err().find(said) == std::string::npos; ++i) ::usleep(100'000);
   EXPECT_FALSE(run.has_ended());
   store_.reset();

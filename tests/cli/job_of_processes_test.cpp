@@ -160,7 +160,7 @@ TEST_F(JobOfProcesses, WhoIsNotInTheAnswerIsSaidInIt) {
   EXPECT_EQ(result.at("ranks").size(), 2u);
   EXPECT_TRUE(result.at("interrupted"));
   EXPECT_THAT(result.at("notes").dump(),
-              AllOf(ContainsRegex("process 1 on [^ ]+ is not in this answer: the ranks behind are "
+              AllOf(ContainsRegex("process 1 on [^ ]+ is not in this answer: later ranks are "
                                   "numbered without its"),
                     HasSubstr(" has ended; the job ends with what was measured until then")));
   EXPECT_EQ(result.at("config").at("inject"), json({"augment=+4ms@rank=1@every=2"}));

@@ -89,7 +89,7 @@ TEST(JobRecords, RanksBehindOneThatIsMissingAreSaidToBeNumberedWithoutIt) {
   last.get();
   EXPECT_EQ(std::ssize(job.record.ranks), 2 * each);
   EXPECT_THAT(job.record.notes,
-              Contains("process 1 on node1 is not in this answer: the ranks behind are numbered "
+              Contains("process 1 on node1 is not in this answer: later ranks are numbered "
                        "without its, and why others waited for it is not known"));
   const auto& injections = job.record.config.declared.inject.value;
   ASSERT_EQ(injections.size(), 2u);
