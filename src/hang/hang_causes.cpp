@@ -31,7 +31,7 @@ bool waits_for_nobody(const HangFacts& facts) {
 std::string orphaned_lock(const HangFacts& facts) {
   const WorkerFacts& maker = *facts.rank().maker();
   return fmt::format(
-      "{} {}, and runs no other thread of Python that could let it go on: a fork "
+      "{} {}, and runs no other thread of Python that could release it: a fork "
       "copies locks as they are held, and takes no threads along",
       name_of(maker), place_of(maker));
 }
@@ -103,7 +103,7 @@ Answer stopped_process(const HangFacts& facts) {
   for (const auto& [name, process] : processes_in(facts)) {
     if (!process->is_stopped) continue;
     return Explanation{fmt::format("{} is stopped, by a signal or a debugger", name),
-                       fmt::format("let it go on: kill -CONT {}", process->pid)};
+                       fmt::format("let it continue: kill -CONT {}", process->pid)};
   }
   return std::nullopt;
 }
@@ -173,7 +173,7 @@ Answer no_answer(const HangFacts& facts) {
   if (maker->call.is_socket)
     return Explanation{cause, "look at the server, and give its client a time-out and retries"};
   return Explanation{cause,
-                     "look at the storage or program behind it (dmesg, df), and give the read "
+                     "look at its storage or program (dmesg, df), and give the read "
                      "a time-out"};
 }
 

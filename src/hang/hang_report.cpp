@@ -97,7 +97,7 @@ std::string awaited_by(const RankFacts& rank) {
   return fmt::format("waits for batch {} of {}, which {}", batch->number, worker,
                      maker != nullptr ? place_of(*maker) + work_of(*maker)
                      : batch->begun   ? "is gone"
-                                      : "has not come up");
+                                      : "has not started");
 }
 
 std::string answer_of(const HangFacts& facts) {

@@ -65,7 +65,7 @@ std::string call_of(const ProcessFacts& process) {
 }
 
 std::string place_of(const ProcessFacts& process) {
-  if (process.pid == 0) return "has not come up";
+  if (process.pid == 0) return "has not started";
   if (process.has_ended) return "has ended";
   std::string words = what_it_does(process);
   if (process.is_in_kernel && !process.call.name.empty() && !process.wchan.empty())

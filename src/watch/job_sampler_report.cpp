@@ -144,7 +144,7 @@ void JobSampler::tell_unseen(Watch& watch) const {
   if (is_any(all, [](const ProcessSamples& one) { return one.unknown_looks() > 0; }))
     watch.unseen.push_back(
         "which files and calls processes wait in: /proc/PID/syscall may not be read (another "
-        "user's process, or kernel.yama.ptrace_scope); where in the kernel is what is told");
+        "user's process, or kernel.yama.ptrace_scope); their place in the kernel is shown instead");
   if (is_any(all, [](const ProcessSamples& one) { return !one.has_ended() && !one.is_io_known(); }))
     watch.unseen.push_back("what processes read: /proc/PID/io may not be read");
   if (!now_.load) watch.unseen.push_back("how busy the machine is: /proc/stat may not be read");

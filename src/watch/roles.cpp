@@ -224,12 +224,14 @@ std::vector<pid_t> trainers_here(const fs::path& root) {
 void check_process(const fs::path& root, pid_t pid) {
   const auto stat = read_process_stat(folder_of(root, pid).string());
   if (!stat)
-    throw RunError("--pid " + std::to_string(pid) +
-                   ": there is no such process, or /proc does not show it (hidepid, another "
-                   "container); see ps -e for those that it shows");
+    throw RunError(
+        "--pid " + std::to_string(pid) +
+            ": there is no such process, or /proc does not show it (hidepid, another container)",
+        "see ps -e for those that it shows");
   if (stat->has_ended())
-    throw RunError("--pid " + std::to_string(pid) +
-                   ": has ended, and its parent has not taken note; name a running process");
+    throw RunError(
+        "--pid " + std::to_string(pid) + ": has ended, and its parent has not taken note",
+        "name a running process");
 }
 
 }  // namespace loaderscope::watch

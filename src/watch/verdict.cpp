@@ -121,7 +121,7 @@ bool are_workers_seen(const Watch& watch) { return watch.workers_watched_s >= 1;
 Verdict short_lived_workers(const Watch& watch) {
   return {
       Limit::unknown,
-      fmt::format("{}; why cannot be told: {} came and went, too quickly to be seen",
+      fmt::format("{}; the reason is not known: {} came and went, too quickly to be seen",
                   waits_for_batches(watch), plural(watch.workers_seen, "worker")),
       "persistent_workers=True: epochs start new workers now; --interval 0.2s sees shorter ones"};
 }
@@ -259,7 +259,7 @@ Verdict verdict_of(const Watch& watch) {
         fmt::format("{}, though workers rest {} of theirs: batches wait on their way (receiving, "
                     "pin thread), for one slow worker, or for an epoch to begin",
                     waits_for_batches(watch), format_percent(rests)),
-        "loaderscope run -- COMMAND tells these apart"};
+        "loaderscope run -- COMMAND distinguishes these"};
   return busy_workers(watch);
 }
 

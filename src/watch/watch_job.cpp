@@ -22,9 +22,8 @@ pid_t job_of(const WatchOptions& options, std::vector<std::string>& notes) {
   if (options.child == nullptr) {
     check_process(options.root, options.pid);
   } else if (!stat || stat->has_ended()) {
-    throw RunError(
-        "the program behind -- ended at once, before there was anything to see; start it by itself "
-        "to see what it says");
+    throw RunError("the program after -- ended at once, before there was anything to see",
+                   "start it by itself to see what it says");
   }
   if (!stat || stat->name != kWorkerName || stat->parent <= 1) return options.pid;
   notes.push_back(fmt::format("process {} is a worker of process {}, which is watched", options.pid,

@@ -70,7 +70,7 @@ TEST_P(TorchTables, OfRowsInMemoryNeverWantMoreWorkers) {
   expect_all_measured(result);
   for (const json& finding : result.at("findings"))
     EXPECT_NE(finding.at("id"), "too-few-workers") << finding;
-  EXPECT_THAT(result.at("notes").dump(), HasSubstr("they are not told apart"));
+  EXPECT_THAT(result.at("notes").dump(), HasSubstr("they are not distinguished"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, TorchTables, ::testing::Values(0, 2, 8));

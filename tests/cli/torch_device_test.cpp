@@ -119,7 +119,7 @@ TEST_F(TorchDevice, AnEpochsEndThatNobodyThoughtOfIsOneSentence) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, AllOf(HasSubstr("Traceback"),
                                HasSubstr("AttributeError: 'NoneType' object has no attribute 'to', "
-                                         "behind batch 10 of epoch 0; its traceback is above")));
+                                         "after batch 10 of epoch 0; its traceback is above")));
 }
 
 TEST_F(TorchDevice, WhatGivesNoBatchesIsRefused) {

@@ -38,9 +38,8 @@ std::string place_of_folders() {
   for (const std::string& place : {first, std::string("/tmp"), std::string("/var/tmp")}) {
     if (may_be_run_from(place)) return place;
   }
-  throw RunError(first +
-                 ": is mounted noexec, and no library can be loaded from it; set TMPDIR to a "
-                 "place that is not");
+  throw RunError(first + ": is mounted noexec, and no library can be loaded from it",
+                 "set TMPDIR to a place that is not");
 }
 
 }  // namespace
@@ -59,8 +58,8 @@ void GuestFiles::write(const std::string& name, std::string_view content) const 
   out.write(content.data(), static_cast<std::streamsize>(content.size()));
   out.close();
   if (!out) {
-    throw RunError(path.string() + ": cannot be written: " + std::strerror(errno) +
-                   "; free some space, or set TMPDIR to another place");
+    throw RunError(path.string() + ": cannot be written (" + std::strerror(errno) + ")",
+                   "free some space, or set TMPDIR to another place");
   }
 }
 

@@ -59,8 +59,8 @@ GuestServer::GuestServer(const std::string& socket_path)
       ::listen(socket_, kWaiting) != 0) {
     const std::string reason = std::strerror(errno);
     close();
-    throw RunError(socket_path + ": cannot listen: " + reason +
-                   "; set TMPDIR to a folder of a local disk");
+    throw RunError(socket_path + ": cannot listen: " + reason,
+                   "set TMPDIR to a folder of a local disk");
   }
 }
 

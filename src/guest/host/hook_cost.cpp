@@ -134,13 +134,13 @@ std::string HookCostSchedule::about_timing(RunRecord& record, const OwnCost& own
   record.metrics.push_back(make_metric(metric::hooks_cost_share,
                                        "of the step rate that timing the stages costs",
                                        std::round(1e4 * share->median) * 1e-4));
-  const std::string by_turns = fmt::format("on and off by turns for {}: {:.1f} to {:.1f} %", length,
-                                           100 * share->low, 100 * share->high);
-  return (share->low <= 0 ? fmt::format("timing the stages costs nothing that can be told ({} of "
-                                        "the step rate)",
-                                        by_turns)
-                          : fmt::format("timing the stages costs {:.1f} % of the step rate ({})",
-                                        100 * share->median, by_turns)) +
+  const std::string by_turns = fmt::format("alternately on and off for {}: {:.1f} to {:.1f} %",
+                                           length, 100 * share->low, 100 * share->high);
+  return (share->low <= 0
+              ? fmt::format("timing the stages costs nothing measurable ({} of the step rate)",
+                            by_turns)
+              : fmt::format("timing the stages costs {:.1f} % of the step rate ({})",
+                            100 * share->median, by_turns)) +
          (within_ ? "; what was not timed is opaque" : "");
 }
 

@@ -213,10 +213,10 @@ void Job::say_window_ended(bool ends) const {
   const std::string window = config_.measure.steps > 0
                                  ? fmt::format("--steps {}", config_.measure.steps.value)
                                  : "--duration " + duration_to_text(config_.measure.duration);
-  output_.say(fmt::format(
-      "{} is measured; the program {}", window,
-      ends ? "is asked to end"
-           : "runs on for up to a minute, with the hooks in and out by turns, for what they cost"));
+  output_.say(fmt::format("{} is measured; the program {}", window,
+                          ends ? "is asked to end"
+                               : "runs on for up to a minute, alternately with and without hooks, "
+                                 "to measure their overhead"));
 }
 
 RunRecord Job::record() {

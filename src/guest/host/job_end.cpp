@@ -15,7 +15,7 @@ namespace {
 
 std::string where_to_look(int status) {
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-    return "where nobody did so, memory ran out: look at dmesg, and at the limits of its container";
+    return "if no user did so, memory ran out: look at dmesg, and at the limits of its container";
   return "what it said of it is above";
 }
 
@@ -28,7 +28,7 @@ bool is_success(int status) { return WIFEXITED(status) && WEXITSTATUS(status) ==
 std::string Job::check_end() const {
   if (!messages_.refusal().empty()) throw RunError(messages_.refusal());
   if (!broke_off_.empty()) {
-    throw RunError(fmt::format("{}: {}; measuring had broken off before: {}", program(),
+    throw RunError(fmt::format("{}: {}, and measuring had failed before ({})", program(),
                                describe_exit(*status_), broke_off_));
   }
   if (second_signal_) return "";
@@ -37,7 +37,7 @@ std::string Job::check_end() const {
   if (complete_) return "";
   const std::string end = describe_exit(*status_);
   if (!messages_.failure().empty() && !is_success(*status_)) {
-    return fmt::format("{}: {}: {}; its traceback is above", program(), end, messages_.failure());
+    return fmt::format("{}: {}, {}; its traceback is above", program(), end, messages_.failure());
   }
   if (!is_success(*status_)) {
     return fmt::format("{}: {}; {}", program(), end, where_to_look(*status_));
@@ -50,14 +50,12 @@ std::string Job::check_end() const {
 // A program that ended well, and gave nothing to measure.
 void Job::check_taken() const {
   if (files_.pythons_seen() == 0) {
-    throw RunError(program() +
-                   ": no Python was started that could be measured; name a Python program, and "
-                   "leave out Python's own flags -E, -I and -S");
+    throw RunError(program() + ": no Python was started that could be measured",
+                   "name a Python program, and leave out Python's own flags -E, -I and -S");
   }
   if (left_behind_ && (trains_on_ || training_.first_measured() == nullptr)) {
-    throw RunError(program() +
-                   ": ended, and left processes behind that go on without it; start it in the "
-                   "foreground");
+    throw RunError(program() + ": ended, and left processes that keep running without it",
+                   "start it in the foreground");
   }
   if (training_.first_measured() != nullptr) return;
   std::string unseen = messages_.not_looked_into();
@@ -66,18 +64,20 @@ void Job::check_taken() const {
   }
   const std::string& named = config_.program.batch_function.value;
   if (unseen.empty() && !named.empty()) {
-    throw RunError(fmt::format(
-        "--batch-function {}: {} ended without calling it behind the making of an optimizer, or it "
-        "was not found before; name the function that its training loop calls for a batch",
-        shown_text(named), program()));
+    throw RunError(fmt::format("--batch-function {}: {} ended without calling it after the making "
+                               "of an optimizer, or it was not found before",
+                               shown_text(named), program()),
+                   "name the function that its training loop calls for a batch");
   }
   const auto& maker = messages_.maker();
   const std::string place = maker && !maker->place.empty() ? maker->place : "FILE.py:NAME";
-  throw RunError(program() + ": ended without taking a batch from a loader " +
-                 (unseen.empty() ? "that is known; where a function of its own gives the batches, "
-                                   "name it: " +
-                                       with_batch_function(place)
-                                 : "that could be measured: " + unseen));
+  if (unseen.empty()) {
+    throw RunError(
+        program() + ": ended without taking a batch from a loader that is known",
+        "name the function that gives the batches, if it has one: " + with_batch_function(place));
+  }
+  throw RunError(program() +
+                 " ended without taking a batch from a loader that could be measured: " + unseen);
 }
 
 // Returns the processes that could not be measured, by their own reports and by the host's. A

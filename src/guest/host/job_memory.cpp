@@ -67,7 +67,7 @@ std::vector<Metric> JobMemory::metrics(double batches, double window_s) const {
                                     : "slope of resident memory over the window",
                                 *slope));
   if (batches > 0) {
-    metrics.push_back(make_metric(metric::memory_growth_bytes_per_batch, "likewise per batch",
+    metrics.push_back(make_metric(metric::memory_growth_bytes_per_batch, "the same per batch",
                                   *slope * window_s / batches));
   }
   return metrics;

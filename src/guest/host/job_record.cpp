@@ -82,7 +82,7 @@ void say_answers(RunRecord& record, const std::vector<LoaderHistory*>& histories
                                        seconds(all.waited) / batches));
   record.metrics.push_back(
       make_metric(metric::transport_busy_worker_s,
-                  "of it, for a worker that has Python's lock and goes on making batches",
+                  "of it, for a worker that has Python's lock and keeps making batches",
                   seconds(all.kept) / batches));
 }
 

@@ -15,7 +15,8 @@ void Job::watch_for_a_hang() {
     messages_.note(hang_);
   }
   if (const auto stood = hangs_.goes_on())
-    output_.say(fmt::format("the loader goes on; no batch came for {}", format_duration(*stood)));
+    output_.say(
+        fmt::format("the loader continues after {} without a batch", format_duration(*stood)));
 }
 
 void Job::watch_for_unequal_ranks() {
@@ -56,7 +57,7 @@ void Job::say_maker() {
   if (!maker.measured) return;
   messages_.note(fmt::format(
       "no loader had given a batch after 10 s of training; {} was seen to give them, and is "
-      "measured from then on; measure all of it with --batch-function {}",
+      "measured from then on (all of it with --batch-function {})",
       maker.place, maker.place));
 }
 

@@ -55,7 +55,7 @@ std::vector<Metric> LockWatch::metrics() const {
   };
   add(workers_, metric::gil_worker_wait_share,
       "of the time that workers wait for Python's interpreter lock, by looks from outside");
-  add(trainers_, metric::gil_trainer_wait_share, "likewise of the trainers' main threads");
+  add(trainers_, metric::gil_trainer_wait_share, "the same of the trainers' main threads");
   return metrics;
 }
 

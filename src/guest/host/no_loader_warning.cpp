@@ -50,9 +50,10 @@ std::string NoLoaderWarning::sentence(const std::string& program, Nanos since, i
     next = "name a Python program, and leave out Python's own flags -E, -I and -S";
   }
   const std::string waits = what_waits(config_);
-  return fmt::format("{}: running for {}, and {}; it goes on{}: wait, or end it with Ctrl-C; {}",
-                     program, format_duration(since - since % kSecond), cause(pythons, why),
-                     waits.empty() ? "" : ", and " + waits, next);
+  return fmt::format(
+      "{}: running for {}, and {}. It keeps running{}. Wait, or end it with Ctrl-C; {}", program,
+      format_duration(since - since % kSecond), cause(pythons, why),
+      waits.empty() ? "" : ", and " + waits, next);
 }
 
 }  // namespace loaderscope::guest

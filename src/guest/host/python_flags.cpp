@@ -35,10 +35,10 @@ void refuse_python_without_site(const std::vector<std::string>& command) {
   for (++word; word != command.end() && word->size() > 1 && word->front() == '-'; ++word) {
     if (word->starts_with("--")) continue;
     if (const char flag = keeps_us_out(*word); flag != 0) {
-      throw UsageError("python -" + std::string(1, flag) +
-                       ": leaves out the site module or PYTHONPATH, by which measuring begins in a "
-                       "program; leave out -" +
-                       std::string(1, flag));
+      throw UsageError(
+          "python -" + std::string(1, flag) +
+              ": leaves out the site module or PYTHONPATH, by which measuring begins in a program",
+          "leave out -" + std::string(1, flag));
     }
     if (*word == "-c" || *word == "-m") return;
     if (*word == "-W" || *word == "-X") ++word;

@@ -16,7 +16,7 @@ def _prepare() -> None:
         file_trace.begin()
         install.begin()
     except Exception as error:  # measuring must never break the program that is measured
-        sys.stderr.write(f"loaderscope: this Python is not measured: {error!r}\n")
+        sys.stderr.write(f"loaderscope: this Python is not measured ({error!r})\n")
 
 
 def _run_the_hidden_one() -> None:

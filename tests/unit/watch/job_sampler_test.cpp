@@ -142,7 +142,7 @@ TEST_F(WatchedJob, OfWorkersThatLiveShortlyNothingIsToldAndTheAdviceIsToKeepThem
   }
   const Watch watch = judged(sampler);
   EXPECT_EQ(watch.limit, Limit::unknown) << watch.sentence;
-  EXPECT_THAT(watch.sentence, HasSubstr("why cannot be told: 11 workers came and went"));
+  EXPECT_THAT(watch.sentence, HasSubstr("the reason is not known: 11 workers came and went"));
   EXPECT_THAT(watch.advice, HasSubstr("persistent_workers=True"));
   EXPECT_FALSE(value_of(watch, "worker-cpu"));
 }

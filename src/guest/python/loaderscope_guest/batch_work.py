@@ -77,7 +77,7 @@ class Making:
         self._tells_samples = False
         if self.samples:
             self._telling.spend(now() - _TOLD_IN * self.samples)
-        messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
+        messages.degraded("samples take so little time that they are not distinguished: their time is their batch's")
 
     def begin(self, batch: int, rested_since: int, begun: int, keys: Any, is_own: bool = False) -> None:
         """`is_own`: the batch was not dispatched, and begins once the sampler has chosen."""
@@ -149,7 +149,7 @@ class Making:
         library.took(at)
 
     def whole_batch(self, samples: Optional[int] = None) -> None:
-        messages.degraded("the data set gives whole batches: their samples are not told apart")
+        messages.degraded("the data set gives whole batches: their samples are not distinguished")
         self.samples = samples
         if library.flags.timing:
             library.sample(SAMPLE.whole_batch)

@@ -48,7 +48,7 @@ def stage_of(operator: str) -> str:
 def listen(_: ModuleType) -> None:
     """Before DALI sends its first range, which is when it looks for a tool."""
     if os.environ.setdefault(_TOOL, library.PATH) != library.PATH:
-        messages.degraded("DALI tells its operators to another tool: what they do counts as opaque")
+        messages.degraded("DALI reports its operators to another tool: what they do counts as opaque")
 
 
 def _name_operators(pipeline: Any) -> None:

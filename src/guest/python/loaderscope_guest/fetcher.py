@@ -130,7 +130,7 @@ def _hook(fetcher: Any, maker: batch_work.Making) -> Any:
     elif hasattr(fetcher, "dataset"):
         fetcher.dataset = _Dataset(fetcher.dataset, gives_batches, maker)
     else:
-        messages.degraded("the fetcher of this PyTorch has no data set: samples are not told apart")
+        messages.degraded("the fetcher of this PyTorch has no data set: samples are not distinguished")
     if callable(getattr(fetcher, "collate_fn", None)) and not is_fastai_stand_in(maker.dataset):
         fetcher.collate_fn = _timed_collate(fetcher.collate_fn, maker)
     if maker.tells_state:
@@ -152,7 +152,7 @@ def install(module: ModuleType) -> None:
         try:
             return _hook(fetcher, maker)
         except Exception as error:
-            messages.degraded(f"samples are not told apart: {error!r}")
+            messages.degraded(f"samples are not distinguished: {error!r}")
             return fetcher
 
     kinds.create_fetcher = staticmethod(create_fetcher)

@@ -55,7 +55,7 @@ def _callables() -> Dict[str, Any]:
     library.lsg_missing_symbol.restype = ctypes.c_char_p
     missing = library.lsg_missing_symbol()
     if missing:
-        raise ImportError(f"this Python has no {missing.decode()}; CPython 3.8 and later have it")
+        raise ImportError(f"this Python has no {missing.decode()}, which CPython 3.8 and later have")
     library.lsg_python_functions.restype = ctypes.py_object
     return library.lsg_python_functions()
 

@@ -18,7 +18,7 @@ from loaderscope_guest.library import MESSAGE, ROLE
 from loaderscope_guest.settings import RANK
 
 _said: Set[str] = set()
-_LIKELY_CAUSE = {"SIGKILL": " (where nobody did so, memory ran out)", "SIGBUS": " (/dev/shm is full)"}
+_LIKELY_CAUSE = {"SIGKILL": " (if no user did so, memory ran out)", "SIGBUS": " (/dev/shm is full)"}
 
 
 def join_as_trainer() -> bool:
@@ -79,7 +79,7 @@ class never_failing:
 
 def offer_stacks() -> None:
     """Offers the Python stacks of a process that has joined."""
-    with never_failing("where a process stands in Python is"):
+    with never_failing("the Python line of a process is"):
         stacks.offer()
 
 

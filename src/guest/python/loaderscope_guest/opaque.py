@@ -123,8 +123,8 @@ class Opaque:
     def _begin(self) -> Iteration:
         for argument in settings.OVERRIDES:
             flag = "--" + argument.replace("_", "-")
-            messages.refuse(f"{flag}: {self._flag} gives batches without a DataLoader of PyTorch; leave out {flag}; its "
-                            f"settings are its own: {self._change_them}")
+            messages.refuse(f"{flag}: {self._flag} gives batches without a DataLoader of PyTorch; leave out {flag}, as its "
+                            f"settings are its own ({self._change_them})")
         self._iteration = loaders.begin_foreign(self._loader, self._begun)
         self._making = batch_work.Making(self._iteration.number, 0)
         messages.degraded("the loader is no DataLoader of PyTorch: only the waiting for its batches is seen, as "

@@ -105,7 +105,7 @@ def _epochs(loader: Any, step: Callable[[Any], None], before: Callable[[], None]
             except StopIteration:
                 break
             except Exception as error:
-                messages.failed(error, None, f", behind batch {taken - 1} of epoch {epoch}" if taken else "")
+                messages.failed(error, None, f", after batch {taken - 1} of epoch {epoch}" if taken else "")
                 raise
             seen.given(batch)
             step(batch)

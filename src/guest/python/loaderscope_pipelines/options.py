@@ -29,7 +29,7 @@ class Options:
         found = [os.path.join(folder, name) for folder, _, names in os.walk(self.folder) for name in names
                  if name.lower().endswith((".jpg", ".jpeg"))]
         if not found:
-            raise FileNotFoundError(f"{self.folder}: no JPEG files; make some with 'loaderscope data make'")
+            raise FileNotFoundError(f"{self.folder}: no JPEG files (make some with 'loaderscope data make')")
         return sorted(found)
 
     def of_workers(self) -> Dict[str, Any]:

@@ -35,7 +35,7 @@ def prepare(options: Options) -> None:
         return
     files = options.files()
     if sum(os.path.getsize(file) for file in files) > _MOST_BYTES:
-        raise OSError(f"{options.folder}: has no .tar shards, and too many images to copy them into some; give a folder of shards")
+        raise OSError(f"{options.folder}: has no .tar shards, and too many images to copy them into some (give a folder of shards)")
     unfinished = f"{folder}.{os.getpid()}"
     _write(options, files, unfinished)
     os.rename(unfinished, folder)
