@@ -39,7 +39,7 @@ TEST(Error, JoinsSentenceAndHintInOneLine) {
   EXPECT_EQ(error.hint(), "give --steps 100");
 }
 
-TEST(Error, HasNoHintAfterOneText) {
+TEST(Error, KeepsOneTextAsSentence) {
   const RunError error("photos: cannot be read; it is damaged");
   EXPECT_STREQ(error.what(), "photos: cannot be read; it is damaged");
   EXPECT_EQ(error.sentence(), error.what());
@@ -62,7 +62,7 @@ TEST(Error, KeepsHintAfterPlaceIsAdded) {
   EXPECT_EQ(error.hint(), "give another");
 }
 
-TEST(Error, HasNoHintIfItsSentenceHasAZeroByte) {
+TEST(Error, DropsHintAfterZeroByte) {
   const RunError error(std::string("a\0b", 3), "give another");
   EXPECT_EQ(error.sentence(), "a");
   EXPECT_EQ(error.hint(), "");
