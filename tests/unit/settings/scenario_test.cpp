@@ -77,7 +77,7 @@ TEST(Scenario, ErrorsNameFileAndLine) {
   EXPECT_THAT(error_of_scenario("workers 3"),
               HasSubstr("x.conf:1: workers 3: expected 'key = value'"));
   EXPECT_THAT(error_of_scenario("= 3"), HasSubstr("expected 'key = value'"));
-  EXPECT_THAT(error_of_scenario("scenario = y.conf"), HasSubstr("x.conf:1: scenario"));
+  EXPECT_THAT(error_of_scenario("scenario = y.conf"), HasSubstr("x.conf:1: a scenario"));
   EXPECT_THAT(error_of_scenario("shuffle = yes"), HasSubstr("true false"));
   EXPECT_THAT(error_of_scenario("compute ="), HasSubstr("expected a duration"));
   EXPECT_THAT(error_of_scenario("compute = 12ms # slow"), HasSubstr("line of its own"));
