@@ -9,30 +9,22 @@
 namespace loaderscope::page {
 namespace {
 
-constexpr int kBarLabel = 18, kBarHeight = 22, kBarGap = 10;
+constexpr int kBarHeight = 20, kLargeBarHeight = 44;
 
 double length_of(const Bar& bar) {
   return std::accumulate(bar.parts.begin(), bar.parts.end(), 0.0,
                          [](double sum, const Part& part) { return sum + part.size; });
 }
 
-std::string drawn_bar(const Bar& bar, double longest, int y) {
+std::string drawn_bar(const Bar& bar, double longest, int height) {
   std::string text;
-  int top = y;
-  if (!bar.label.empty() || !bar.text.empty()) {
-    text += fmt::format(
-        "<text x=\"0\" y=\"{0}\">{1}</text><text x=\"100%\" y=\"{0}\" "
-        "text-anchor=\"end\">{2}</text>\n",
-        y + 13, in_xml(bar.label), in_xml(bar.text));
-    top += kBarLabel;
-  }
   double at = 0;
   for (const Part& part : bar.parts) {
     if (part.size <= 0) continue;
     text += fmt::format(
-        "<rect class=\"k-{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}: "
+        "<rect class=\"k-{}\" x=\"{}\" width=\"{}\" height=\"{}\"><title>{}: "
         "{}</title></rect>\n",
-        in_xml(part.kind), percent(at / longest), top, percent(part.size / longest), kBarHeight,
+        in_xml(part.kind), percent(at / longest), percent(part.size / longest), height,
         in_xml(part.name), in_xml(part.text));
     at += part.size;
   }
@@ -51,13 +43,19 @@ std::string drawn(const Bars& bars) {
   for (const Bar& bar : bars.bars) longest = std::max(longest, length_of(bar));
   if (longest <= 0) return "";
   const bool one = bars.bars.size() == 1;
+  bool has_rows = false;
   std::string picture;
   std::vector<LegendEntry> entries;
   std::vector<std::vector<Cell>> rows;
-  int y = 0;
+  const int height = bars.is_large ? kLargeBarHeight : kBarHeight;
   for (const Bar& bar : bars.bars) {
-    picture += drawn_bar(bar, longest, y);
-    y += kBarHeight + kBarGap + (bar.label.empty() && bar.text.empty() ? 0 : kBarLabel);
+    const std::string mark = drawn_bar(bar, longest, height);
+    const bool is_plain = one && bar.label.empty() && bar.text.empty();
+    picture += is_plain
+                   ? fmt::format("<svg role=\"img\" aria-label=\"{}\" height=\"{}\">\n{}</svg>",
+                                 in_xml(bars.title), height, mark)
+                   : picture_row(bar.label, mark, bar.text);
+    if (!is_plain) has_rows = true;
     for (const Part& part : bar.parts) {
       rows.push_back({{bar.label}, {part.name}, {part.text, part.figure}});
       if (one)
@@ -67,10 +65,8 @@ std::string drawn(const Bars& bars) {
     }
   }
   const std::string table = one ? "" : number_table({"", "part", ""}, rows);
-  return framed(bars.title, bars.note,
-                fmt::format("<svg role=\"img\" aria-label=\"{}\" height=\"{}\">\n{}</svg>",
-                            in_xml(bars.title), std::max(1, y - kBarGap), picture),
-                legend_of(entries) + table);
+  if (has_rows) picture = "<div class=\"rows bars\">\n" + picture + "</div>";
+  return framed(bars.title, bars.note, picture, legend_of(entries) + table);
 }
 
 }  // namespace loaderscope::page

@@ -44,6 +44,7 @@ struct Bar {
 struct Bars {
   std::string title, note;
   std::vector<Bar> bars;  // length of each: the sum of its parts
+  bool is_large = false;
 };
 std::string drawn(const Bars& bars);
 
@@ -55,9 +56,8 @@ struct Point {
   std::string title = {};    // name of the point
   std::string path = {};     // path of y in the result; "": not in the result
 };
-// A band goes from low to high; layers are bands upon each other. Neither has a y of its own: a
-// layer is worth its height, a band nothing but where it begins and ends.
-enum class Shape : std::uint8_t { line, points, line_and_points, band, layer };
+// Layers lie upon each other, each from low to high. The value of a layer is its height.
+enum class Shape : std::uint8_t { line, points, line_and_points, layer };
 struct Series {
   std::string name, kind;
   Shape shape = Shape::line;

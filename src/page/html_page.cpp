@@ -53,8 +53,7 @@ void write_sheet(std::ostream& out, const Sheet& sheet) {
              source_of(style), source_of(script), in_xml(sheet.title), style.content);
   out << sheet.body;
   if (!sheet.json.empty()) {
-    out << "<section>\n<h2>The result</h2>\n<div id=\"tree\"></div>\n</section>\n"
-           "<script type=\"application/json\" id=\"result\">\n"
+    out << "<script type=\"application/json\" id=\"result\">\n"
         << in_script(sheet.json) << "</script>\n";
   }
   out << "<script>" << script.content << "</script>\n</body>\n</html>\n";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "page/escape.h"
 
 namespace loaderscope::page {
@@ -86,30 +88,81 @@ std::string drawn(const Boxes& boxes) {
 
 std::string percent(double share) { return fmt::format("{:.2f}%", 100 * share); }
 
-std::string zoomable(std::string_view title, const Scale& x, double height,
-                     const std::string& behind, const std::string& content,
-                     const std::string& front) {
+namespace {
+
+// Ticks with their labels below. A narrow screen has room for every second label.
+std::string drawn_ticks(const std::vector<Tick>& ticks, double y) {
+  constexpr std::size_t kShort = 7, kFew = 5;
+  std::string text;
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    const Tick& tick = ticks[i];
+    const bool reaches_out = tick.at > 0.97 && tick.text.size() > kShort;
+    text += fmt::format(
+        "<text class=\"tick{}\" x=\"{}\" y=\"{}\" text-anchor=\"{}\" "
+        "data-at=\"{:.5f}\">{}</text>\n",
+        ticks.size() > kFew && i % 2 == 1 ? " odd" : "", percent(tick.at), y,
+        reaches_out ? "end" : "middle", tick.at, in_xml(tick.text));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string zoomable(std::string_view title, const Scale& x, double height, const std::string& grid,
+                     const std::string& content, const std::string& attributes) {
   constexpr int kTicks = 6, kBelow = 20;
+  const AxisUnit unit = x.axis_unit();
   std::string text = fmt::format(
-      "<svg class=\"zoom\" role=\"img\" tabindex=\"0\" aria-label=\"{}\" height=\"{}\" "
-      "data-least=\"{:.9g}\" data-most=\"{:.9g}\" data-unit=\"{}\"{}>\n",
-      in_xml(title), height + kBelow, x.least, x.most,
-      x.unit == Unit::seconds ? "seconds" : "number", x.logarithmic ? " data-log" : "");
-  text += behind;
+      "<div class=\"body\"><svg class=\"zoom\" role=\"img\" tabindex=\"0\" aria-label=\"{}\" "
+      "height=\"{}\" data-least=\"{:.9g}\" data-most=\"{:.9g}\" data-size=\"{:g}\" "
+      "data-unit=\"{}\"{}{}{}>\n",
+      in_xml(title), height + kBelow, x.least, x.most, unit.size, unit.name,
+      x.logarithmic ? " data-log" : "", x.whole ? " data-whole" : "", attributes);
+  text += grid;
   text += fmt::format(
       "<svg class=\"area\" width=\"100%\" height=\"{0}\" viewBox=\"0 0 {1} {0}\" "
       "preserveAspectRatio=\"none\">\n{2}</svg>\n",
       height, kAreaWidth, content);
-  text += front;
-  for (const Tick& tick : ticks_of(x, kTicks)) {
-    const char* anchor = tick.at < 0.03 ? "start" : tick.at > 0.97 ? "end" : "middle";
-    text += fmt::format(
-        "<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"{}\" data-at=\"{:.5f}\">{}</text>\n",
-        percent(tick.at), height + 14, anchor, tick.at, in_xml(tick.text));
-  }
+  text += drawn_ticks(ticks_of(x, kTicks), height + 15);
   return text +
-         fmt::format("</svg>\n<p class=\"axis below\"><output></output><span>{}</span></p>\n",
+         fmt::format("</svg>\n<p class=\"axis below\"><output></output><span>{}</span></p></div>\n",
                      in_xml(x.label));
+}
+
+std::string with_labels(const std::vector<RowLabel>& labels, double height,
+                        const std::string& picture) {
+  constexpr double kLetter = 7, kHalfLetter = 4;
+  std::size_t longest = 0;
+  for (const RowLabel& label : labels) longest = std::max(longest, label.text.size());
+  const double width = kLetter * static_cast<double>(longest);
+  std::string text =
+      fmt::format("<div class=\"labelled\"><svg class=\"labels\" width=\"{0}\" height=\"{1}\">\n",
+                  width, height);
+  for (const RowLabel& label : labels)
+    text +=
+        fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+                    width, label.y + kHalfLetter, in_xml(label.text));
+  return text + "</svg>" + picture + "</div>\n";
+}
+
+std::string picture_row(std::string_view label, std::string_view mark, std::string_view text) {
+  return fmt::format(
+      "<span>{0}</span><div><svg role=\"img\" aria-label=\"{0}: {2}\">{1}</svg></div>"
+      "<span>{2}</span>\n",
+      in_xml(label), mark, in_xml(text));
+}
+
+std::string axis_row(const Scale& scale) {
+  constexpr int kTicks = 5;
+  constexpr double kBelow = 14;
+  const std::string text =
+      "<span></span><div class=\"ticks\"><svg>" + drawn_ticks(ticks_of(scale, kTicks), kBelow);
+  return text +
+         fmt::format("</svg></div><span></span>\n{}",
+                     scale.label.empty()
+                         ? ""
+                         : fmt::format("<span></span><p class=\"axis\">{}</p><span></span>\n",
+                                       in_xml(scale.label)));
 }
 
 std::string mark_lines(const std::vector<Mark>& marks, const Scale& x, double height) {

@@ -32,11 +32,24 @@ std::string number_table(const std::vector<std::string>& header,
 std::string percent(double share);  // percentage of a width for SVG: "12.34%"
 
 // Makes an area that the script zooms along its x axis: `content` in 1000 units of width, and the
-// ticks of the scale below it. `behind` and `front` are not zoomed.
+// ticks of the scale below it. `grid` is not zoomed. `attributes`: more data for the script.
 inline constexpr double kAreaWidth = 1000;
-std::string zoomable(std::string_view title, const Scale& x, double height,
-                     const std::string& behind, const std::string& content,
-                     const std::string& front = {});
+std::string zoomable(std::string_view title, const Scale& x, double height, const std::string& grid,
+                     const std::string& content, const std::string& attributes = {});
+
+// Puts labels to the left of a picture, each on the row of its mark.
+struct RowLabel {
+  double y = 0;  // middle of the row, in pixels
+  std::string text;
+};
+std::string with_labels(const std::vector<RowLabel>& labels, double height,
+                        const std::string& picture);
+
+// Returns one row of a picture: its label, its mark and its text, in three columns. `mark` is the
+// content of an SVG.
+std::string picture_row(std::string_view label, std::string_view mark, std::string_view text);
+// Returns the labels of a scale for such rows.
+std::string axis_row(const Scale& scale);
 
 std::string mark_lines(const std::vector<Mark>& marks, const Scale& x, double height);
 

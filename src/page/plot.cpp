@@ -25,14 +25,13 @@ class Area {
     return path("line", series, d, series.name);
   }
 
-  std::string band(const Series& series) const {
+  std::string layer(const Series& series) const {
     std::string d;
     for (const Point& point : series.points)
       d += fmt::format("{}{:.1f} {:.1f}", d.empty() ? "M" : "L", x(point.x), y(point.high));
     for (auto point = series.points.rbegin(); point != series.points.rend(); ++point)
       d += fmt::format("L{:.1f} {:.1f}", x(point->x), y(point->low));
-    return path(series.shape == Shape::layer ? "layer" : "band", series, d + (d.empty() ? "" : "z"),
-                series.name);
+    return path("layer", series, d + (d.empty() ? "" : "z"), series.name);
   }
 
   // A line of no length with round ends stays round however the area is stretched.
@@ -59,9 +58,9 @@ class Area {
   const Plot& plot_;
 };
 
-// Grid lines, which are drawn first, and the values at their left.
 struct Grid {
-  std::string lines, values;
+  std::string lines;
+  std::vector<RowLabel> labels;
 };
 
 Grid grid_of(const Scale& y) {
@@ -70,16 +69,28 @@ Grid grid_of(const Scale& y) {
     const double at = kHeight * (1 - tick.at);
     grid.lines += fmt::format(
         "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/>\n", at);
-    grid.values += fmt::format("<text class=\"tick over\" x=\"2\" y=\"{:.1f}\">{}</text>\n",
-                               std::max(10.0, at - 3), in_xml(tick.text));
+    grid.labels.push_back({at, tick.text});
   }
   return grid;
 }
 
-Cell value_of(Shape shape, const Point& point, Unit unit) {
-  if (shape == Shape::band) return {};
-  const double value = shape == Shape::layer ? point.high - point.low : point.y;
-  return {spelled(unit, value), {value, point.path}};
+double value_of(Shape shape, const Point& point) {
+  return shape == Shape::layer ? point.high - point.low : point.y;
+}
+
+// The values of a series for the crosshair, in the unit of the axis. Its places are left out if
+// they are those of the series before.
+std::string series_data(const Series& series, const Plot& plot, const std::string& x_before,
+                        std::string& x) {
+  const double size = plot.y.axis_unit().size;
+  std::string y;
+  x.clear();
+  for (const Point& point : series.points) {
+    x += fmt::format("{}{:.9g}", x.empty() ? "" : " ", point.x);
+    y += fmt::format("{}{:.4g}", y.empty() ? "" : " ", value_of(series.shape, point) / size);
+  }
+  return fmt::format("<g data-name=\"{}\" data-kind=\"{}\"{} data-y=\"{}\">\n", in_xml(series.name),
+                     in_xml(series.kind), x == x_before ? "" : fmt::format(" data-x=\"{}\"", x), y);
 }
 
 std::string interval_of(Shape shape, const Point& point, Unit unit) {
@@ -94,7 +105,8 @@ std::vector<std::vector<Cell>> rows_of(const Plot& plot) {
       rows.push_back({{series.name},
                       {point.title},
                       {spelled(plot.x.unit, point.x)},
-                      value_of(series.shape, point, plot.y.unit)});
+                      {spelled(plot.y.unit, value_of(series.shape, point)),
+                       {value_of(series.shape, point), point.path}}});
       if (!plot.interval.empty())
         rows.back().push_back({interval_of(series.shape, point, plot.y.unit)});
     }
@@ -110,21 +122,29 @@ std::string drawn(const Plot& plot) {
   const Grid grid = grid_of(plot.y);
   std::string content = mark_lines(plot.marks, plot.x, kHeight);
   std::vector<LegendEntry> entries;
+  std::string x, x_before;
   for (const Series& series : plot.series) {
     if (series.points.empty()) continue;
+    content += series_data(series, plot, x_before, x);
+    x_before = x;
     const bool both = series.shape == Shape::line_and_points;
     if (series.shape == Shape::line || both) content += area.line(series);
-    if (series.shape == Shape::band || series.shape == Shape::layer) content += area.band(series);
+    if (series.shape == Shape::layer) content += area.layer(series);
     if (series.shape == Shape::points || both) content += area.points(series);
+    content += "</g>\n";
     entries.push_back({series.name, series.kind});
   }
   if (entries.empty()) return "";
   std::vector<std::string> header = {"", "", plot.x.label, plot.y.label};
   if (!plot.interval.empty()) header.push_back(plot.interval);
-  return framed(plot.title, plot.note,
-                fmt::format("<p class=\"axis\">{}</p>\n", in_xml(plot.y.label)) +
-                    zoomable(plot.title, plot.x, kHeight, grid.lines, content, grid.values),
-                legend_of(entries) + number_table(header, rows_of(plot)));
+  return framed(
+      plot.title, plot.note,
+      fmt::format("<p class=\"axis\">{}</p>\n", in_xml(plot.y.label)) +
+          with_labels(grid.labels, kHeight,
+                      zoomable(plot.title, plot.x, kHeight, grid.lines, content,
+                               fmt::format(" data-label=\"{}\" data-value-unit=\"{}\"",
+                                           in_xml(plot.x.label), in_xml(plot.y.axis_unit().name)))),
+      legend_of(entries) + number_table(header, rows_of(plot)));
 }
 
 }  // namespace loaderscope::page

@@ -9,7 +9,7 @@
 namespace loaderscope::page {
 namespace {
 
-constexpr double kLaneLabel = 15, kLane = 14, kLaneGap = 5;
+constexpr double kLane = 16, kLaneGap = 6;
 constexpr double kFinest = 0.5;  // units of the area; what is shorter is as long as that
 
 // Merges adjacent bars of one kind that are too close to be distinguished. A lane then has no more
@@ -62,13 +62,14 @@ std::string drawn_lane(const Lane& lane, const Scale& x, double top) {
 
 std::string drawn(const Timeline& timeline) {
   const Scale x = scale_of("", Unit::seconds, timeline.begin, timeline.end);
-  std::string labels, content;
+  std::vector<RowLabel> labels;
+  std::string content;
   std::vector<LegendEntry> entries;
   double y = 0;
   for (const Lane& lane : timeline.lanes) {
-    labels += fmt::format("<text x=\"0\" y=\"{:.0f}\">{}</text>\n", y + 11, in_xml(lane.label));
-    content += drawn_lane(lane, x, y + kLaneLabel);
-    y += kLaneLabel + kLane + kLaneGap;
+    labels.push_back({y + kLane / 2, lane.label});
+    content += drawn_lane(lane, x, y);
+    y += kLane + kLaneGap;
     for (const LaneBar& one : lane.bars) {
       const bool known = std::any_of(entries.begin(), entries.end(),
                                      [&](const auto& entry) { return entry.name == one.name; });
@@ -77,7 +78,8 @@ std::string drawn(const Timeline& timeline) {
   }
   if (entries.empty()) return "";
   content = mark_lines(timeline.marks, x, y) + content;
-  return framed(timeline.title, timeline.note, zoomable(timeline.title, x, y, labels, content),
+  return framed(timeline.title, timeline.note,
+                with_labels(labels, y, zoomable(timeline.title, x, y, "", content)),
                 legend_of(entries), timeline.places);
 }
 

@@ -61,8 +61,8 @@ std::string draw_runs(const Comparison& comparison) {
          fmt::format("runs.{}.quantities.samples-per-s", i)});
   }
   if (comparison.runs.size() < 4 || most <= 0) return "";
-  plot.x = page::with_room(
-      page::scale_of("run", page::Unit::number, 1, static_cast<double>(comparison.runs.size())));
+  plot.x =
+      page::with_room(page::count_scale("run", 1, static_cast<double>(comparison.runs.size())));
   plot.y = page::scale_of("samples/s", page::Unit::number, 0, most * 1.05);
   return drawn(plot);
 }

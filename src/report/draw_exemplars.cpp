@@ -36,7 +36,7 @@ std::vector<const Exemplar*> measured_by_length(const RankRecord& rank) {
 }
 
 // Returns the picture of a typical step and the steps before it.
-Shown usual_of(const RankRecord& rank, const Exemplar& usual) {
+Shown usual_of(const RankRecord& rank, const Exemplar& usual, const std::string& whose) {
   Nanos begin = usual.row.idle_begin;
   for (const Exemplar& exemplar : rank.exemplars) {
     const std::int64_t before = usual.row.step - exemplar.row.step;
@@ -44,8 +44,8 @@ Shown usual_of(const RankRecord& rank, const Exemplar& usual) {
   }
   return {TimelineLanes(rank, begin, usual.row.compute_end),
           fmt::format("Steps like most: up to step {}", usual.row.step),
-          fmt::format("Step {} took {}, the median of those that are kept whole.", usual.row.step,
-                      format_duration(length_of(usual))),
+          fmt::format("Step {} took {}, the median of those that are kept whole.{}", usual.row.step,
+                      format_duration(length_of(usual)), whose),
           {}};
 }
 
@@ -113,13 +113,13 @@ std::vector<WorstStall> worst_stalls(const std::vector<const Exemplar*>& exempla
 
 std::string place_of_stall(Cause cause) { return fmt::format("stall-{}", name_of(cause)); }
 
-std::string draw_exemplars(const RunRecord& record) {
-  if (record.ranks.empty()) return "";
-  const RankRecord& rank = record.ranks.front();
+std::string draw_exemplars(const RunRecord& record, std::size_t rank_number) {
+  const RankRecord& rank = record.ranks[rank_number];
   const std::vector<const Exemplar*> by_length = measured_by_length(rank);
   if (by_length.size() < 2) return "";
   const Exemplar& usual = *by_length[(by_length.size() - 1) / 2];
-  std::vector<Shown> shown = {usual_of(rank, usual)};
+  const std::string whose = record.ranks.size() > 1 ? fmt::format(" Of rank {}.", rank_number) : "";
+  std::vector<Shown> shown = {usual_of(rank, usual, whose)};
   for (const WorstStall& worst : worst_stalls(by_length)) shown.push_back(shown_of(rank, worst));
   rank.rows.for_each([&](const StepRow& row) {
     for (Shown& one : shown) one.scene.see(row);

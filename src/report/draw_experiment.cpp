@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -65,12 +66,14 @@ std::string draw_rates(const Experiment& experiment, const Estimates& rates,
   const Axis& along = *axes.front();
   std::map<std::string, page::Series> lines;
   double least = 1e300, most = 0;
+  bool has_fractions = false;
   page::Plot plot;
   for (std::size_t i = 0; i < rates.size(); ++i) {
     const std::optional<double> x = number_on(experiment.cases[i], along);
     if (!rates[i] || !x) continue;
     least = std::min(least, *x);
     most = std::max(most, *x);
+    has_fractions = has_fractions || *x != std::floor(*x);
     page::Series& line = lines[line_of(experiment, experiment.cases[i], along)];
     line.points.push_back({*x, rates[i]->mean, rates[i]->low, rates[i]->high,
                            settings_text(experiment, experiment.cases[i]),
@@ -82,7 +85,9 @@ std::string draw_rates(const Experiment& experiment, const Estimates& rates,
   plot.note = fmt::format("Means with their 95 % intervals.{}",
                           plot.marks.empty() ? "" : fmt::format(" Dashed: {}.", chosen_is));
   plot.interval = "95 %";
-  plot.x = page::with_room(page::scale_of(along.key, page::Unit::number, least, most));
+  plot.x =
+      page::with_room(has_fractions ? page::scale_of(along.key, page::Unit::number, least, most)
+                                    : page::count_scale(along.key, least, most));
   plot.y = page::scale_of("samples/s", page::Unit::number, 0, highest(rates) * 1.05);
   std::size_t number = 0;
   for (auto& [name, line] : lines) {

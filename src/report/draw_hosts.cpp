@@ -1,8 +1,9 @@
-// Picture that compares the hosts of a job.
+// Pictures that compare the hosts or the ranks of a job.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "analysis/findings/subject.h"
 #include "analysis/host_rates.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -12,6 +13,23 @@
 
 namespace loaderscope {
 namespace {
+
+constexpr std::size_t kMaxRanksDrawn = 8;
+
+page::Bar bar_of_rank(const Account& account, std::size_t rank, bool has_busy) {
+  page::Bar bar;
+  bar.label = fmt::format("rank {}", rank);
+  const auto add = [&](const char* name, const char* kind, Nanos part) {
+    const double share = share_of(part, account);
+    if (part > 0) bar.parts.push_back({name, kind, share, format_percent(share)});
+  };
+  if (has_busy) add("compute", "compute", account.compute);
+  const Nanos own = account.idle() - account.waiting_for_ranks;
+  add("waits of its own", "warning", own);
+  add("waits for slower ranks", "idle", account.waiting_for_ranks);
+  bar.text = fmt::format("{} own waits", format_percent(share_of(own, account)));
+  return bar;
+}
 
 page::Bar bar_of_host(const HostRate& host, std::size_t index, bool has_busy) {
   page::Bar bar;
@@ -33,6 +51,30 @@ page::Bar bar_of_host(const HostRate& host, std::size_t index, bool has_busy) {
 }
 
 }  // namespace
+
+std::optional<std::size_t> slow_rank(const RunRecord& record, const Analysis& analysis) {
+  if (record.hosts.size() > 1) {
+    const std::vector<HostRate> hosts = host_rates(record, analysis);
+    if (const auto slow = limiting_host(hosts)) return hosts[*slow].first_rank;
+  }
+  const std::vector<std::size_t> slow = ranks_waited_for(record, analysis);
+  return slow.empty() ? std::nullopt : std::optional(slow.front());
+}
+
+std::string draw_ranks(const RunRecord& record, const Analysis& analysis) {
+  const std::size_t ranks = analysis.rank_accounts.size();
+  if (ranks < 2) return "";
+  page::Bars bars;
+  bars.title = "What each rank does";
+  const std::vector<std::size_t> shown = slowest_ranks_first(record, analysis, kMaxRanksDrawn);
+  if (shown.size() < ranks)
+    bars.note = fmt::format("The slowest {} of {} ranks, the slowest first.", shown.size(), ranks);
+  for (const std::size_t rank : shown) {
+    const Account& account = analysis.rank_accounts[rank];
+    if (account.window > 0) bars.bars.push_back(bar_of_rank(account, rank, analysis.has_busy));
+  }
+  return drawn(bars);
+}
 
 std::string draw_hosts(const RunRecord& record, const Analysis& analysis) {
   const std::vector<HostRate> hosts = host_rates(record, analysis);

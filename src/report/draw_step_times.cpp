@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <array>
+#include <limits>
 
+#include "analysis/wording.h"
 #include "page/charts.h"
 #include "report/draw_steps.h"
 #include "report/step_buckets.h"
@@ -13,6 +15,18 @@ namespace {
 
 constexpr std::int64_t kMaxStretches = 400;
 constexpr std::size_t kMaxMarks = 24;  // ends of epochs; more of them are no marks any more
+
+struct ReadyGroup {
+  std::int32_t most;  // number of batches
+  const char *name, *kind;
+};
+constexpr ReadyGroup kReady[] = {
+    {0, "none", "warning"},
+    {1, "1", "ready-1"},
+    {3, "2 or 3", "ready-2"},
+    {7, "4 to 7", "ready-3"},
+    {15, "8 to 15", "ready-4"},
+    {std::numeric_limits<std::int32_t>::max(), "16 or more", "ready-5"}};
 
 // Upon each other: compute, then the causes.
 std::vector<page::Series> layers_of(const StepBuckets& steps) {
@@ -38,20 +52,19 @@ std::vector<page::Series> layers_of(const StepBuckets& steps) {
 
 }  // namespace
 
-std::string draw_step_times(const RunRecord& record) {
-  if (record.ranks.empty() || record.ranks.front().steps() < 2) return "";
-  const StepBuckets steps = step_stretches(record.ranks.front(), kMaxStretches);
+std::string draw_step_times(const RunRecord& record, std::size_t rank) {
+  if (record.ranks[rank].steps() < 2) return "";
+  const StepBuckets steps = step_stretches(record.ranks[rank], kMaxStretches);
   page::Plot plot;
   plot.title = "Step by step";
   if (steps.each > 1)
     plot.note =
         fmt::format("The means of {} each, and the longest of them.", plural(steps.each, "step"));
-  if (record.ranks.size() > 1) plot.note += " Of rank 0.";
+  if (record.ranks.size() > 1) plot.note += fmt::format(" Of rank {}.", rank);
   if (steps.is_cut())
     plot.note += fmt::format(" The longest step took {}, which is beyond the top.",
                              format_duration(steps.longest));
-  plot.x = page::scale_of("step", page::Unit::number, steps.list.front().middle(),
-                          steps.list.back().middle());
+  plot.x = page::count_scale("step", steps.list.front().middle(), steps.list.back().middle());
   plot.y = page::scale_of("time of a step", page::Unit::seconds, 0, steps.top() * 1.05);
   plot.series = layers_of(steps);
   page::Series longest{steps.each > 1 ? "longest step" : "step", "soft", page::Shape::line, {}};
@@ -66,39 +79,29 @@ std::string draw_step_times(const RunRecord& record) {
   return drawn(plot);
 }
 
-std::string draw_ready(const RunRecord& record) {
-  if (record.ranks.empty() || record.ranks.front().steps() < 2) return "";
+std::string draw_ready(const RunRecord& record, std::size_t rank) {
+  if (record.ranks[rank].steps() < 2) return "";
   if (is_trace_engine(record.engine)) return "";  // unknown for a trace
-  const RankRecord& rank = record.ranks.front();
-  const StepBuckets steps = step_stretches(rank, kMaxStretches);
-  const std::vector<std::int32_t> ready = ready_when_asked(rank);
-  page::Series range{"fewest to most", "plain", page::Shape::band, {}};
-  page::Series mean{"mean", "plain", page::Shape::line, {}};
-  double most = 1;
-  auto at = ready.begin();
-  for (const StepStretch& stretch : steps.list) {
-    const auto end = at + stretch.steps;
-    const auto [low, high] = std::minmax_element(at, end);
-    const double sum = std::accumulate(at, end, 0.0);
-    mean.points.push_back({stretch.middle(), sum / static_cast<double>(stretch.steps)});
-    range.points.push_back(
-        {stretch.middle(), 0, static_cast<double>(*low), static_cast<double>(*high)});
-    most = std::max(most, range.points.back().high);
-    at = end;
+  std::array<std::int64_t, std::size(kReady)> steps{};
+  const std::vector<std::int32_t> ready = ready_when_asked(record.ranks[rank]);
+  for (const std::int32_t batches : ready) {
+    const auto* const group =
+        std::find_if(std::begin(kReady), std::end(kReady),
+                     [&](const ReadyGroup& one) { return batches <= one.most; });
+    ++steps[static_cast<std::size_t>(group - kReady)];
   }
-  page::Plot plot;
-  plot.title = "Batches ready when the trainer asked";
-  plot.note = "At 0 it waits for the loader.";
-  if (record.ranks.size() > 1) plot.note += " Of rank 0.";
-  plot.x = page::scale_of("step", page::Unit::number, steps.list.front().middle(),
-                          steps.list.back().middle());
-  plot.y = page::scale_of("batches", page::Unit::number, 0, most * 1.05);
-  if (steps.each > 1) {
-    plot.series.push_back(std::move(range));
-    plot.interval = "fewest to most";
+  page::Bars bars;
+  bars.title = "Batches ready when the trainer asked";
+  bars.note = "Share of the steps. With no batch ready, the trainer waits.";
+  if (record.ranks.size() > 1) bars.note += fmt::format(" Of rank {}.", rank);
+  page::Bar bar;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i] == 0) continue;
+    const double share = static_cast<double>(steps[i]) / static_cast<double>(ready.size());
+    bar.parts.push_back({kReady[i].name, kReady[i].kind, share, format_percent(share)});
   }
-  plot.series.push_back(std::move(mean));
-  return drawn(plot);
+  bars.bars.push_back(std::move(bar));
+  return drawn(bars);
 }
 
 }  // namespace loaderscope

@@ -2,6 +2,7 @@
 // and the result itself.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -166,18 +167,21 @@ std::string json_note(const AnyResult& result, std::size_t bytes) {
         "saves it.</p>\n",
         format_size(static_cast<double>(bytes)));
   if (result.record == nullptr) return "";
-  return "<p class=\"made\">Below it stands without its steps, samples and exemplars, which --json "
-         "FILE saves.</p>\n";
+  return "<p class=\"made\">The result has no steps, samples and exemplars here; --json FILE saves "
+         "them.</p>\n";
 }
 
 // "909 -> about 1,250 samples/s" as a pair: now, and after the fix.
 std::string pair_of_rates(const std::string& figures) {
-  const std::size_t arrow = figures.find(" -> ");
+  constexpr std::string_view kArrow = " -> ";
+  const std::size_t arrow = figures.find(kArrow);
   if (arrow == figures.npos) return "";
+  const std::string now = figures.substr(0, arrow), unit = figures.substr(figures.rfind(' '));
   return fmt::format(
-      "<p class=\"pair\"><span>now</span> <b>{}</b> <span>after the fix</span> "
-      "<b>{}</b></p>\n",
-      in_xml(figures.substr(0, arrow)), in_xml(figures.substr(arrow + 4)));
+      "<dl class=\"pair\"><div><dt>now</dt><dd>{}{}</dd></div><div><dt>after the fix</dt>"
+      "<dd>{}</dd></div></dl>\n",
+      in_xml(now), now.ends_with(unit) ? "" : in_xml(unit),
+      in_xml(figures.substr(arrow + kArrow.size())));
 }
 
 std::string html_of_line(const AnswerLine& line, GlossaryLinks& words) {
@@ -187,13 +191,16 @@ std::string html_of_line(const AnswerLine& line, GlossaryLinks& words) {
           ? fmt::format("<p><b>{}:</b></p>\n<div class=\"copied\"><pre>{}</pre></div>\n", label,
                         in_xml(line.text))
           : fmt::format("<p><b>{}:</b> {}</p>\n", label, prose(line.text, words));
-  return text + pair_of_rates(line.figures);
+  return pair_of_rates(line.figures) + text;
 }
 
-// The first screen of a page: who waits, what to change, and what that gives.
-std::string html_of_answer(const Answer& answer, GlossaryLinks& words) {
+// The first screen of a page: who waits, what to change, and what that gives. `picture` may be "".
+std::string html_of_answer(const Answer& answer, const std::string& picture, GlossaryLinks& words) {
   std::string text = fmt::format("<h1 class=\"{}\">{}</h1>\n", class_of(answer.tone),
                                  prose(answer.headline, words));
+  if (!answer.ending.empty())
+    text += fmt::format("<p class=\"made\">{}</p>\n", in_xml(answer.ending));
+  text += picture;
   for (const AnswerLine& line : answer.first) text += html_of_line(line, words);
   for (const AnswerLine& line : answer.last)
     if (line.label != "More") text += html_of_line(line, words);
@@ -204,11 +211,15 @@ std::string html_of_answer(const Answer& answer, GlossaryLinks& words) {
 std::string details_of(const TextReport& reading, const AnyResult& result,
                        const std::string& pictures, GlossaryLinks& words, std::size_t bytes) {
   const Items &body = reading.body.items(), &last = reading.last.items();
-  std::string text = "<details>\n<summary>All figures, words and settings</summary>\n<section>\n";
+  std::string text =
+      "<details class=\"all\">\n<summary>All figures, words, settings and the "
+      "result</summary>\n<section>\n";
   text += html_of(body, 0, body.size(), pictures, words) +
           html_of(last, 0, last.size(), pictures, words) + "</section>\n";
   text += words.section() + (result.record ? circumstances_of(*result.record) : "");
-  return text + json_note(result, bytes) + "</details>\n";
+  // The script fills the tree.
+  return text + "<section>\n" + json_note(result, bytes) +
+         "<div id=\"tree\"></div>\n</section></details>\n";
 }
 
 }  // namespace
@@ -226,7 +237,9 @@ void write_page(std::ostream& out, const AnyResult& result) {
   GlossaryLinks words;
   sheet.body = fmt::format("<p class=\"made\">loaderscope {} {}</p>\n", result.kind,
                            in_xml(result.tool_version));
-  sheet.body += html_of_answer(answer, words) + pictures +
+  const std::string picture =
+      result.record ? draw_run_in_short(*result.record, *result.analysis, pictures) : "";
+  sheet.body += html_of_answer(answer, picture, words) + pictures +
                 details_of(reading, result, pictures, words, sheet.json.size());
   if (sheet.json.size() > kMaxJson) sheet.json.clear();
   page::write_sheet(out, sheet);

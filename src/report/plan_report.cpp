@@ -213,7 +213,7 @@ std::string draw_plan(const JobPlan& plan) {
   page::Plot plot;
   plot.title = "Rate over the number of ranks";
   plot.note = "In the model; the straight line is the rate of one host times the hosts.";
-  plot.x = page::scale_of("ranks", page::Unit::number, 0, static_cast<double>(plan.job().ranks));
+  plot.x = page::with_room(page::count_scale("ranks", 0, static_cast<double>(plan.job().ranks)));
   plot.y = page::scale_of("samples per second", page::Unit::number, 0,
                           std::max(linear.points.back().y, line.points.back().y) * 1.05);
   plot.series = {std::move(linear), std::move(line)};

@@ -201,7 +201,7 @@ std::string draw_series(const std::string& name, const Outcome& outcome) {
   plot.note = "Medians, with half the range of the rounds to both sides.";
   plot.interval = "± half the range";
   for (auto& [unused, one] : series) plot.series.push_back(std::move(one));
-  plot.x = page::scale_of("at once", page::Unit::number, 0, *places.rbegin());
+  plot.x = page::with_room(page::count_scale("at once", 0, *places.rbegin()));
   plot.y = page::scale_of("per second", plot.y.unit, 0, most_y * 1.05);
   return drawn(plot);
 }

@@ -43,6 +43,10 @@ StageRows stage_table(const RunRecord& record, bool in_short);
 
 // Returns the longest wait: "decode 37.6 %"; "" without waits.
 std::string chief_cause(const Account& account);
+// Returns at most `most` ranks. If there are more, these are the ranks that the others wait for.
+// Among equal ranks, the slowest come first.
+std::vector<std::size_t> slowest_ranks_first(const RunRecord& record, const Analysis& analysis,
+                                             std::size_t most);
 // Returns the ranks. If there are many, only the slowest. more_ranks_line() counts the others, or
 // is "".
 TextTable rank_table(const RunRecord& record, const Analysis& analysis);

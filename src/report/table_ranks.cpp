@@ -16,23 +16,23 @@ namespace {
 constexpr std::size_t kMaxRows = 16;  // limit for all ranks
 constexpr std::size_t kWorst = 10;    // number of ranks shown if there are more
 
-// Returns the ranks that the others wait for. Among equal ranks, the slowest come first.
-std::vector<std::size_t> shown_ranks(const RunRecord& record, const Analysis& analysis) {
+}  // namespace
+
+std::vector<std::size_t> slowest_ranks_first(const RunRecord& record, const Analysis& analysis,
+                                             std::size_t most) {
   std::vector<std::size_t> ranks(analysis.rank_accounts.size());
   std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-  if (ranks.size() <= kMaxRows) return ranks;
+  if (ranks.size() <= most) return ranks;
   const auto key = [&](std::size_t rank) {
     const Account& account = analysis.rank_accounts[rank];
     return std::tuple(share_of(account.waiting_for_ranks, account),
                       rate_of(record.ranks[rank], &RankRecord::samples), -account.idle(), rank);
   };
-  std::partial_sort(ranks.begin(), ranks.begin() + kWorst, ranks.end(),
+  std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(most), ranks.end(),
                     [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-  ranks.resize(kWorst);
+  ranks.resize(most);
   return ranks;
 }
-
-}  // namespace
 
 std::string chief_cause(const Account& account) {
   const auto most = std::max_element(account.stall.begin(), account.stall.end());
@@ -44,7 +44,8 @@ std::string chief_cause(const Account& account) {
 TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
   TextTable table("rrrrrl", {"rank", "samples/s", analysis.has_busy ? "busy" : "", "own waits",
                              "for other ranks", "chiefly"});
-  for (const std::size_t rank : shown_ranks(record, analysis)) {
+  const std::size_t most = analysis.rank_accounts.size() <= kMaxRows ? kMaxRows : kWorst;
+  for (const std::size_t rank : slowest_ranks_first(record, analysis, most)) {
     const Account& account = analysis.rank_accounts[rank];
     const Nanos own = account.idle() - account.waiting_for_ranks;
     const double rate = rate_of(record.ranks[rank], &RankRecord::samples);

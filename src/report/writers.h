@@ -21,6 +21,10 @@ void write_requirements_junit(std::ostream& out, const RunRecord& record, const 
 void write_run_text(TextReport& reading, const RunRecord& record, const Analysis& analysis,
                     const ReportStyle& style);
 std::string draw_run(const RunRecord& record, const Analysis& analysis);
+// Draws the picture for the first screen: the ranks if the run has several, else the account of a
+// step, which links to the worst stalls among `pictures`.
+std::string draw_run_in_short(const RunRecord& record, const Analysis& analysis,
+                              const std::string& pictures);
 void write_perfetto(std::ostream& out, const RunRecord& record);
 void write_chrome_trace(std::ostream& out, const RunRecord& record);
 void write_csv(std::ostream& out, const RunRecord& record);

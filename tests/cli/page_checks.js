@@ -22,6 +22,7 @@ const checksOf = {
     if (R.throughput.samples_per_s.mean !== null)
       checks.push([tile('samples per second'), R.throughput.samples_per_s.mean, 'samples_per_s']);
     for (const item of document.querySelector('.legend').children) {
+      if (/^\d+ others /.test(text(item))) continue;
       const [, cause, step, share] = text(item).match(/^(\w+) ([\d.]+ \w+), ([\d.]+ %)/);
       const seconds = cause === 'compute' ? R.account.compute_s : R.account.stall_s[cause];
       checks.push([step, seconds / R.window.steps, cause + ' per step']);

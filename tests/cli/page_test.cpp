@@ -276,6 +276,40 @@ TEST_F(Page, TenFiguresOfEachKindAreRecomputedInABrowser) {
   expect_ten_figures(path);
 }
 
+TEST_F(Page, ShowsValuesAtThePointerInABrowser) {
+  if (const char* why = unseen()) GTEST_SKIP() << why;
+  const std::string path = folder_.path("page.html");
+  ASSERT_EQ(made_by({"run", "--workers", "1"}, path).exit_code, 0);
+  const std::string dom = shown_with(
+      path,
+      "const plot = document.querySelector('svg.zoom'), box = plot.getBoundingClientRect();"
+      "plot.dispatchEvent(new PointerEvent('pointermove', {clientX: box.left + box.width / 2}));");
+  const std::size_t tip = dom.find("<div class=\"tip\"");
+  ASSERT_NE(tip, dom.npos);
+  const std::string shown = dom.substr(tip, dom.find("</div>", tip) - tip);
+  EXPECT_THAT(shown, HasSubstr("visibility: visible"));
+  EXPECT_THAT(shown, HasSubstr("<b>step "));
+  EXPECT_THAT(shown, HasSubstr("<i class=\"k-compute\"></i>compute <b>15 ms</b>"));
+  EXPECT_THAT(shown, HasSubstr("<i class=\"k-decode\"></i>decode <b>25 ms</b>"));
+}
+
+TEST_F(Page, DrawsTheRanksFirst) {
+  const std::string path = folder_.path("page.html");
+  ASSERT_EQ(run_binary({"run", "--scenario",
+                        LOADERSCOPE_SOURCE_DIR "/scenarios/straggler-rank.conf", "--html", path})
+                .exit_code,
+            0);
+  const std::string page = folder_.read("page.html");
+  const std::size_t ranks = page.find("<h2>What each rank does</h2>");
+  const std::size_t slow = page.find("<h2>Where the time of a step goes: rank 1</h2>");
+  ASSERT_NE(ranks, page.npos);
+  ASSERT_NE(slow, page.npos);
+  EXPECT_LT(ranks, page.find("<b>Fix:</b>"));
+  EXPECT_LT(ranks, slow);
+  EXPECT_THAT(page, HasSubstr(" Of rank 1.</p>"));
+  EXPECT_THAT(page, Not(HasSubstr(" Of rank 0.</p>")));
+}
+
 TEST_F(Page, ZoomsByKeysInABrowser) {
   if (const char* why = unseen()) GTEST_SKIP() << why;
   const std::string path = folder_.path("page.html");

@@ -1,18 +1,24 @@
 "use strict";
-// What the page has without this script is whole; with it, areas zoom, commands are copied by a button and the result is a tree.
+// The page is whole without this script. With it, areas zoom, plots show their values at the pointer, a button copies
+// a command, and the result is a tree.
 
 const three = (value) => {
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
   return String(Number(value.toPrecision(4)));
 };
-const spelled = (unit, value) => {
-  if (unit !== "seconds") return three(value);
-  for (const [size, name] of [[1, "s"], [1e-3, "ms"], [1e-6, "us"]]) {
-    if (Math.abs(value) >= size) return three(value / size) + " " + name;
-  }
-  return value === 0 ? "0" : three(value * 1e9) + " ns";
+const withUnit = (number, unit) => unit ? `${number} ${unit}` : String(number);
+
+// The lines of a plot: {name, kind, x, y}. A line without places has those of the line before.
+const linesOf = (svg) => {
+  const numbers = (text) => text.split(" ").map(Number);
+  let x = [];
+  return [...svg.querySelectorAll("g[data-y]")].map((g) => {
+    if (g.dataset.x) x = numbers(g.dataset.x);
+    return {name: g.dataset.name, kind: g.dataset.kind, x, y: numbers(g.dataset.y)};
+  });
 };
 
+// Areas zoom and move. A line at the pointer shows the values of a plot.
 class Zoom {
   static width = 1000;
 
@@ -24,25 +30,79 @@ class Zoom {
     this.ticks = [...svg.querySelectorAll("[data-at]")];
     this.least = Number(svg.dataset.least);
     this.most = Number(svg.dataset.most);
+    this.lines = linesOf(svg);
+    this.places = [...new Set(this.lines.flatMap((line) => line.x))].sort((a, b) => a - b);
+    this.cross = document.createElementNS(svg.namespaceURI, "line");
+    this.cross.setAttribute("class", "cross");
+    this.cross.setAttribute("y2", this.height);
+    svg.append(this.cross);
+    this.tip = element("div", undefined, svg.parentElement);
+    this.tip.className = "tip";
+    this.hide();
     this.show(0, Zoom.width);
     svg.addEventListener("wheel", (event) => this.wheel(event), {passive: false});
     svg.addEventListener("pointerdown", (event) => this.grab(event));
     svg.addEventListener("pointermove", (event) => this.move(event));
     svg.addEventListener("pointerup", () => { this.held = null; });
-    svg.addEventListener("pointerleave", () => { this.held = null; this.output.textContent = this.hint(); });
+    svg.addEventListener("pointerleave", () => { this.held = null; this.hide(); });
     svg.addEventListener("dblclick", () => this.show(0, Zoom.width));
     svg.addEventListener("keydown", (event) => this.key(event));
-    svg.addEventListener("focus", () => { this.output.textContent = this.hint(); });
+    svg.addEventListener("focus", () => this.hide());
+    svg.addEventListener("blur", () => this.hide());
   }
 
   hint() {
-    return document.activeElement === this.svg ? "keys: left and right move, + and - zoom, 0 shows all" : "";
+    if (document.activeElement !== this.svg) return "";
+    return `keys: ${this.places.length ? "shift and left or right show values, " : ""}left and right move, + and - zoom, 0 shows all`;
+  }
+
+  hide() {
+    this.at = null;
+    this.cross.style.visibility = this.tip.style.visibility = "hidden";
+    this.output.textContent = this.hint();
+  }
+
+  // `at`: a part of the width. Of a plot, the nearest place with a value is shown.
+  point(at) {
+    if (this.places.length) {
+      const parts = this.places.map((value) => this.part(value));
+      this.at = parts.reduce((best, one, i) => Math.abs(one - at) < Math.abs(parts[best] - at) ? i : best, 0);
+      at = parts[this.at];
+      this.fill(this.places[this.at]);
+      this.tip.style.left = at < 0.5 ? `calc(${100 * at}% + 12px)` : "auto";
+      this.tip.style.right = at < 0.5 ? "auto" : `calc(${100 * (1 - at)}% + 12px)`;
+    }
+    const inside = at >= 0 && at <= 1;
+    for (const name of ["x1", "x2"]) this.cross.setAttribute(name, `${(100 * at).toFixed(3)}%`);
+    this.cross.style.visibility = inside ? "visible" : "hidden";
+    this.tip.style.visibility = inside && this.places.length ? "visible" : "hidden";
+  }
+
+  fill(place) {
+    const {label, size, unit, valueUnit} = this.svg.dataset;
+    this.tip.replaceChildren();
+    element("b", `${label} ${withUnit(three(place / size), unit)}`, this.tip);
+    for (const line of this.lines) {
+      const at = line.x.indexOf(place);
+      if (at < 0 || (line.y[at] === 0 && this.lines.length > 3)) continue;
+      const row = element("p", undefined, this.tip);
+      element("i", undefined, row).className = `k-${line.kind}`;
+      row.append(`${line.name} `);
+      element("b", withUnit(three(line.y[at]), valueUnit), row);
+    }
   }
 
   value(unit) {
     const at = unit / Zoom.width;
     if ("log" in this.svg.dataset) return this.least * (this.most / this.least) ** at;
     return this.least + (this.most - this.least) * at;
+  }
+
+  // The part of the width at which a value is.
+  part(value) {
+    const whole = "log" in this.svg.dataset ? Math.log(value / this.least) / Math.log(this.most / this.least)
+      : (value - this.least) / (this.most - this.least);
+    return (whole * Zoom.width - this.from) / this.wide;
   }
 
   show(from, width) {
@@ -53,9 +113,17 @@ class Zoom {
     const all = this.wide === Zoom.width;
     for (const tick of this.ticks) {
       tick.first ??= tick.textContent;
-      tick.textContent = all ? tick.first
-        : spelled(this.svg.dataset.unit, this.value(this.from + Number(tick.dataset.at) * this.wide));
+      tick.textContent = all ? tick.first : this.spelled(this.from + Number(tick.dataset.at) * this.wide);
     }
+  }
+
+  // The value at a place of the area, with as many digits as a hundredth of what is shown needs.
+  spelled(at) {
+    const {size, unit} = this.svg.dataset;
+    const value = this.value(at) / size;
+    const next = this.value(at + this.wide / 100) / size;
+    const digits = "whole" in this.svg.dataset ? 0 : Math.min(9, Math.max(0, Math.ceil(-Math.log10(next - value))));
+    return withUnit(value.toLocaleString("en-US", {maximumFractionDigits: digits}), unit);
   }
 
   scale(factor, at) { this.show(this.from + at * this.wide * (1 - factor), this.wide * factor); }
@@ -80,11 +148,16 @@ class Zoom {
     const at = this.where(event);
     if (this.held) this.show(this.held.from - (at - this.held.x) * this.wide, this.wide);
     const title = event.target.closest?.("path")?.querySelector("title")?.textContent;
-    const place = spelled(this.svg.dataset.unit, this.value(this.from + at * this.wide));
-    this.output.textContent = `at ${place}${title ? ": " + title : ""} (shift and wheel zoom, drag moves, double click shows all)`;
+    this.point(at);
+    this.output.textContent = `at ${this.spelled(this.from + at * this.wide)}${title ? ": " + title : ""} (shift and wheel zoom, drag moves, double click shows all)`;
   }
 
   key(event) {
+    if (event.shiftKey && this.places.length && ["ArrowLeft", "ArrowRight"].includes(event.key)) {
+      event.preventDefault();
+      this.step(event.key === "ArrowLeft" ? -1 : 1);
+      return;
+    }
     const step = this.wide / 8;
     const keys = {
       ArrowLeft: () => this.show(this.from - step, this.wide), ArrowRight: () => this.show(this.from + step, this.wide),
@@ -94,6 +167,13 @@ class Zoom {
     if (!(event.key in keys) || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     keys[event.key]();
+    this.hide();
+  }
+
+  // To the next place with a value.
+  step(by) {
+    const next = this.at === null ? 0 : Math.min(this.places.length - 1, Math.max(0, this.at + by));
+    this.point(this.part(this.places[next]));
   }
 }
 
@@ -140,6 +220,7 @@ const result = document.getElementById("result");
 if (result) {
   const tree = document.getElementById("tree");
   const value = JSON.parse(result.textContent);
+  element("h2", "The result", tree);
   for (const name of Object.keys(value)) branch(name, value[name], tree);
   const save = element("button", "Save as JSON", tree);
   save.addEventListener("click", () => {

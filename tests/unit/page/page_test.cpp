@@ -46,7 +46,22 @@ TEST(PageScale, HasRoundTicks) {
   EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::number, 0, 2667), 4)),
               ElementsAre("0", "1,000", "2,000"));
   EXPECT_THAT(texts_of(ticks_of(logarithmic_scale_of("", Unit::seconds, 2e-5, 0.03), 5)),
-              ElementsAre("10 us", "100 us", "1 ms", "10 ms", "100 ms"));
+              ElementsAre("0.01 ms", "0.1 ms", "1 ms", "10 ms", "100 ms"));
+}
+
+TEST(PageScale, UsesOneUnitOnAnAxis) {
+  EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::seconds, 0, 0.0022), 4)),
+              ElementsAre("0", "1 ms", "2 ms"));
+  EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::bytes, 0, 1.6e6), 4)),
+              ElementsAre("0", "0.5 MB", "1 MB", "1.5 MB"));
+  EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::share, -0.5, 1), 4)),
+              ElementsAre("-50 %", "0 %", "50 %", "100 %"));
+}
+
+TEST(PageScale, LabelsCountsWithWholeNumbers) {
+  EXPECT_THAT(texts_of(ticks_of(count_scale("", 0, 2), 6)), ElementsAre("0", "1", "2"));
+  EXPECT_THAT(texts_of(ticks_of(with_room(count_scale("", 1, 4)), 6)),
+              ElementsAre("1", "2", "3", "4"));
 }
 
 TEST(PageScale, ClampsAndCannotBeDividedByZero) {
@@ -68,6 +83,7 @@ TEST(PageBars, AreAsLongAsTheirPartsAndSayThem) {
   EXPECT_THAT(html, HasSubstr("width=\"75.00%\""));
   EXPECT_THAT(html, HasSubstr("width=\"50.00%\""));
   EXPECT_THAT(html, HasSubstr("<td>3 ms</td>"));
+  EXPECT_THAT(html, HasSubstr("<span>a</span><div><svg"));
   EXPECT_EQ(drawn(Bars{"Where", "", {{"a", "", {}}}}), "");
 }
 
@@ -95,9 +111,19 @@ TEST(PagePlot, TheTableNamesTheInterval) {
       drawn(plot_of({"a", "plain", Shape::points, {{1, 1, 0.5, 2}}}, "slowest to fastest"));
   EXPECT_THAT(points, HasSubstr("<th scope=\"col\">slowest to fastest</th></tr>"));
   EXPECT_THAT(points, HasSubstr("<td>1 s</td><td>500 ms to 2 s</td></tr>"));
-  const std::string band =
-      drawn(plot_of({"a", "plain", Shape::band, {{1, 0, 0.5, 2}}}, "fewest to most"));
-  EXPECT_THAT(band, HasSubstr("<td></td><td>500 ms to 2 s</td></tr>"));
+}
+
+TEST(PagePlot, CarriesValuesForTheCrosshair) {
+  const std::string html = drawn(plot_of({"decode", "decode", Shape::layer, {{1, 0, 0.5, 2}}}, ""));
+  EXPECT_THAT(html, HasSubstr("data-label=\"step\" data-value-unit=\"s\""));
+  EXPECT_THAT(
+      html, HasSubstr("<g data-name=\"decode\" data-kind=\"decode\" data-x=\"1\" data-y=\"1.5\">"));
+}
+
+TEST(PagePlot, PutsLabelsOnTheRowsOfTheirLines) {
+  const std::string html = drawn(plot_of({"a", "plain", Shape::line, {{0, 1}, {2, 1}}}, ""));
+  EXPECT_THAT(html, HasSubstr("y1=\"100.0\" y2=\"100.0\""));
+  EXPECT_THAT(html, HasSubstr("y=\"104.0\" text-anchor=\"end\">1 s</text>"));
 }
 
 TEST(PageTimeline, JoinsWhatNoEyeCanTellApart) {

@@ -46,6 +46,17 @@ TEST(Page, HasTheAnswerTheFixTheAccountAndTheResult) {
   EXPECT_FALSE(result.contains("steps"));
 }
 
+TEST(Page, PutsThePictureBeforeTheFixAndTheResultIntoTheDetails) {
+  const RunRecord record = full_record();
+  const std::string page = page_of(record, analysis_with(record, {{"num-workers", "4"}}));
+  const std::size_t picture = page.find("<h2>Where the time of a step goes</h2>");
+  ASSERT_NE(picture, page.npos);
+  EXPECT_LT(page.find("<h1"), picture);
+  EXPECT_LT(picture, page.find("<b>Fix:</b>"));
+  EXPECT_LT(page.find("<details class=\"all\">"), page.find("<div id=\"tree\">"));
+  EXPECT_THAT(page.substr(page.find("<h2>Batches ready")), HasSubstr("class=\"k-"));
+}
+
 TEST(Page, OfAMillionStepsIsOfAMegabyteAndLosesNoStall) {
   constexpr std::int64_t kSteps = 1'000'000;
   StepPlan usual = step_of(25 * kMillisecond, {});

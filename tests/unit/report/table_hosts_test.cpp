@@ -96,8 +96,8 @@ TEST(HostPage, DrawsWhatEachWaitsForByItselfAndForOthers) {
     ++drawn;
   }
   EXPECT_EQ(drawn, 5u);  // node1 waits for nobody
-  EXPECT_LT(page.find(">node1</text>"), page.find(">node0</text>"));
-  EXPECT_THAT(page, HasSubstr(">1 rank, 160/s</text>"));
+  EXPECT_LT(page.find(">node1</span>"), page.find(">node0</span>"));
+  EXPECT_THAT(page, HasSubstr(">1 rank, 160/s</span>"));
 }
 
 TEST(HostJson, IsReadBack) {
