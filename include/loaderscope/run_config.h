@@ -1,6 +1,7 @@
 // The configuration of a run: one struct. settings.h fills it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -166,5 +167,16 @@ struct RunConfig {
   std::int64_t delivered_sample_bytes() const;
   Nanos mean_compute_time() const;  // time of a whole batch
 };
+
+// One setting that is changed: a key of a flag or scenario; or STAGE.speed, how many times faster a
+// stage gets; or other-threads, how many threads of other programs take cores.
+struct Change {
+  std::string key;
+  std::string value;
+
+  bool operator==(const Change&) const = default;
+};
+using Changes = std::vector<Change>;
+std::string changes_to_text(const Changes& changes);
 
 }  // namespace loaderscope

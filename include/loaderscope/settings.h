@@ -117,18 +117,7 @@ RunConfig resolve_measured(RunConfig config, const MachineLimits& limits,
 
 // --- settings changed on top of those of another run ---
 
-// One setting: a key of a flag or scenario; or STAGE.speed, how many times faster a stage gets; or
-// other-threads, how many threads of other programs take cores.
-struct Change {
-  std::string key;
-  std::string value;
-
-  bool operator==(const Change&) const = default;
-};
-using Changes = std::vector<Change>;
-
 Change parse_change(std::string_view text);  // "workers=8"; throws UsageError
-std::string changes_to_text(const Changes& changes);
 
 // The settings that were given in `base`, with those of `changes` in place of what they contradict;
 // not resolved. Speeds are left to the caller. Throws UsageError.

@@ -14,10 +14,10 @@
 #include "loaderscope/rows.h"
 #include "manual/metrics.h"
 #include "manual/words.h"
+#include "record/environment_changes.h"
 #include "report/result_path.h"
 #include "report/schemas.h"
 #include "report/table_parts.h"
-#include "settings/environment_changes.h"
 #include "settings/requirement.h"
 
 namespace loaderscope {

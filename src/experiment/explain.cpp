@@ -9,7 +9,7 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/predict.h"
 #include "predict/fitted_model.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope {
 namespace {

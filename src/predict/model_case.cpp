@@ -10,8 +10,8 @@
 #include "predict/extrapolation.h"
 #include "predict/fitted_model.h"
 #include "predict/storage_fit.h"
+#include "record/environment_changes.h"
 #include "settings/changes.h"
-#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "analysis/removal.h"
 #include "loaderscope/errors.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -6,8 +6,8 @@
 #include "loaderscope/errors.h"
 #include "predict/fitted_model.h"
 #include "predict/refuse_unpredictable.h"
+#include "record/environment_changes.h"
 #include "settings/engine_table.h"
-#include "settings/environment_changes.h"
 
 namespace loaderscope {
 

@@ -8,7 +8,7 @@
 
 #include "loaderscope/errors.h"
 #include "predict/integer_search.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/predict.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope {
 struct SharedStorage;

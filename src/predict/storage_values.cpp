@@ -6,7 +6,7 @@
 
 #include "analysis/wording.h"
 #include "engine/pipeline/fitted_costs.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope {
 namespace {

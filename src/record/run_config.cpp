@@ -28,4 +28,12 @@ Nanos RunConfig::mean_compute_time() const {
   return std::llround(std::min(of_step.mean * batches, static_cast<double>(kMaxCost)));
 }
 
+std::string changes_to_text(const Changes& changes) {
+  std::string text;
+  for (const Change& change : changes) {
+    text += (text.empty() ? "" : " ") + change.key + "=" + change.value;
+  }
+  return text;
+}
+
 }  // namespace loaderscope

@@ -9,7 +9,7 @@
 #include "analysis/epochs.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope {
 namespace {

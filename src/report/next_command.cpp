@@ -9,9 +9,9 @@
 #include "loaderscope/settings.h"
 #include "predict/proof_runs.h"
 #include "record/config_facts.h"
+#include "record/environment_changes.h"
 #include "report/findings_text.h"
 #include "settings/engine_table.h"
-#include "settings/environment_changes.h"
 #include "settings/flag_words.h"
 
 namespace loaderscope {

@@ -6,8 +6,8 @@
 #include "base/old_words.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "record/environment_changes.h"
 #include "settings/engine_table.h"
-#include "settings/environment_changes.h"
 #include "settings/scenario.h"
 
 namespace loaderscope {
@@ -82,23 +82,11 @@ Change parse_change(std::string_view text) {
   return change;
 }
 
-std::string place_of(const Change& change) {
-  return "--set " + shown_text(change.key + "=" + change.value);
-}
-
 bool change_setting(const Changes& changes, std::string_view name) {
   return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
     const Field* field = find_field(change.key);
     return field != nullptr && field->name == name;
   });
-}
-
-std::string changes_to_text(const Changes& changes) {
-  std::string text;
-  for (const Change& change : changes) {
-    text += (text.empty() ? "" : " ") + change.key + "=" + change.value;
-  }
-  return text;
 }
 
 RunConfig with_changes(const RunConfig& base, const Changes& changes) {

@@ -1,6 +1,8 @@
 // Notation of the rows of the table of fields, and the parts of the table.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "loaderscope/settings.h"
+#include "record/environment_changes.h"
 #include "settings/codecs.h"
 
 namespace loaderscope::settings {
@@ -32,6 +35,13 @@ Group& part_of(RunConfig& config) {
 template <class Group>
 const Group& part_of(const RunConfig& config) {
   return part_of<Group>(const_cast<RunConfig&>(config));
+}
+
+// Returns about::kCores, about::kStorage or no trait.
+inline std::uint32_t environment_trait(std::string_view setting) {
+  const std::optional<EnvironmentPart> part = environment_part(setting);
+  if (!part) return about::kNoTrait;
+  return *part == EnvironmentPart::cores ? about::kCores : about::kStorage;
 }
 
 // Name of a field, and an optional alias.
@@ -107,7 +117,7 @@ class Rows {
     field.name = names.name;
     if (!names.alias.empty()) field.aliases = {names.alias};
     field.group = group_;
-    field.traits = traits;
+    field.traits = traits | environment_trait(names.name);
     field.value_name = value_name;
     field.help = help;
     field.default_words = default_words;

@@ -46,19 +46,17 @@ void add_costs(Table& table) {
       "Add a delay to a stage. Full form: STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]. "
       "Repeatable.",
       "none");
-  rows.add("cores", "X", &DeclaredConfig::cores, real_codec(), kCores | kNativeLoader,
+  rows.add("cores", "X", &DeclaredConfig::cores, real_codec(), kNativeLoader,
            "Cores that the model distributes, such as 1.5.",
            "affinity and CPU quota of this machine");
-  rows.add("core-scaling", "X", &DeclaredConfig::core_scaling, fraction_codec(),
-           kCores | kNativeLoader,
+  rows.add("core-scaling", "X", &DeclaredConfig::core_scaling, fraction_codec(), kNativeLoader,
            "Speed of a core when all are busy, as a share of its speed alone.");
   rows.add("storage-latency", "DURATION", &DeclaredConfig::storage_latency, duration_codec(),
-           kStorage | kNativeLoader, "Time until the first byte of a read.");
+           kNativeLoader, "Time until the first byte of a read.");
   rows.add("storage-bandwidth", "RATE", &DeclaredConfig::storage_bandwidth, byte_rate_codec(),
-           kStorage | kNativeLoader, "Bytes per second that all reads share, such as 500MB/s.",
-           "unlimited");
+           kNativeLoader, "Bytes per second that all reads share, such as 500MB/s.", "unlimited");
   rows.add("storage-concurrency", "N", &DeclaredConfig::storage_concurrency, count_codec(),
-           kStorage | kNativeLoader, "Reads that the storage serves at once.", "unlimited");
+           kNativeLoader, "Reads that the storage serves at once.", "unlimited");
 }
 
 void add_measurement(Table& table) {

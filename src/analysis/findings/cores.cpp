@@ -8,8 +8,8 @@
 #include "analysis/contention.h"
 #include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
+#include "record/environment_changes.h"
 #include "settings/engine_table.h"
-#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -7,7 +7,7 @@
 #include "analysis/findings/subject.h"
 #include "analysis/stragglers.h"
 #include "analysis/verdict.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope {
 namespace {

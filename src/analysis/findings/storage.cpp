@@ -8,7 +8,7 @@
 #include "analysis/machine_ceilings.h"
 #include "analysis/request_times.h"
 #include "analysis/wording.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 #include "source/registry.h"
 
 namespace loaderscope {

@@ -6,11 +6,11 @@
 
 #include "analysis/findings/frameworks.h"
 #include "loaderscope/findings.h"
+#include "record/environment_changes.h"
 #include "report/answer/cause_phrases.h"
 #include "report/answer/plain_figures.h"
 #include "report/answer/setting_words.h"
 #include "settings/engine_table.h"
-#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/mixed.h"
 #include "experiment/settings.h"
 #include "experiment/tune.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 #include "unit/experiment/model_context.h"
 
 namespace loaderscope {

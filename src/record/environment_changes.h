@@ -2,12 +2,22 @@
 // storage.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
-#include "loaderscope/settings.h"
+#include "loaderscope/run_config.h"
 
 namespace loaderscope {
+
+// Returns "--set workers=8", the begin of a message.
+std::string place_of(const Change& change);
+
+// Part of the environment that some settings declare. Only the model can change it.
+enum class EnvironmentPart : std::uint8_t { cores, storage };
+// Returns nothing for other settings. Requires the name of a setting, and no alias.
+std::optional<EnvironmentPart> environment_part(std::string_view setting);
 
 // Stage and factor of a STAGE.speed. speedup_of() returns nothing for a setting, and throws
 // UsageError.

@@ -1,12 +1,11 @@
 // The words of a what-if that no run knows.
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "loaderscope/errors.h"
-#include "settings/changes.h"
 
 namespace loaderscope {
 namespace {
@@ -66,7 +65,7 @@ constexpr std::array<WordRow, 5> kWords = {{
      "", "1", "share of the requests that a cache answers at once"},
 }};
 
-const WordRow* row_of(const Change& change) {
+const WordRow* word_row(const Change& change) {
   const auto row = std::find_if(kWords.begin(), kWords.end(),
                                 [&](const WordRow& r) { return r.key == change.key; });
   return row == kWords.end() ? nullptr : &*row;
@@ -96,7 +95,31 @@ Injection faster(const Injection& injection, double speed) {
                          injection.text.substr(options));
 }
 
+struct EnvironmentSetting {
+  std::string_view name;
+  EnvironmentPart part;
+};
+
+constexpr EnvironmentSetting kEnvironmentSettings[] = {
+    {"cores", EnvironmentPart::cores},
+    {"core-scaling", EnvironmentPart::cores},
+    {"storage-latency", EnvironmentPart::storage},
+    {"storage-bandwidth", EnvironmentPart::storage},
+    {"storage-concurrency", EnvironmentPart::storage},
+};
+
 }  // namespace
+
+std::string place_of(const Change& change) {
+  return "--set " + shown_text(change.key + "=" + change.value);
+}
+
+std::optional<EnvironmentPart> environment_part(std::string_view setting) {
+  for (const auto& [name, part] : kEnvironmentSettings) {
+    if (name == setting) return part;
+  }
+  return std::nullopt;
+}
 
 std::optional<Speedup> speedup_of(const Change& change) {
   const std::optional<Stage> stage = sped_up(change);
@@ -105,7 +128,7 @@ std::optional<Speedup> speedup_of(const Change& change) {
 }
 
 std::optional<EnvironmentChange> world_change_of(const Change& change) {
-  const WordRow* row = row_of(change);
+  const WordRow* row = word_row(change);
   if (row == nullptr) return std::nullopt;
   try {
     const double value = row->parse(change.value);
@@ -118,7 +141,7 @@ std::optional<EnvironmentChange> world_change_of(const Change& change) {
 }
 
 Change as_setting(const Change& change) {
-  const WordRow* row = row_of(change);
+  const WordRow* row = word_row(change);
   return row == nullptr || row->setting.empty() ? change
                                                 : Change{std::string(row->setting), change.value};
 }
@@ -130,7 +153,7 @@ std::string_view word_for_setting(std::string_view setting) {
 }
 
 std::string meaning_of_key(const std::string& key) {
-  if (const WordRow* row = row_of({key, ""}))
+  if (const WordRow* row = word_row({key, ""}))
     return std::string(row->meaning) + "; " + std::string(row->expected);
   if (!key.ends_with(kSpeed)) return "";
   const std::string stage = key.substr(0, key.size() - kSpeed.size());
@@ -140,14 +163,11 @@ std::string meaning_of_key(const std::string& key) {
 }
 
 bool is_word_of_model(const Change& change) {
-  return change.key.ends_with(kSpeed) || row_of(change) != nullptr;
+  return change.key.ends_with(kSpeed) || word_row(change) != nullptr;
 }
 
 bool is_of_world(const Change& change) {
-  if (is_word_of_model(change)) return true;
-  // This group contains only two settings that a run can follow: costs and injections. Both repeat.
-  const Field* field = find_field(change.key);
-  return field != nullptr && !field->repeats && field->group == find_field("cores")->group;
+  return is_word_of_model(change) || environment_part(change.key).has_value();
 }
 
 bool make_faster(RunConfig& config, const Speedup& speedup) {
