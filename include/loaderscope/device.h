@@ -104,16 +104,9 @@ class Device {
   virtual void cancel() {}
 };
 
-enum class DeviceKind : std::uint8_t {
-  gpu,        // a real one
-  simulated,  // real time
-  none,       // batches are dropped, there is no "busy"
-  program,    // the measured program decides what happens to a batch
-};
-
+// A row of record/devices.def. device_kind() has its kind.
 struct DeviceRow {
   Row row;
-  DeviceKind kind;
   // The devices of all ranks: they may have to know each other (a barrier). `stop` not 0: the run
   // is to stop.
   std::vector<std::unique_ptr<Device>> (*make)(const RunConfig& config,
@@ -123,7 +116,6 @@ struct DeviceRow {
 std::span<const DeviceRow> device_table();           // src/device/registry.cpp
 const DeviceRow& device_row(std::string_view name);  // requires the device name of a resolved
                                                      // configuration
-DeviceKind device_kind(std::string_view name);
 
 // Returns one sentence why a GPU with a driver cannot be used, such as an old driver. Returns
 // nothing if the GPU is usable, or if there is no GPU.

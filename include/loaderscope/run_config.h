@@ -179,4 +179,20 @@ struct Change {
 using Changes = std::vector<Change>;
 std::string changes_to_text(const Changes& changes);
 
+// Form of a sample's stored bytes for the loader.
+enum class SampleForm : std::uint8_t {
+  declared,  // no stored bytes: every stage takes the time of its --cost
+  image,     // a coded image: it is decoded and augmented
+  array,     // numbers that go into the batch unchanged; all samples have the same size
+};
+
+enum class DeviceKind : std::uint8_t {
+  gpu,        // a real one
+  simulated,  // real time
+  none,       // batches are dropped, there is no "busy"
+  program,    // the measured program decides what happens to a batch
+};
+// Requires the device name of a resolved configuration. Throws RunError for other names.
+DeviceKind device_kind(std::string_view name);  // src/record/family_traits.cpp
+
 }  // namespace loaderscope

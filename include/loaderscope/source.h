@@ -121,13 +121,6 @@ class StreamSource {
   virtual std::int64_t shards() const = 0;
 };
 
-// Form of a sample's stored bytes for the loader.
-enum class SampleForm : std::uint8_t {
-  declared,  // no stored bytes: every stage takes the time of its --cost
-  image,     // a coded image: it is decoded and augmented
-  array,     // numbers that go into the batch unchanged; all samples have the same size
-};
-
 // A data set, opened. Shared by all workers; everything here is safe to call from any thread.
 class Source {
  public:

@@ -13,9 +13,9 @@
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "loaderscope/analysis.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 #include "record/config_facts.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

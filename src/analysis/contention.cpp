@@ -9,7 +9,7 @@
 #include "analysis/library_threads.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 
 namespace loaderscope {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "loaderscope/device.h"
-#include "settings/engine_table.h"
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "loaderscope/device.h"
-#include "settings/engine_table.h"
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

@@ -8,7 +8,7 @@
 #include "analysis/removal.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

@@ -10,8 +10,8 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
-#include "loaderscope/device.h"
-#include "settings/engine_table.h"
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

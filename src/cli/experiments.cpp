@@ -1,5 +1,5 @@
 #include "cli/experiments.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 #include <fmt/format.h>
 

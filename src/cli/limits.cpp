@@ -1,5 +1,5 @@
 #include "cli/limits.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"

@@ -10,11 +10,11 @@
 #include "job/exit_watchdog.h"
 #include "job/job_of_processes.h"
 #include "job/version_text.h"
-#include "loaderscope/device.h"
 #include "loaderscope/engine.h"
+#include "loaderscope/run_config.h"
 #include "machine/gpu_sampler.h"
+#include "record/family_traits.h"
 #include "record/partial_run.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 

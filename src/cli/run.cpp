@@ -30,9 +30,9 @@
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
+#include "record/family_traits.h"
 #include "record/partial_run.h"
 #include "report/results.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

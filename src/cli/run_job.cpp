@@ -13,10 +13,10 @@
 #include "job/job_of_processes.h"
 #include "job/job_of_programs.h"
 #include "loaderscope/errors.h"
+#include "record/family_traits.h"
 #include "record/partial_run.h"
 #include "rendezvous/job_token.h"
 #include "rendezvous/rendezvous_methods.h"
-#include "settings/engine_table.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {
@@ -31,7 +31,7 @@ std::string why_not(const RendezvousMethod& way, const RunConfig& given) {
                ? ""
                : "the program may use MPI, which starts only once in a process of mpirun; give "
                  "--rendezvous env, and the host of process 0 (mpirun -x MASTER_ADDR=HOST)";
-  if (!given.engine.given || engine_row(given.engine.value).kind == EngineKind::native) return "";
+  if (!given.engine.given || engine_kind(given.engine.value) == EngineKind::native) return "";
   return fmt::format(
       "engine {} is run by one process; leave it out, and bring records of several together with "
       "'loaderscope merge'",

@@ -1,6 +1,6 @@
 // loaderscope selftest
 #include "experiment/selftest/selftest.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>

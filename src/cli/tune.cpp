@@ -20,9 +20,9 @@
 #include "machine/machine.h"
 #include "machine/process_counters.h"
 #include "predict/rerun.h"
+#include "record/family_traits.h"
 #include "report/kinds.h"
 #include "report/results.h"
-#include "settings/engine_table.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {

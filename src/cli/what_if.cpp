@@ -21,9 +21,9 @@
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
 #include "predict/fitted_model.h"
+#include "record/family_traits.h"
 #include "report/results.h"
 #include "report/what_if_report.h"
-#include "settings/engine_table.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {

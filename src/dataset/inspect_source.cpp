@@ -10,6 +10,7 @@
 #include "dataset/info.h"
 #include "dataset/inspector.h"
 #include "dataset/sample_classes.h"
+#include "record/family_traits.h"
 #include "source/registry.h"
 
 namespace loaderscope::dataset {
@@ -28,7 +29,7 @@ class SourceInspection {
 
   DatasetInfo run() {
     open();
-    const bool is_array = data_.row->form == SampleForm::array;
+    const bool is_array = source_traits(data_.row->row.name).form == SampleForm::array;
     if (is_array) info_.layout = source_->layout();
     if (is_array && !info_.checked) {
       info_.samples = std::max<std::int64_t>(source_->size(), 0);
@@ -100,7 +101,7 @@ class SourceInspection {
   }
 
   void book(Inspector& inspector, const std::string& name, std::span<const std::byte> stored) {
-    if (data_.row->form == SampleForm::image)
+    if (source_traits(data_.row->row.name).form == SampleForm::image)
       inspector.inspect(name, stored);
     else
       inspector.book_array();
@@ -177,7 +178,7 @@ class SourceInspection {
 
   void measure_objects() {
     const Objects* objects = source_->stored_in();
-    if (objects == nullptr || !data_.row->is_packed) return;
+    if (objects == nullptr || !source_traits(data_.row->row.name).is_packed) return;
     info_.objects = objects->objects();
     std::string path;
     for (std::int64_t i = 0; i < info_.objects && !team_.stopping(); ++i) {

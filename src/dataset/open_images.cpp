@@ -4,6 +4,7 @@
 #include "dataset/sample_classes.h"
 #include "dataset/sample_packer.h"
 #include "loaderscope/errors.h"
+#include "record/family_traits.h"
 
 namespace loaderscope::dataset {
 
@@ -11,7 +12,7 @@ OpenedData open_images(const std::string& data, const std::atomic<int>* stop_sig
   DataText said = parse_data(data, "");
   if (said.row == nullptr) said.row = &source_row("files");
   const SourceRow& row = *said.row;
-  if (row.form != SampleForm::image)
+  if (source_traits(row.row.name).form != SampleForm::image)
     throw UsageError(fmt::format("SOURCE: {} data hold no images", row.row.name),
                      "give data with images");
   SourceContext listing;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "device/devices.h"
 #include "loaderscope/errors.h"
@@ -7,29 +6,11 @@
 namespace loaderscope {
 
 std::span<const DeviceRow> device_table() {
-  static const std::array<DeviceRow, 4> kTable = {{
-      {{"cuda",
-        "A real GPU. The CUDA runtime copies, computes and holds host memory; the GPU measures "
-        "times.",
-        why_no_cuda},
-       DeviceKind::gpu,
-       make_cuda_devices},
-      {{"sim",
-        "A simulated link and GPU in real time. --link and --compute set how long copies and steps "
-        "take."},
-       DeviceKind::simulated,
-       make_sim_devices},
-      {{"null",
-        "Takes batches and drops them, which measures the loader's own rate. Busy is not "
-        "reported."},
-       DeviceKind::none,
-       make_null_devices},
-      {{"script",
-        "The program of run -- COMMAND uses each batch, from taking it until it asks for the "
-        "next."},
-       DeviceKind::program,
-       nullptr},
-  }};
+  static const DeviceRow kTable[] = {
+#define LOADERSCOPE_DEVICE(name, help, kind, unavailable, make) {{name, help, unavailable}, make},
+#include "record/devices.def"
+#undef LOADERSCOPE_DEVICE
+  };
   return kTable;
 }
 
@@ -40,7 +21,5 @@ const DeviceRow& device_row(std::string_view name) {
   if (found == table.end()) throw RunError("device = " + shown_text(name) + ": there is none");
   return *found;
 }
-
-DeviceKind device_kind(std::string_view name) { return device_row(name).kind; }
 
 }  // namespace loaderscope

@@ -3,12 +3,12 @@
 #include "guest/host/guest_engine.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 
 RunRecord run_engine(const RunConfig& config, const RunContext& context) {
-  switch (engine_row(config.engine.value).kind) {
+  switch (engine_kind(config.engine.value)) {
     case EngineKind::native:
       return run_native(config, context);
     case EngineKind::model:

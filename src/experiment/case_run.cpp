@@ -1,5 +1,5 @@
 #include "experiment/case_run.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 #include <fmt/format.h>
 

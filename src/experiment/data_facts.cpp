@@ -10,7 +10,7 @@
 #include "dataset/pack.h"
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 #include "source/cache_state.h"
 #include "source/registry.h"
 
@@ -125,7 +125,7 @@ std::vector<DataFacts> facts_of_data(const Experiment& experiment,
   for (const std::string& data : axis->values) {
     try {
       const Opened one = opened(experiment.base, data, context);
-      DataFacts facts{data, one.row->is_packed, 0, 0, one.took};
+      DataFacts facts{data, source_traits(one.row->row.name).is_packed, 0, 0, one.took};
       facts.samples = std::max<std::int64_t>(one.source->size(), 0);
       if (const Objects* objects = one.source->stored_in()) facts.disk = space_of(*objects);
       all.push_back(std::move(facts));

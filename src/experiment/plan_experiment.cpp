@@ -10,8 +10,8 @@
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
 #include "record/environment_changes.h"
+#include "record/family_traits.h"
 #include "settings/changes.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 

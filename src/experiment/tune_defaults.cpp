@@ -7,7 +7,7 @@
 #include "experiment/tune.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

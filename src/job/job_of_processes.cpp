@@ -7,15 +7,15 @@
 
 #include "job/exit_watchdog.h"
 #include "loaderscope/errors.h"
+#include "record/family_traits.h"
 #include "record/partial_run.h"
 #include "record/process_waits.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
 
 void check_part(const RunConfig& config, const ProcessAddress& place) {
-  if (engine_row(config.engine.value).kind != EngineKind::native)
+  if (engine_kind(config.engine.value) != EngineKind::native)
     throw UsageError(
         fmt::format("--rendezvous: engine {} is run by one process", config.engine.value),
         "leave it out, and bring records of several together with 'loaderscope merge'");

@@ -19,12 +19,12 @@
 #include "loaderscope/settings.h"
 #include "machine/cgroup.h"
 #include "machine/proc_file.h"
+#include "record/family_traits.h"
 #include "record/merge_records.h"
 #include "record/rank_waits.h"
 #include "record/shift_times.h"
 #include "report/results.h"
 #include "report/schemas.h"
-#include "settings/engine_table.h"
 #include "settings/join_settings.h"
 
 namespace loaderscope {

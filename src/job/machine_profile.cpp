@@ -11,10 +11,10 @@
 #include "job/version_text.h"
 #include "loaderscope/errors.h"
 #include "probe/storage_device.h"
+#include "record/family_traits.h"
 #include "report/kinds.h"
 #include "report/output_file.h"
 #include "report/schemas.h"
-#include "settings/engine_table.h"
 #include "source/cache_folder.h"
 #include "source/registry.h"
 

@@ -19,7 +19,7 @@
 #include "predict/removal_gains.h"
 #include "predict/slowest_host.h"
 #include "predict/stall_split.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

@@ -1,5 +1,5 @@
 #include "predict/fit.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "loaderscope/errors.h"
 #include "predict/launching.h"
 #include "predict/storage_fit.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope::model {
 namespace {

@@ -17,7 +17,7 @@
 #include "predict/refuse_unpredictable.h"
 #include "predict/rerun.h"
 #include "predict/storage_fit.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "loaderscope/device.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/run_config.h"
 #include "loaderscope/settings.h"
 #include "predict/extrapolation.h"
 #include "predict/fitted_model.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analysis/epochs.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 #include "loaderscope/settings.h"
 
 namespace loaderscope::model {

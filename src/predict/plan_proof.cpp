@@ -7,8 +7,7 @@
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
 #include "predict/proof_runs.h"
-#include "settings/engine_table.h"
-#include "source/registry.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {
@@ -176,7 +175,7 @@ ProofCase with_cache(CacheState state, const RunConfig& config) {
   if (state == CacheState::cold) result.changes.push_back({"epochs", "1"});
   if (!config.has_data()) {
     result.missing = "declared samples lie in no file";
-  } else if (access_row(config.data.access).direct) {
+  } else if (access_traits(config.data.access).is_direct) {
     if (state == CacheState::warm) result.missing = "files are read past the page cache";
   }
   return result;

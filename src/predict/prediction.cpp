@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 #include "predict/fitted_model.h"
 
 namespace loaderscope {

@@ -7,6 +7,7 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope::model {

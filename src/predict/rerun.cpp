@@ -7,7 +7,7 @@
 #include "predict/fitted_model.h"
 #include "predict/refuse_unpredictable.h"
 #include "record/environment_changes.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 

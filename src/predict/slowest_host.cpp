@@ -11,7 +11,7 @@
 #include "analysis/wording.h"
 #include "predict/figures.h"
 #include "predict/search_fix.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

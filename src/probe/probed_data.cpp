@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "loaderscope/errors.h"
+#include "record/family_traits.h"
 #include "source/registry.h"
 
 namespace loaderscope::probe {
@@ -94,7 +95,7 @@ void ProbedData::open(const std::string& data, const std::atomic<int>& stop) {
   SourceContext context;
   context.stop_signal = &stop;
   source_ = open_source(row.row.name, {data}, SourceOptions(), context);
-  has_images_ = row.form == SampleForm::image;
+  has_images_ = source_traits(row.row.name).form == SampleForm::image;
   if (const Objects* objects = source_->stored_in(); objects != nullptr && objects->objects() > 0)
     objects->path_of(0, file_);
   if (source_->size() <= 0)

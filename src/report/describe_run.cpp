@@ -4,9 +4,9 @@
 #include "analysis/contention.h"
 #include "analysis/totals.h"
 #include "base/old_words.h"
+#include "record/family_traits.h"
 #include "report/describe.h"
 #include "report/table_parts.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "analysis/wording.h"
 #include "page/charts.h"
+#include "record/family_traits.h"
 #include "report/draw_steps.h"
 #include "report/step_buckets.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

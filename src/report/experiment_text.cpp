@@ -11,8 +11,8 @@
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "record/family_traits.h"
 #include "report/text_plot.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

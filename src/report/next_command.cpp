@@ -10,8 +10,8 @@
 #include "predict/proof_runs.h"
 #include "record/config_facts.h"
 #include "record/environment_changes.h"
+#include "record/family_traits.h"
 #include "report/findings_text.h"
-#include "settings/engine_table.h"
 #include "settings/flag_words.h"
 
 namespace loaderscope {

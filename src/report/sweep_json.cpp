@@ -7,12 +7,12 @@
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "record/family_traits.h"
 #include "report/experiment_json.h"
 #include "report/json_cursor.h"
 #include "report/json_reader.h"
 #include "report/kinds.h"
 #include "report/schemas.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

@@ -8,7 +8,7 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 #include "report/table_parts.h"
 #include "report/text_table.h"
 

@@ -10,8 +10,8 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "record/family_traits.h"
 #include "report/table_parts.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analysis/gap_kinds.h"
 #include "analysis/wording.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 #include "report/table_parts.h"
 
 namespace loaderscope {

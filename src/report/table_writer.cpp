@@ -10,6 +10,7 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "record/family_traits.h"
 #include "report/draw_steps.h"
 #include "report/findings_text.h"
 #include "report/next_command.h"
@@ -20,7 +21,6 @@
 #include "report/text_report.h"
 #include "report/text_table.h"
 #include "report/writers.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

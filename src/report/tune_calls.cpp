@@ -1,8 +1,8 @@
 // The settings of a loader in the words of other loaders.
 #include <fmt/format.h>
 
+#include "record/family_traits.h"
 #include "report/kinds.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 

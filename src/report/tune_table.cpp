@@ -5,10 +5,10 @@
 
 #include "analysis/wording.h"
 #include "experiment/settings.h"
+#include "record/family_traits.h"
 #include "report/experiment_text.h"
 #include "report/text_table.h"
 #include "report/tune_text.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

@@ -1,6 +1,6 @@
 // The operations on the host that a configuration asks for.
 #include "loaderscope/augment.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 #include "loaderscope/settings.h"
 
 namespace loaderscope {

@@ -7,6 +7,7 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "record/environment_changes.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
 #include "settings/scenario.h"
 

@@ -1,8 +1,6 @@
-// The engines by name, and their traits. engine.h contains the code that runs them.
+// The engines by name. engine.h contains the code that runs them.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -10,31 +8,12 @@
 
 namespace loaderscope {
 
-// Traits of an engine that is another program's loader, with its own Python.
-struct GuestTraits {
-  bool is_data_loader = true;  // PyTorch's DataLoader, with its arguments
-  bool can_shuffle = true;
-};
-
-enum class EngineKind : std::uint8_t { native, model, guest, trace };
-
+// A row of record/engines.def. record/family_traits.h has its traits.
 struct EngineRow {
   Row row;
-  EngineKind kind = EngineKind::guest;
-  std::optional<GuestTraits> guest = std::nullopt;
 };
 
 std::span<const EngineRow> engine_table();  // src/settings/engine_table.cpp
-
-// Returns the row of a resolved configuration's engine, even if it is not available with the
-// default Python.
-const EngineRow& engine_row(std::string_view name);
-
-std::optional<GuestTraits> guest_traits(std::string_view engine);  // empty for other engines
-bool is_guest_engine(std::string_view name);
-bool is_native_engine(std::string_view name);
-bool is_model_engine(std::string_view name);
-bool is_trace_engine(std::string_view name);
 
 // A pipeline of another program's loader that loaderscope contains: JPEG files,
 // random-resized-crop, flip, normalise, f32 NCHW. `--loader` names it.

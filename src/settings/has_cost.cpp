@@ -1,5 +1,5 @@
 // Check that a run of declared costs ends.
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 #include "settings/resolve_steps.h"
 
 namespace loaderscope::settings {

@@ -11,7 +11,7 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

@@ -6,6 +6,7 @@
 #include "loaderscope/device.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
 #include "settings/refuse.h"
 #include "settings/resolve_guest.h"

@@ -1,9 +1,9 @@
 // Settings of which one forbids the other.
 #include <algorithm>
 
-#include "loaderscope/device.h"
 #include "loaderscope/errors.h"
-#include "settings/engine_table.h"
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 #include "settings/refuse.h"
 #include "settings/resolve_steps.h"
 

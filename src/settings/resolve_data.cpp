@@ -1,7 +1,7 @@
 // Source of the data, and settings that contradict it.
 #include "base/secret.h"
 #include "loaderscope/errors.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 #include "settings/refuse.h"
 #include "settings/resolve_steps.h"
 #include "source/registry.h"
@@ -26,7 +26,7 @@ std::string_view format_of(const std::string& text, std::string_view source) {
 
 void check_source(const RunConfig& c) {
   const SourceRow& row = source_row(c.data.source.value);
-  if (row.form == SampleForm::declared)
+  if (source_traits(c.data.source.value).form == SampleForm::declared)
     refuse(c, "source", "reads no data", "leave out --data, or give --source files");
   if (holds_secret(c.data.index.value))
     refuse(c, "index", "the URL holds a password or a signature", "put them into ~/.netrc");
@@ -60,7 +60,7 @@ void check_declared_depth(const RunConfig& c) {
 
 void fill_source(RunConfig& c) {
   if (!c.has_data()) {
-    if (source_row(c.data.source.value).form != SampleForm::declared)
+    if (source_traits(c.data.source.value).form != SampleForm::declared)
       refuse(c, "source", "has no data", "give --data PATH");
     fill_declared_depth(c);
     return;
@@ -81,7 +81,7 @@ void check_data(const RunConfig& c) {
                      "add to it with --inject, or declare it with --source synthetic");
   }
   refuse_any(c, about::kDeclaredData, "is for --source synthetic; the data says it");
-  if (source_row(c.data.source.value).form == SampleForm::image) return;
+  if (source_traits(c.data.source.value).form == SampleForm::image) return;
   refuse_any(c, about::kImage,
              "is for images; " + in_words(c, "source") + " holds arrays, taken as they are");
 }

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
 #include "settings/refuse.h"
 #include "settings/resolve_guest.h"

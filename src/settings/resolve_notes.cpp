@@ -1,6 +1,6 @@
 // Notes on given settings that have no effect.
-#include "loaderscope/device.h"
-#include "settings/engine_table.h"
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 #include "settings/refuse.h"
 #include "settings/resolve_steps.h"
 

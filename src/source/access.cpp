@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "record/family_traits.h"
 #include "source/extent_opener.h"
 #include "source/range_cache.h"
 #include "source/readers.h"
@@ -65,13 +66,13 @@ std::string Access::refusal() const {
   if (row.refusal != nullptr) {
     if (const auto reason = (kernel_.*row.refusal)()) return *reason;
   }
-  return row.direct ? refusal_of_direct_reads(*this) : "";
+  return access_traits(way_).is_direct ? refusal_of_direct_reads(*this) : "";
 }
 
 // Objects of servers are always read with requests.
 void Access::settle() {
   const bool remote = is_remote();
-  if (remote != access_row(way_).remote) {
+  if (remote != access_traits(way_).is_remote) {
     const FileAccess asked = std::exchange(way_, remote ? FileAccess::http : FileAccess::pread);
     if (asked != FileAccess::pread)
       notes_.push_back(fmt::format("--access {} is for {}, {} are read with {}", name_of(asked),

@@ -18,9 +18,9 @@ namespace source {
 class Access;
 }
 
+// A row of record/sources.def. SourceTraits has its other members.
 struct SourceRow {
   Row row;
-  SampleForm form = SampleForm::declared;
   // Null: there is nothing to open, or the row is not available.
   std::unique_ptr<Source> (*open)(const SourceOptions& options,
                                   const SourceContext& context) = nullptr;
@@ -29,10 +29,6 @@ struct SourceRow {
   bool takes_list = false;                          // --index
   // Parameter that asks for a stream by a positive number; "": none.
   std::string_view stream_word = {};
-  bool is_packed = false;  // a file holds many samples
-  // Command to rewrite the data in smaller pieces, for formats whose pieces are read as a whole. {}
-  // is the path of --data.
-  std::string_view smaller_pieces = {};
   // Returns the class of a sample of a source that the row has opened, from 0. Null: unknown.
   std::int32_t (*label)(const Source& source, std::int64_t sample) = nullptr;
   bool knows_classes = false;  // supports SourceOptions::classes, and label=NAME after a path
@@ -65,15 +61,14 @@ bool asks_for_stream(std::string_view source, const std::vector<std::string>& da
 std::unique_ptr<Source> open_source(std::string_view source, const std::vector<std::string>& data,
                                     SourceOptions options, const SourceContext& context);
 
+// A row of record/access_methods.def. AccessTraits has its other members.
 struct AccessRow {
   Row row;
   FileAccess access;
   // Returns why this kernel refuses the method for any data. Null: no kernel does.
   std::optional<std::string> (source::KernelAccess::*refusal)() const;
-  bool direct;           // some file systems refuse it
   bool readahead_limit;  // limits reading ahead to the expected bytes
   std::unique_ptr<SampleReader> (*make)(const source::Access& access);
-  bool remote = false;  // only for objects of servers
 };
 
 std::span<const AccessRow> access_table();

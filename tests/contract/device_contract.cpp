@@ -27,7 +27,7 @@ CopyJob copy_of(std::int64_t step, Nanos duration, bool by_caller = false) {
 DeviceCase case_of_row(const DeviceRow& row, Nanos slack) {
   DeviceCase one;
   one.name = row.row.name;
-  one.kind = row.kind;
+  one.kind = device_kind(row.row.name);
   one.slack = slack;
   one.reason_not_available = [&row] { return row.row.reason_not_available(); };
   one.make = [&row](const RunConfig& config, const std::atomic<int>& stop) {

@@ -22,7 +22,7 @@ std::vector<DeviceCase> rows_of_table() {
   std::vector<DeviceCase> cases;
   for (const DeviceRow& row : device_table()) {
     if (row.make == nullptr) continue;  // the measured program is the device
-    cases.push_back(case_of_row(row, row.kind == DeviceKind::gpu ? kMeasured : 0));
+    cases.push_back(case_of_row(row, device_kind(row.row.name) == DeviceKind::gpu ? kMeasured : 0));
   }
   return cases;
 }
@@ -46,7 +46,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(DeviceTable, NamesMeasuredProgramAsOnlyRowWithoutDevice) {
   for (const DeviceRow& row : device_table())
-    EXPECT_EQ(row.make == nullptr, row.kind == DeviceKind::program) << row.row.name;
+    EXPECT_EQ(row.make == nullptr, device_kind(row.row.name) == DeviceKind::program)
+        << row.row.name;
 }
 
 // --- only the pretended GPU lets a test see this ---

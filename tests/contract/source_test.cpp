@@ -18,6 +18,7 @@
 #if __has_include(<flatbuffers/flatbuffers.h>)
 #include "unit/source/arrow_writer.h"
 #endif
+#include "record/family_traits.h"
 #include "unit/source/container_bytes.h"
 #include "unit/source/fixtures.h"
 #include "unit/source/hdf5_writer.h"
@@ -306,7 +307,7 @@ TEST_P(SourceContract, SaysWhereItsSamplesLie) {
 }
 
 TEST_P(SourceContract, SamplesOfArraysAreAllAlike) {
-  const bool is_array = source_row(GetParam().format->row).form == SampleForm::array;
+  const bool is_array = source_traits(GetParam().format->row).form == SampleForm::array;
   EXPECT_EQ(source->sample_bytes() > 0, is_array);
   for (std::int64_t i = 0; is_array && source->extents() != nullptr && i < kSamples; ++i)
     EXPECT_EQ(source->extents()->extent(i).length, source->sample_bytes());
@@ -455,7 +456,8 @@ TEST(SourceTable, EveryRowThatOpensIsHeldToTheContract) {
         std::any_of(formats().begin(), formats().end(),
                     [&](const Format& format) { return format.row == row.row.name; });
     EXPECT_EQ(has_format, row.open != nullptr) << row.row.name;
-    EXPECT_EQ(row.form == SampleForm::declared || row.row.reason_not_available().has_value(),
+    EXPECT_EQ(source_traits(row.row.name).form == SampleForm::declared ||
+                  row.row.reason_not_available().has_value(),
               row.open == nullptr)
         << row.row.name;
   }

@@ -8,7 +8,7 @@
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "record/config_facts.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

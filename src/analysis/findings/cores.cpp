@@ -9,7 +9,7 @@
 #include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
 #include "record/environment_changes.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

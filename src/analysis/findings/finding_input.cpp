@@ -6,8 +6,7 @@
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
-#include "settings/engine_table.h"
-#include "source/registry.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 
@@ -41,12 +40,12 @@ bool FindingInput::waits_for_each_step() const {
 }
 
 bool FindingInput::has_arrays() const {
-  return config.has_data() && source_row(config.data.source.value).form == SampleForm::array;
+  return config.has_data() && source_traits(config.data.source.value).form == SampleForm::array;
 }
 
 bool FindingInput::is_packed() const {
   if (metric(metric::data_shards) > 0) return true;
-  return config.has_data() && source_row(config.data.source.value).is_packed;
+  return config.has_data() && source_traits(config.data.source.value).is_packed;
 }
 
 double FindingInput::metric(std::string_view name) const {

@@ -5,7 +5,7 @@
 
 #include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
-#include "source/registry.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {
@@ -31,7 +31,8 @@ std::string size_of_pieces(const FindingInput& facts) {
 }
 
 std::string_view way_to_smaller_pieces(const FindingInput& facts) {
-  return facts.config.has_data() ? source_row(facts.config.data.source.value).smaller_pieces : "";
+  return facts.config.has_data() ? source_traits(facts.config.data.source.value).smaller_pieces
+                                 : "";
 }
 
 std::string ways_to_smaller_pieces(const FindingInput& facts) {

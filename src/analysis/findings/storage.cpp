@@ -9,7 +9,7 @@
 #include "analysis/request_times.h"
 #include "analysis/wording.h"
 #include "record/environment_changes.h"
-#include "source/registry.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {
@@ -125,7 +125,7 @@ void hide_latency_of_requests(const FindingInput& facts, Candidate& candidate) {
 // More requests do not make it wider.
 std::string fewer_bytes_words(const FindingInput& facts) {
   const bool is_kept = facts.metric(metric::range_cache_size) > 0;
-  const bool may_keep = access_row(facts.config.data.access).remote && !is_kept;
+  const bool may_keep = access_traits(facts.config.data.access).is_remote && !is_kept;
   return fmt::format("store fewer bytes per sample ({}), {}or copy the data to a local disk first",
                      facts.has_arrays() ? "float16 or uint8" : "smaller images, quality 85",
                      may_keep ? "keep what is read again with --cache-dir, " : "");
@@ -155,7 +155,7 @@ std::optional<Candidate> storage_latency(const FindingInput& facts) {
   candidate.ranges = {more_workers(facts)};
   candidate.pytorch =
       loader_words(facts.record, {"num_workers={}"}) + "  # they wait, they need no core each";
-  if (access_row(facts.config.data.access).remote || has_declared_depth(facts))
+  if (access_traits(facts.config.data.access).is_remote || has_declared_depth(facts))
     hide_latency_of_requests(facts, candidate);
   const DataLibraryRow* library = data_library_of(facts.record);
   if (library != nullptr && !library->reads_ahead.empty())
@@ -250,7 +250,7 @@ std::optional<Candidate> cold_cache(const FindingInput& facts) {
   const double checked = facts.metric(metric::cache_checked_bytes);
   const double resident = facts.metric(metric::cache_resident_bytes);
   if (checked <= 0 || resident >= kMostly * checked || !reads_wait(facts)) return std::nullopt;
-  if (access_row(facts.record.config.data.access).direct)
+  if (access_traits(facts.record.config.data.access).is_direct)
     return std::nullopt;  // past the page cache
   return Candidate{
       fmt::format("{} of the data was in the page cache when the run began, and reads "

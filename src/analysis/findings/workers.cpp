@@ -10,7 +10,7 @@
 #include "analysis/first_workers.h"
 #include "analysis/library_threads.h"
 #include "analysis/wording.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {

@@ -14,6 +14,7 @@
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
+#include "record/family_traits.h"
 #include "record/frame_counts.h"
 #include "record/partial_run.h"
 #include "source/cache_state.h"
@@ -98,7 +99,7 @@ native::MakerFactory make_pipeline(Run& run) {
   DataPipeline& pipeline = run.pipeline;
   pipeline.plan = &*run.plan;
   pipeline.source = run.data.get();
-  pipeline.form = source_row(run.config.data.source.value).form;
+  pipeline.form = source_traits(run.config.data.source.value).form;
   pipeline.augment = augment_options(run.config);
   pipeline.decode.fast_upsampling = run.config.image.fast_upsampling;
   pipeline.decode.dct_scale_auto = run.config.image.dct_scale == DctScale::auto_;

@@ -1,7 +1,7 @@
 #include "engine/pipeline/link_model.h"
 
-#include "loaderscope/device.h"
-#include "settings/engine_table.h"
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 

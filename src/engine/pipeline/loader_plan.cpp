@@ -1,5 +1,5 @@
 #include "engine/pipeline/loader_plan.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 #include "loaderscope/settings.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "experiment/compare/comparability.h"
 #include "experiment/compare/compare.h"
 #include "loaderscope/errors.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope::compare {
 

@@ -8,7 +8,7 @@
 
 #include "analysis/wording.h"
 #include "loaderscope/settings.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope::compare {
 namespace {

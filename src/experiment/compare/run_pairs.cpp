@@ -8,7 +8,7 @@
 #include "experiment/case_run.h"
 #include "experiment/compare/compare.h"
 #include "loaderscope/errors.h"
-#include "settings/engine_table.h"
+#include "record/family_traits.h"
 
 namespace loaderscope::compare {
 namespace {

@@ -1,6 +1,6 @@
 #include "experiment/selftest/pipelines.h"
-#include "loaderscope/device.h"
-#include "settings/engine_table.h"
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 
 #include <algorithm>
 #include <array>

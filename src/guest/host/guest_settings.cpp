@@ -5,8 +5,8 @@
 
 #include "engine/pipeline/loader_plan.h"
 #include "guest/host/guest_files.h"
-#include "loaderscope/device.h"
 #include "loaderscope/engine.h"
+#include "loaderscope/run_config.h"
 #include "machine/binding.h"
 #include "record/config_facts.h"
 #include "settings/engine_table.h"

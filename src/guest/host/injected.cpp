@@ -1,5 +1,5 @@
 #include "guest/host/injected.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 
 #include "loaderscope/errors.h"
 

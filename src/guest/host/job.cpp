@@ -1,5 +1,5 @@
 #include "guest/host/job.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 
 #include <fmt/format.h>
 

@@ -9,10 +9,8 @@
 #include "analysis/contention.h"
 #include "analysis/devices.h"
 #include "analysis/totals.h"
-#include "loaderscope/device.h"
-#include "loaderscope/source.h"
-#include "settings/engine_table.h"
-#include "source/registry.h"
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 
 namespace loaderscope {
 namespace {
@@ -92,7 +90,7 @@ std::string_view kind_of_samples(const RunRecord& record) {
   const std::string& name = record.config.data.source.value;
   if (name.starts_with("video")) return "video";
   if (name == "tokens") return "tokens";
-  if (source_row(name).form == SampleForm::array) return "rows";
+  if (source_traits(name).form == SampleForm::array) return "rows";
   return "images";
 }
 

@@ -7,10 +7,10 @@
 #include "analysis/findings/frameworks.h"
 #include "loaderscope/findings.h"
 #include "record/environment_changes.h"
+#include "record/family_traits.h"
 #include "report/answer/cause_phrases.h"
 #include "report/answer/plain_figures.h"
 #include "report/answer/setting_words.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

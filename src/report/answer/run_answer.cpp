@@ -9,7 +9,8 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "base/secret.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 #include "report/answer/answers.h"
 #include "report/answer/cause_phrases.h"
 #include "report/answer/fix_words.h"
@@ -18,7 +19,6 @@
 #include "report/next_command.h"
 #include "report/proof_text.h"
 #include "report/table_parts.h"
-#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

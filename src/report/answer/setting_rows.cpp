@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "experiment/settings.h"
-#include "loaderscope/device.h"
+#include "loaderscope/run_config.h"
 #include "report/answer/plain_figures.h"
 #include "report/answer/setting_words.h"
 #include "report/experiment_text.h"

@@ -13,6 +13,7 @@
 
 #include "access_names.h"
 #include "base/fd.h"
+#include "record/family_traits.h"
 #include "source/guarded_copy.h"
 #include "source/readers.h"
 #include "source/tokens.h"
@@ -124,7 +125,7 @@ TEST_P(Readers, AFileThatShrinksMeanwhileIsTruncatedOrWhole) {
   }
   done = true;
   // No file is cut while the kernel reads it directly; access_test.cpp cuts one before.
-  if (!access_row(GetParam()).direct) {
+  if (!access_traits(GetParam()).is_direct) {
     EXPECT_GT(truncated, 0);
   }
 }
