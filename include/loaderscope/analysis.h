@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "loaderscope/run_record.h"
-#include "loaderscope/settings.h"
 
 namespace loaderscope {
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 #include "report/describe.h"
 #include "report/next_command.h"
 

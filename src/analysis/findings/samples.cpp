@@ -6,7 +6,7 @@
 
 #include "analysis/findings/finding_input.h"
 #include "analysis/wording.h"
-#include "loaderscope/settings.h"
+#include "loaderscope/run_config.h"
 
 namespace loaderscope {
 namespace {
