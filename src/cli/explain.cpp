@@ -62,24 +62,14 @@ bool explain_answer_word(std::ostream& out, std::string_view word) {
   return true;
 }
 
-std::string type_of(const ResultSchema& schema) {
-  const ResultSchema& types = schema.at("type");
-  if (types.is_string()) return types.get<std::string>();
-  std::string text;
-  for (const ResultSchema& type : types)
-    text += (text.empty() ? "" : " or ") + type.get<std::string>();
-  return text;
-}
-
 bool explain_path(std::ostream& out, std::string_view path) {
   for (const ResultKind& kind : result_kinds()) {
-    const ResultSchema document = schema_document(kind);
-    const ResultSchema* schema = described_at(document, path);
-    if (schema == nullptr) continue;
+    const std::optional<ResultPath> described = described_at(kind, path);
+    if (!described) continue;
     const std::string of =
         kind.row.name == "run" ? "a run" : "'" + std::string(kind.row.name) + "'";
-    out << path << " (in the JSON of " << of << ", " << type_of(*schema)
-        << "): " << schema->value("description", "") << "\n";
+    out << path << " (in the JSON of " << of << ", " << described->type
+        << "): " << described->sentence << "\n";
     return true;
   }
   return false;

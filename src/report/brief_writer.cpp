@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
-#include "report/json_stream.h"
+#include "report/flat_walk.h"
 #include "report/results.h"
 #include "report/schemas.h"
 #include "report/writers.h"
@@ -19,110 +19,74 @@ namespace {
 constexpr std::size_t kMaxElements = 3;  // limit for a list of objects
 
 // Long members that are seldom needed. The JSON has them.
-constexpr std::array<std::string_view, 8> kLeftOut = {"machine", "metrics", "ranks", "process",
-                                                      "host",    "base",    "cases", "runs"};
+constexpr std::array<std::string_view, 10> kLeftOut = {
+    "config",  "config_given", "machine", "metrics", "ranks",
+    "process", "host",         "base",    "cases",   "runs"};
 constexpr std::array<std::string_view, 3> kOfStage = {"count", "mean_s", "p99_s"};
 
-class BriefForm : public ResultVisitor {
+class BriefForm : public FlatWalk {
  public:
-  explicit BriefForm(std::ostream& out) : ResultVisitor(VisitMode::write), out_(out) {}
-
-  void text(Name name, std::string& value, Sentence) override {
-    if (!value.empty()) add(name, quoted_if_needed(value));
-  }
-  void word(Name name, std::string& value, const std::vector<std::string_view>&,
-            Sentence sentence) override {
-    text(name, value, sentence);
-  }
-  void flag(Name name, bool& value, Sentence) override {
-    if (value) add(name, "true");
-  }
-  void whole(Name name, std::int64_t& value, Sentence, IntegerRange) override {
-    if (value != 0 || is_in_row()) add(name, std::to_string(value));
-  }
-  void real(Name name, double& value, Sentence, RealRange) override {
-    if (value != 0 || is_in_row()) add(name, spelled(value));
-  }
-  void seconds(Name name, Nanos& value, Sentence, IntegerRange) override {
-    if (value != 0 || is_in_row()) add(name, seconds_text(value));
-  }
-  void settings(RunConfig&) override {}
-  using ResultVisitor::whole;
-  using ResultVisitor::word;
+  explicit BriefForm(std::ostream& out) : FlatWalk(VisitMode::write), out_(out) {}
 
  protected:
-  void enter(Name name, Shape shape, Sentence, Lines) override {
-    levels_.push_back({path_of(name), shape, is_hidden(name), 0, {}});
+  void visit(const FlatValue& value) override {
+    if (value.is_nothing() && !(is_in_list() && value.is_number())) return;
+    if (is_in_list())
+      values_ += (values_.empty() ? "" : ",") + spelled(value);
+    else if (hidden_level_ == 0 && !is_left_out_of_stage(value.name))
+      out_ << value_path(value.name) << '=' << spelled(value) << '\n';
   }
 
-  void leave() override {
-    const Level level = std::move(levels_.back());
-    levels_.pop_back();
-    if (level.hidden) return;
-    const bool has_value = level.values.find_first_not_of("0,") != std::string::npos;
-    if (has_value) out_ << level.path << '=' << level.values << '\n';
-    if (level.shape == Shape::list && level.values.empty() && level.elements > kMaxElements)
-      out_ << level.path << ".more=" << level.elements - kMaxElements << '\n';
+  void opened() override {
+    values_.clear();
+    if (hidden_level_ == 0 && is_left_out()) hidden_level_ = levels().size();
   }
 
-  bool begins(Name, bool there, AbsentValue) override { return there; }
+  void closed() override {
+    const Level& level = levels().back();
+    if (hidden_level_ == 0) {
+      const bool has_value = values_.find_first_not_of("0,") != std::string::npos;
+      if (has_value) out_ << path() << '=' << values_ << '\n';
+      if (level.shape == Shape::list && values_.empty() && level.elements > kMaxElements)
+        out_ << path() << ".more=" << level.elements - kMaxElements << '\n';
+    }
+    values_.clear();
+    if (hidden_level_ == levels().size()) hidden_level_ = 0;
+  }
 
  private:
-  struct Level {
-    std::string path;
-    Shape shape;
-    bool hidden;
-    std::size_t elements;
-    std::string values;  // joined values of a list or a row
-  };
-
-  static std::string quoted_if_needed(const std::string& value) {
+  static std::string quoted_if_needed(std::string_view value) {
     constexpr std::string_view kSpecial = " \t\r\n\"=\\";
     if (value.find_first_of(kSpecial) == value.npos) return printable(value);
     return nlohmann::json(printable(value))
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
-  static std::string spelled(double value) {
+  static std::string spelled(const FlatValue& value) {
+    if (value.type == Type::text) return quoted_if_needed(value.text);
+    if (value.type != Type::real) return std::string(value.text);
     constexpr double kWhole = 1e6;
-    return std::abs(value) >= kWhole && std::abs(value) < 1e18 ? fmt::format("{:.0f}", value)
-                                                               : fmt::format("{:.6g}", value);
+    const double size = std::abs(value.number);
+    return size >= kWhole && size < 1e18 ? fmt::format("{:.0f}", value.number)
+                                         : fmt::format("{:.6g}", value.number);
   }
 
-  bool is_in_row() const {
-    return !levels_.empty() &&
-           (levels_.back().shape == Shape::row || levels_.back().shape == Shape::list);
+  // Returns true for a level that has just begun, and has no lines.
+  bool is_left_out() const {
+    const std::size_t depth = levels().size();
+    if (depth == 1) return std::find(kLeftOut.begin(), kLeftOut.end(), path()) != kLeftOut.end();
+    const Level& above = levels()[depth - 2];
+    return above.shape == Shape::list && above.elements > kMaxElements;
   }
 
-  std::string path_of(Name name) {
-    if (levels_.empty()) return std::string(name);
-    Level& above = levels_.back();
-    const std::string last = name.empty() ? std::to_string(above.elements++) : std::string(name);
-    return above.path.empty() ? last : above.path + "." + last;
-  }
-
-  bool is_hidden(Name name) const {
-    if (levels_.empty()) return std::find(kLeftOut.begin(), kLeftOut.end(), name) != kLeftOut.end();
-    const Level& above = levels_.back();
-    return above.hidden || (above.shape == Shape::list && above.elements > kMaxElements);
-  }
-
-  bool is_of_stage() const { return levels_.size() == 2 && levels_[0].path == "stages"; }
-
-  void add(Name name, const std::string& value) {
-    if (is_in_row()) {
-      std::string& values = levels_.back().values;
-      values += (values.empty() ? "" : ",") + value;
-      return;
-    }
-    if (!levels_.empty() && levels_.back().hidden) return;
-    if (is_of_stage() && std::find(kOfStage.begin(), kOfStage.end(), name) == kOfStage.end())
-      return;
-    out_ << path_of(name) << '=' << value << '\n';
+  bool is_left_out_of_stage(Name name) const {
+    return levels().size() == 2 && levels().front().name == "stages" &&
+           std::find(kOfStage.begin(), kOfStage.end(), name) == kOfStage.end();
   }
 
   std::ostream& out_;
-  std::vector<Level> levels_;
+  std::string values_;            // joined values of the innermost list or row
+  std::size_t hidden_level_ = 0;  // number of the outermost level without lines; 0: none
 };
 
 }  // namespace
@@ -130,10 +94,7 @@ class BriefForm : public ResultVisitor {
 void write_brief(std::ostream& out, const AnyResult& result) {
   out << "schema=" << schema_name(result.kind) << '\n';
   BriefForm form(out);
-  if (result.record)
-    answer_of(*result.record, *result.analysis).describe(form);
-  else
-    result.describe(form);
+  answer_of(result).describe(form);
 }
 
 }  // namespace loaderscope

@@ -47,7 +47,8 @@ std::string text_of(const ComparisonResult& judgement, const Worse& one) {
 
 }  // namespace
 
-void write_comparison_annotations(std::ostream& out, const Comparison& comparison) {
+void write_comparison_annotations(std::ostream& out, const AnyResult& result) {
+  const Comparison& comparison = *result.comparison;
   const ComparisonResult judgement = judge(comparison);
   const GateAnswer answer = gate_of(comparison, judgement);
   out << annotation(kind_of(judgement, answer.gate), comparison, "",

@@ -1,7 +1,10 @@
 // One line per step, warm-up included. Times are seconds since the first ask of the rank.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "report/describe.h"
+#include "report/flat_walk.h"
 #include "report/json_stream.h"
 #include "report/writers.h"
 
@@ -9,33 +12,13 @@ namespace loaderscope {
 namespace {
 
 // The members of one object as the cells of a line, or their names. What JSON leaves out is 0.
-class CsvForm : public ResultVisitor {
+class CsvForm : public FlatWalk {
  public:
   enum class Line : std::uint8_t { names, values };
 
-  explicit CsvForm(Line line) : ResultVisitor(VisitMode::write), line_(line) {}
+  explicit CsvForm(Line line) : FlatWalk(VisitMode::write), line_(line) {}
 
-  void text(Name name, std::string& value, Sentence) override { add(name, value); }
-  void word(Name name, std::string& value, const std::vector<std::string_view>&,
-            Sentence) override {
-    add(name, value);
-  }
-  void flag(Name name, bool& value, Sentence) override { add(name, value ? "1" : "0"); }
-  void whole(Name name, std::int64_t& value, Sentence, IntegerRange) override {
-    add(name, std::to_string(value));
-  }
-  void real(Name name, double& value, Sentence, RealRange) override {
-    add(name, fmt::format("{}", value));
-  }
-  void seconds(Name name, Nanos& value, Sentence, IntegerRange) override {
-    if (entries_.empty()) return add(name, seconds_text(value));
-    const auto word = std::find(words_.begin(), words_.end(), name);
-    values_.at(static_cast<std::size_t>(word - words_.begin())) = value;
-  }
-  void settings(RunConfig&) override {}
   void column(Name name, Nanos value) override { add(name, seconds_text(value)); }
-  using ResultVisitor::whole;
-  using ResultVisitor::word;
 
   void end(std::ostream& out) {
     line_text_.push_back('\n');
@@ -44,23 +27,33 @@ class CsvForm : public ResultVisitor {
   }
 
  protected:
-  void enter(Name name, Shape shape, Sentence, Lines) override {
-    if (shape == Shape::entries) entries_ = name;
+  void visit(const FlatValue& value) override {
+    if (is_in_entries()) {
+      const auto word = std::find(words_.begin(), words_.end(), value.name);
+      values_.at(static_cast<std::size_t>(word - words_.begin())) = value.text;
+    } else if (value.type == Type::flag) {
+      add(value.name, value.is_nothing() ? "0" : "1");
+    } else {
+      add(value.name, value.text);
+    }
   }
+  // The keys of entries become columns.
   void keys(const std::vector<std::string_view>& words) override {
     words_ = words;
-    values_.assign(words.size(), 0);
+    values_.assign(words.size(), seconds_text(0));
   }
-  void leave() override {
-    if (entries_.empty()) return;
-    const std::string of = entries_.substr(0, entries_.size() - std::string_view("_s").size());
+  void closed() override {
+    if (!is_in_entries()) return;
+    std::string_view of = levels().back().name;
+    of.remove_suffix(std::string_view("_s").size());
     for (std::size_t i = 0; i < words_.size(); ++i)
-      add(fmt::format("{}_{}_s", of, words_[i]), seconds_text(values_[i]));
-    entries_.clear();
+      add(fmt::format("{}_{}_s", of, words_[i]), values_[i]);
   }
   bool begins(Name, bool, AbsentValue) override { return true; }
 
  private:
+  bool is_in_entries() const { return levels().back().shape == Shape::entries; }
+
   void add(std::string_view name, std::string_view value) {
     if (line_text_.size() > 0) line_text_.push_back(',');
     line_text_.append(line_ == Line::names ? name : value);
@@ -68,18 +61,18 @@ class CsvForm : public ResultVisitor {
 
   Line line_;
   fmt::memory_buffer line_text_;
-  std::string entries_;  // entries whose keys become columns; "" outside of them
-  std::vector<std::string_view> words_;
-  std::vector<Nanos> values_;
+  std::vector<std::string_view> words_;  // keys of the entries
+  std::vector<std::string> values_;      // a value for each
 };
 
 }  // namespace
 
-void write_csv(std::ostream& out, const RunRecord& record) {
+void write_csv(std::ostream& out, const AnyResult& result) {
   CsvForm names(CsvForm::Line::names), values(CsvForm::Line::values);
   StepRow none;
   describe_step(names, 0, none);
   names.end(out);
+  const RunRecord& record = *result.record;
   for (std::size_t r = 0; r < record.ranks.size(); ++r) {
     const RankRecord& rank = record.ranks[r];
     values.origin = rank.first_ask;

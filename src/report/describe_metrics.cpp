@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "base/old_words.h"
 #include "report/describe.h"
-#include "report/schemas.h"
+#include "report/result_path.h"
 
 namespace loaderscope {
 namespace {
@@ -55,8 +54,7 @@ void read_values(ResultVisitor& form, std::vector<Metric>& metrics) {
 }  // namespace
 
 bool MetricPlace::ok() const {
-  const auto& members = schema_of_run().at("properties");
-  return !group.empty() && !name.empty() && !members.contains(std::string(group));
+  return !group.empty() && !name.empty() && find_path_of_run(group) == nullptr;
 }
 
 MetricPlace place_of_metric(std::string_view metric) {

@@ -6,6 +6,12 @@
 
 namespace loaderscope::keys {
 
+inline constexpr std::string_view kConfigSentence =
+    "settings in force, named as flags with _ for -; numbers as numbers, switches as booleans, "
+    "repeatable ones as arrays, others as their text; null: not set";
+inline constexpr std::string_view kConfigGivenSentence =
+    "settings that the user gave; the others are defaults or follow from the machine";
+
 // num-workers is num_workers in the JSON.
 inline std::string of_field(std::string_view field) {
   std::string key(field);

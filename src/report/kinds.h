@@ -15,6 +15,7 @@
 #include "probe/link.h"
 #include "probe/profile.h"
 #include "report/result_visitor.h"
+#include "report/writers.h"
 #include "watch/watch.h"
 
 namespace loaderscope {
@@ -68,9 +69,9 @@ void describe_comparison(ResultVisitor& form, Comparison& comparison);
 
 // Other forms of a gate: one comment that is rewritten, tests, and lines of the changed files on
 // GitHub.
-void write_comparison_markdown(std::ostream& out, const Comparison& comparison);
-void write_comparison_junit(std::ostream& out, const Comparison& comparison);
-void write_comparison_annotations(std::ostream& out, const Comparison& comparison);
+void summarize_comparison(MarkdownPage& page, const AnyResult& result);
+JUnitSuite comparison_tests(const AnyResult& result);
+void write_comparison_annotations(std::ostream& out, const AnyResult& result);
 
 }  // namespace loaderscope::compare
 

@@ -1,80 +1,59 @@
-// A summary that reads well as a comment on a pull request.
-#include <fmt/format.h>
-
-#include "analysis/verdict.h"
-#include "analysis/wording.h"
-#include "report/findings_text.h"
+// A result as Markdown: its text, unless its kind has a summary of its own.
 #include "report/markup.h"
-#include "report/next_command.h"
-#include "report/proof_text.h"
-#include "report/table_parts.h"
+#include "report/schemas.h"
+#include "report/text_report.h"
 #include "report/writers.h"
 
 namespace loaderscope {
 namespace {
 
-void write_list(std::ostream& out, std::string_view label, const std::vector<std::string>& texts) {
-  for (const std::string& text : texts) out << "- " << label << in_markdown(text) << '\n';
+constexpr int kUnbrokenLine = 1 << 20;  // columns: who shows it breaks lines
+
+using MarkdownItem = std::vector<TextReportBuilder::Item>::const_iterator;
+
+// Adds the table that begins with `item`. Returns its end.
+MarkdownItem add_table(MarkdownPage& page, MarkdownItem item, MarkdownItem end) {
+  const std::string alignment = item->alignment;
+  std::vector<std::string> header(item->cells.size());  // a table needs one
+  if (item->is == TextReportBuilder::Is::header) header = (item++)->cells;
+  std::vector<std::vector<std::string>> rows;
+  for (; item != end && item->is == TextReportBuilder::Is::row; ++item) rows.push_back(item->cells);
+  page.table(alignment, header, rows);
+  return item;
 }
 
-void write_differential_table(std::ostream& out, const RunRecord& record,
-                              const Analysis& analysis) {
-  const std::vector<DifferentialRow> rows = differential_rows(record, analysis);
-  if (rows.empty()) return;
-  out << fmt::format("\n| {} |\n|---|---:|---:|---:|---:|---|\n",
-                     fmt::join(kDifferentialHeader, " | "));
-  for (const DifferentialRow& row : rows) {
-    out << fmt::format("| {} | {} | {} | {} | {} | {} |\n", in_markdown(row.name), row.busy,
-                       row.rate, row.per_step, row.costs, in_markdown(row.remark));
+void add_parts(MarkdownPage& page, const std::vector<TextReportBuilder::Item>& items) {
+  for (MarkdownItem item = items.begin(); item != items.end();) {
+    if (item->is == TextReportBuilder::Is::header || item->is == TextReportBuilder::Is::row) {
+      item = add_table(page, item, items.end());
+      continue;
+    }
+    if (item->is == TextReportBuilder::Is::headline) page.headline(item->text);
+    if (item->is == TextReportBuilder::Is::text) page.paragraph(item->text);
+    if (item->is == TextReportBuilder::Is::command) {
+      page.command(item->cells[0], item->cells[1]);
+      page.raw("\n");
+    }
+    ++item;
   }
-  out << '\n';
+}
+
+void add_reading(MarkdownPage& page, const AnyResult& result) {
+  const ReportStyle style{.width = kUnbrokenLine, .drawn = true};
+  TextReport reading(style);
+  result.tell(reading, style);
+  add_parts(page, reading.body.items());
+  add_parts(page, reading.last.items());
+  page.signature(result.tool_version, result.kind);
 }
 
 }  // namespace
 
-void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& analysis) {
-  for (const std::string& fault : wrong_data_lines(analysis))
-    out << "**" << in_markdown(fault) << "**\n\n";
-  out << "**" << in_markdown(analysis.verdict.sentence) << "**\n\n";
-  const std::string code = pytorch_code(analysis);
-  for (const std::string& line :
-       {fix_line(record, analysis), code.empty() ? "" : "PyTorch: " + code, cause_line(analysis)}) {
-    if (!line.empty()) out << in_markdown(line) << "\n\n";
-  }
-  if (analysis.steps > 0) {
-    out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
-    for (const AccountLine& line : account_lines(record, analysis)) {
-      out << fmt::format("| {} | {} | {} ({}) | {} |\n", line.name, format_duration(line.per_step),
-                         format_percent(line.share),
-                         format_interval(line.interval.value_or(Estimate())),
-                         in_markdown(line.remark));
-    }
-    const std::string rate =
-        // unknown without samples
-        analysis.samples > 0 ? format_rate(analysis.samples_per_s) + "; " : "";
-    out << fmt::format("\n- {}{} in {}{}\n", rate, plural(analysis.steps, "step"),
-                       format_duration(analysis.account.window),
-                       analysis.steady && is_firm(analysis) ? ", steady" : "");
-  }
-  write_list(out, "", proof_lines(analysis));
-  write_differential_table(out, record, analysis);
-  for (const std::string& line :
-       {why_line(analysis.account), starved_line(analysis, record.config),
-        order_line(analysis, record.config), first_batch_line(analysis)}) {
-    if (!line.empty()) out << "- " << in_markdown(line) << '\n';
-  }
-  write_list(out, "", other_findings(analysis));
-  if (const std::string needed = what_it_takes_line(analysis); !needed.empty())
-    out << "- " << in_markdown(needed) << '\n';
-  if (const std::string fit = fit_line(analysis); !fit.empty())
-    out << "- " << in_markdown(fit) << '\n';
-  write_list(out, "note: ", record.notes);
-  for (const std::string& note : analysis.notes)
-    out << "- " << in_markdown(unseen_line(note)) << '\n';
-  out << fmt::format("- loaderscope {}, engine {}\n", in_markdown(record.tool_version),
-                     in_markdown(record.engine));
-  const std::string command = next_command(record, analysis);
-  if (!command.empty()) out << "\nNext:\n" << shell_block(command);
+void write_markdown(std::ostream& out, const AnyResult& result) {
+  const auto summary = find_row(result.kind, result_kinds()).own.markdown;
+  MarkdownPage page;
+  (summary != nullptr ? summary : add_reading)(page, result);
+  out << page.text();
 }
 
 }  // namespace loaderscope

@@ -61,4 +61,26 @@ std::string shell_block(std::string_view text) {
   return fence + "sh\n" + shown + "\n" + fence + "\n";
 }
 
+std::string table_row(const std::vector<std::string>& cells) {
+  std::string row = "|";
+  for (const std::string& cell : cells) row += " " + in_markdown(cell) + " |";
+  return row + "\n";
+}
+
+void MarkdownPage::raw(std::string_view markdown) {
+  if (markdown.size() > room_ - std::min(room_, text_.size()))
+    has_left_out_ = true;
+  else
+    text_ += markdown;
+}
+
+void MarkdownPage::table(std::string_view alignment, const std::vector<std::string>& header,
+                         const std::vector<std::vector<std::string>>& rows) {
+  std::string text = table_row(header) + "|";
+  for (const char column : alignment) text += column == 'r' ? "---:|" : "---|";
+  text += "\n";
+  for (const std::vector<std::string>& row : rows) text += table_row(row);
+  raw(text + "\n");
+}
+
 }  // namespace loaderscope

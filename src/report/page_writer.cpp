@@ -128,8 +128,11 @@ std::string two_columns(std::string_view title, const Rows& rows) {
   return text + "</table></div>\n";
 }
 
+}  // namespace
+
 // Returns the machine of a run and the settings of its user.
-std::string circumstances_of(const RunRecord& record) {
+std::string circumstances_of_run(const AnyResult& result) {
+  const RunRecord& record = *result.record;
   const MachineFacts& machine = record.machine;
   Rows settings;
   for (const Field& field : fields()) {
@@ -154,19 +157,21 @@ std::string circumstances_of(const RunRecord& record) {
   return text + "</section>\n";
 }
 
+namespace {
+
 std::string json_of(const AnyResult& result) {
   std::ostringstream json;
-  write_json(json, result.record ? answer_of(*result.record, *result.analysis) : result);
+  write_json(json, answer_of(result));
   return std::move(json).str();
 }
 
-std::string json_note(const AnyResult& result, std::size_t bytes) {
+std::string json_note(const ResultKind& kind, std::size_t bytes) {
   if (bytes > kMaxJson)
     return fmt::format(
         "<p class=\"made\">The result has {} and is not carried here; --json FILE "
         "saves it.</p>\n",
         format_size(static_cast<double>(bytes)));
-  if (result.record == nullptr) return "";
+  if (kind.own.shortened == nullptr) return "";
   return "<p class=\"made\">The result has no steps, samples and exemplars here; --json FILE saves "
          "them.</p>\n";
 }
@@ -216,10 +221,15 @@ std::string details_of(const TextReport& reading, const AnyResult& result,
       "result</summary>\n<section>\n";
   text += html_of(body, 0, body.size(), pictures, words) +
           html_of(last, 0, last.size(), pictures, words) + "</section>\n";
-  text += words.section() + (result.record ? circumstances_of(*result.record) : "");
+  text += words.section();
+  const ResultKind& kind = find_row(result.kind, result_kinds());
+  if (kind.own.circumstances != nullptr) text += kind.own.circumstances(result);
   // The script fills the tree.
-  return text + "<section>\n" + json_note(result, bytes) +
-         "<div id=\"tree\"></div>\n</section></details>\n";
+  return text + "<section>
+" + json_note(kind, bytes) +
+         "<div id=\"tree\"></div>
+</section></details>
+";
 }
 
 }  // namespace

@@ -3,66 +3,35 @@
 
 #include "built_with.h"
 #include "loaderscope/errors.h"
-#include "report/kinds.h"
 #include "report/schemas.h"
 #include "report/writers.h"
 
 namespace loaderscope {
 namespace {
 
-void write_json_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  write_json(out, result);
+// Writes a form that all kinds of results have.
+template <OwnWriters::Write write>
+void write_form(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  write(out, result);
 }
 
-void write_brief_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  write_brief(out, result);
+// Writes with the kind's own writer, or with `common`.
+template <OwnWriters::Write OwnWriters::*own, OwnWriters::Write common = nullptr>
+void write_own(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  const OwnWriters::Write write = find_row(result.kind, result_kinds()).own.*own;
+  (write != nullptr ? write : common)(out, result);
 }
 
-void write_page_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  write_page(out, result);
-}
-
-void write_perfetto_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  write_perfetto(out, *result.record);
-}
-
-void write_chrome_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  write_chrome_trace(out, *result.record);
-}
-
-void write_csv_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  if (result.record != nullptr)
-    write_csv(out, *result.record);
-  else
-    write_rows_csv(out, result);
-}
-
-void write_markdown_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  if (result.comparison != nullptr)
-    compare::write_comparison_markdown(out, *result.comparison);
-  else if (result.record == nullptr)
-    write_reading_markdown(out, result);
-  else
-    write_markdown(out, *result.record, *result.analysis);
-}
-
-void write_junit_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  if (result.comparison != nullptr)
-    compare::write_comparison_junit(out, *result.comparison);
-  else if (result.record != nullptr)
-    write_requirements_junit(out, *result.record, *result.analysis);
-  else
-    write_tests_junit(out, result);
-}
-
-void write_annotations_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  compare::write_comparison_annotations(out, *result.comparison);
+template <OwnWriters::Write OwnWriters::*own>
+bool has_own(const ResultKind& kind) {
+  return kind.own.*own != nullptr;
 }
 
 bool has_rows(const ResultKind& kind) { return !kind.rows.empty(); }
 
-// A run's are its requirements.
-bool has_tests(const ResultKind& kind) { return !kind.tests.list.empty() || kind.read == nullptr; }
+bool has_tests(const ResultKind& kind) {
+  return !kind.tests.list.empty() || kind.own.tests != nullptr;
+}
 
 std::vector<std::string_view> kinds_that(bool (*has)(const ResultKind& kind)) {
   std::vector<std::string_view> kinds;
@@ -82,32 +51,32 @@ std::span<const ReportRow> report_table() {
   static const std::array<ReportRow, 10> rows = {{
       {{"table", "The answer and its evidence for people, in plain text."}, write_table},
       {{"brief", "One line per fact, PATH=VALUE, for logs and assistants; nothing where it is 0."},
-       write_brief_row},
+       write_form<write_brief>},
       {{"json", "All facts and numbers; what other commands read (see 'loaderscope list result')."},
-       write_json_row},
+       write_form<write_json>},
       {{"html",
         "One page with the answer, its pictures and the result inside; it needs no network."},
-       write_page_row},
+       write_form<write_page>},
       {{"perfetto",
         "A run as a trace for ui.perfetto.dev: its steps, and threads where all is kept."},
-       write_perfetto_row,
-       {"run"},
+       write_own<&OwnWriters::perfetto>,
+       kinds_that(has_own<&OwnWriters::perfetto>),
        false},
       {{"chrome", "A run as JSON for chrome://tracing and speedscope, packed by gzip.",
         reason_missing<built_with::kZlib>},
-       write_chrome_row,
-       {"run"},
+       write_own<&OwnWriters::chrome>,
+       kinds_that(has_own<&OwnWriters::chrome>),
        false},
       {{"csv", "One line per step of a run, per case of a sweep or a tune, per thing of others."},
-       write_csv_row,
+       write_own<&OwnWriters::csv, write_rows_csv>,
        kinds_that(has_rows)},
-      {{"markdown", "A summary for a comment on a pull request."}, write_markdown_row},
+      {{"markdown", "A summary for a comment on a pull request."}, write_form<write_markdown>},
       {{"junit", "The XML of tests: one for each requirement, quantity, delay or threshold."},
-       write_junit_row,
+       write_form<write_junit>,
        kinds_that(has_tests)},
       {{"annotations", "Write a comparison's findings as commands to GitHub, at most ten."},
-       write_annotations_row,
-       {"compare"}},
+       write_own<&OwnWriters::annotations>,
+       kinds_that(has_own<&OwnWriters::annotations>)},
   }};
   return rows;
 }

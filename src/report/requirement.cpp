@@ -5,16 +5,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "analysis/totals.h"
 #include "base/printable.h"
 #include "loaderscope/report.h"
 #include "report/result_path.h"
 #include "report/results.h"
-#include "report/schemas.h"
 #include "settings/requirement.h"
 
 namespace loaderscope {
@@ -57,19 +54,6 @@ bool compare(double a, const std::string& comparison, double b) {
 
 // --- paths ---
 
-const nlohmann::json* value_at(const nlohmann::json& document, std::string_view path) {
-  return resolve_path(document, path, [](const nlohmann::json& value, const std::string& name) {
-    const auto found = value.is_object() ? value.find(name) : value.end();
-    return found == value.end() ? nullptr : &*found;
-  });
-}
-
-nlohmann::json document_of(const RunRecord& record, const Analysis& analysis) {
-  std::stringstream text;
-  write_json(text, answer_of(record, analysis));
-  return nlohmann::json::parse(text);
-}
-
 std::string unknown_path(const std::string& path) {
   const std::vector<std::string> paths = paths_of_run();
   const std::vector<std::string_view> candidates(paths.begin(), paths.end());
@@ -82,11 +66,8 @@ bool depends_on_run(std::string_view path) {
   if (root == "queues" || path.starts_with("first_batch.by_cause.") ||
       path.starts_with("first_batch.before_first_ask."))
     return true;
-  std::vector<std::string_view> roots;
-  for (const auto& [name, member] : schema_of_run()["properties"].items()) {
-    if (root == name) return false;
-    roots.push_back(name);
-  }
+  const std::vector<std::string_view> roots = members_of_run();
+  if (std::find(roots.begin(), roots.end(), root) != roots.end()) return false;
   return path.find('.') != path.npos && nearest_word(root, roots).empty();
 }
 
@@ -130,40 +111,40 @@ std::string shown_number(double value, const Requirement& condition) {
   return fmt::format("{}", value);
 }
 
-std::string shown_value(const nlohmann::json& value, const Requirement& condition) {
-  if (value.is_string()) return "'" + shown_text(value.get<std::string>()) + "'";
-  return value.is_number_float() ? shown_number(value.get<double>(), condition) : value.dump();
+std::string shown_value(const ResultValue& value, const Requirement& condition) {
+  if (value.type == FlatValue::Type::null) return "null";
+  if (value.type == FlatValue::Type::text) return "'" + shown_text(value.text) + "'";
+  const bool has_decimals = value.text.find_first_of(".e") != value.text.npos;
+  return value.is_number() && has_decimals ? shown_number(value.number, condition) : value.text;
 }
 
-const char* kind_of(const ResultSchema& schema) {
-  if (can_be(schema, "boolean")) return "true or false";
-  return can_be(schema, "string") ? "a word" : "a number";
+const char* kind_of(const ResultPath& path) {
+  if (path.can_be("boolean")) return "true or false";
+  return path.can_be("string") ? "a word" : "a number";
 }
 
-// Returns true if the schema allows the value of the condition.
-bool can_hold(const ResultSchema& schema, const Requirement& condition) {
-  if (can_be(schema, "number") || can_be(schema, "integer"))
+// Returns true if the path allows the value of the condition.
+bool can_hold(const ResultPath& path, const Requirement& condition) {
+  if (path.can_be("number") || path.can_be("integer"))
     return number_in(condition.value).has_value();
   if (condition.comparison != "==" && condition.comparison != "!=") return false;
-  return !can_be(schema, "boolean") || condition.value == "true" || condition.value == "false";
+  return !path.can_be("boolean") || condition.value == "true" || condition.value == "false";
 }
 
 // Returns nothing if the value has another type than the condition's.
-std::optional<bool> holds(const nlohmann::json& value, const Requirement& condition) {
+std::optional<bool> holds(const ResultValue& value, const Requirement& condition) {
   const bool wants_equal = condition.comparison == "==";
   const bool orders = !wants_equal && condition.comparison != "!=";
   if (value.is_number()) {
     const auto wanted = number_in(condition.value);
     if (!wanted) return std::nullopt;
-    return compare(value.get<double>(), condition.comparison, *wanted);
+    return compare(value.number, condition.comparison, *wanted);
   }
   if (orders) return std::nullopt;
-  if (value.is_boolean()) {
-    if (condition.value != "true" && condition.value != "false") return std::nullopt;
-    return wants_equal == (value.get<bool>() == (condition.value == "true"));
-  }
-  if (value.is_string()) return wants_equal == (value.get<std::string>() == condition.value);
-  return std::nullopt;
+  const bool is_flag = value.type == FlatValue::Type::flag;
+  if (is_flag && condition.value != "true" && condition.value != "false") return std::nullopt;
+  if (value.type == FlatValue::Type::null) return std::nullopt;
+  return wants_equal == (value.text == condition.value);
 }
 
 RequirementResult answer_to(RequirementResult::Outcome outcome, const std::string& text,
@@ -176,35 +157,36 @@ RequirementResult answer_to(RequirementResult::Outcome outcome, const std::strin
 void check_requirement_syntax(const std::string& text) {
   const Requirement condition = parse_requirement(text);
   if (depends_on_run(condition.path)) return;
-  const ResultSchema* schema = schema_at(condition.path);
-  if (schema == nullptr || is_structured(*schema)) throw ValueError(unknown_path(condition.path));
-  const bool asks_for_null = condition.value == "null" && can_be(*schema, "null");
-  if (asks_for_null || can_hold(*schema, condition)) return;
-  throw ValueError(fmt::format("the value is {}, which cannot be compared so", kind_of(*schema)));
+  const ResultPath* path = find_path_of_run(condition.path);
+  if (path == nullptr || !path->is_single_value()) throw ValueError(unknown_path(condition.path));
+  const bool asks_for_null = condition.value == "null" && path->can_be("null");
+  if (asks_for_null || can_hold(*path, condition)) return;
+  throw ValueError(fmt::format("the value is {}, which cannot be compared so", kind_of(*path)));
 }
 
 RequirementResult evaluate_requirement(const std::string& text, const RunRecord& record,
                                        const Analysis& analysis) {
   using Outcome = RequirementResult::Outcome;
   const Requirement condition = parse_requirement(text);
-  const nlohmann::json document = document_of(record, analysis);
-  const nlohmann::json* value = value_at(document, condition.path);
-  if (value == nullptr || value->is_structured()) {
-    const bool did_not_run = schema_at(condition.path) != nullptr;
+  const std::optional<ResultValue> value =
+      value_at(answer_of(result_of(record, analysis)), condition.path);
+  if (!value) {
+    const bool did_not_run = find_path_of_run(condition.path) != nullptr;
     if (!did_not_run && !condition.path.starts_with("first_batch.by_cause.")) {
       throw UsageError("--require '" + shown_text(text) + "': " + unknown_path(condition.path));
     }
     return answer_to(Outcome::cannot_tell, text, "cannot be told: this run has no such value");
   }
+  const bool is_null = value->type == FlatValue::Type::null;
   const bool asks_for_null =
       condition.value == "null" && (condition.comparison == "==" || condition.comparison == "!=");
   if (asks_for_null) {
-    const bool met = value->is_null() == (condition.comparison == "==");
+    const bool met = is_null == (condition.comparison == "==");
     return answer_to(
         met ? Outcome::met : Outcome::not_met, text,
         fmt::format("is {}met: it is {}", met ? "" : "not ", shown_value(*value, condition)));
   }
-  if (value->is_null()) {
+  if (is_null) {
     return answer_to(Outcome::cannot_tell, text,
                      "cannot be told: " + reason_for_null(condition.path, analysis));
   }

@@ -1,40 +1,49 @@
-// Paths of a run's result, such as account.stall_s.read, and what its schema says of them.
+// Paths in results, such as account.stall_s.read, their values and their descriptions.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "report/flat_walk.h"
+#include "report/schemas.h"
+
 namespace loaderscope {
 
-using ResultSchema = nlohmann::ordered_json;
+struct ResultPath {
+  std::string path;      // "findings[].id"; "changes.*" for keys that are data
+  std::string type;      // JSON types of the value: "number or null"
+  std::string sentence;  // description
 
-// Names may contain dots themselves ("stages.read.decompress.wall_s"), so every split is tried.
-// `member(value, name)` is null for a missing member.
-template <class Json, class Member>
-const Json* resolve_path(const Json& value, std::string_view path, const Member& member) {
-  for (auto dot = path.size(); dot != path.npos && dot > 0; dot = path.rfind('.', dot - 1)) {
-    const Json* found = member(value, std::string(path.substr(0, dot)));
-    if (found == nullptr) continue;
-    if (dot == path.size()) return found;
-    if (const Json* inner = resolve_path(*found, path.substr(dot + 1), member)) return inner;
-  }
-  return nullptr;
-}
+  bool can_be(std::string_view json_type) const { return type.find(json_type) != type.npos; }
+  bool is_single_value() const { return !can_be("object") && !can_be("array"); }
+  bool is_fixed() const { return path.find_first_of("[*") == path.npos; }  // the same in each run
+};
 
-// Returns the schema at the path. Null if the path does not exist, or if it depends on the run:
-// queues, metrics, and the times before the first ask.
-const ResultSchema* schema_at(std::string_view path);
+// Returns the path, also within lists and under names that depend on the result. A path to an
+// element may be findings[].id, findings[0].id or findings.id.
+std::optional<ResultPath> described_at(const ResultKind& kind, std::string_view path);
 
-// Returns the schema also within lists, such as findings[].evidence, and under names that depend on
-// the result. `schema` may be any kind of result.
-const ResultSchema* described_at(const ResultSchema& schema, std::string_view path);
+// Returns the path in a run. Null if the path does not exist, or if it depends on the run: queues,
+// metrics, elements of lists, and the times before the first ask.
+const ResultPath* find_path_of_run(std::string_view path);
 
-bool can_be(const ResultSchema& schema, std::string_view type);
-bool is_structured(const ResultSchema& schema);
+// Returns the names of the members of a run.
+std::vector<std::string_view> members_of_run();
 
-// Returns the paths of single values that the schema contains.
+// Returns the paths of single values that do not depend on the run.
 std::vector<std::string> paths_of_run();
+
+struct ResultValue {
+  FlatValue::Type type;
+  std::string text;  // text in JSON, without quotes
+  double number = 0;
+
+  bool is_number() const { return type >= FlatValue::Type::whole; }
+};
+
+// Returns the single value at the path. It is never an element of a list.
+std::optional<ResultValue> value_at(const AnyResult& result, std::string_view path);
 
 }  // namespace loaderscope

@@ -3,6 +3,7 @@
 #include "report/answer/answers.h"
 #include "report/describe.h"
 #include "report/kinds.h"
+#include "report/schemas.h"
 #include "report/text_report.h"
 #include "report/writers.h"
 
@@ -64,6 +65,11 @@ AnyResult result_of(const RunRecord& record, const Analysis& analysis) {
 
 AnyResult answer_of(const RunRecord& record, const Analysis& analysis) {
   return of_run(record, analysis, JsonScope::answer);
+}
+
+AnyResult answer_of(const AnyResult& result) {
+  const auto shortened = find_row(result.kind, result_kinds()).own.shortened;
+  return shortened != nullptr ? shortened(result) : result;
 }
 
 AnyResult result_of(const Experiment& sweep, std::string_view tool_version) {

@@ -17,6 +17,7 @@ namespace loaderscope {
 AnyResult result_of(const RunRecord& record, const Analysis& analysis);
 // The same without what is long: ranks, steps, reservoir and exemplars.
 AnyResult answer_of(const RunRecord& record, const Analysis& analysis);
+AnyResult answer_of(const AnyResult& result);
 AnyResult result_of(const Experiment& sweep, std::string_view tool_version);
 AnyResult result_of(const Tune& tune, std::string_view tool_version);
 AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version);

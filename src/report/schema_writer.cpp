@@ -1,24 +1,17 @@
-#include "report/schema_writer.h"
-
+// The JSON Schema of a kind of result.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "loaderscope/settings.h"
+#include "report/describe.h"
 #include "report/keys.h"
+#include "report/schemas.h"
 
 namespace loaderscope {
+namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct SchemaWriter::Level {
-  std::string name;
-  Shape shape;
-  Json node;
-  std::optional<AbsentValue> missing;
-};
-
-namespace {
 
 Json empty_object() {
   return {{"type", "object"},
@@ -52,120 +45,159 @@ Json node_of(const Field& field) {
   return node;
 }
 
+class SchemaWriter : public ResultVisitor {
+ public:
+  SchemaWriter() : ResultVisitor(VisitMode::explain) {
+    open_.push_back({"", Shape::object, empty_object(), {}});
+  }
+
+  void text(Name name, std::string&, Sentence sentence) override {
+    add(name, "string", sentence, Json::object());
+  }
+
+  void word(Name name, std::string&, const std::vector<std::string_view>& words,
+            Sentence sentence) override {
+    add(name, "string", sentence, {{"enum", words}});
+  }
+
+  void flag(Name name, bool&, Sentence sentence) override {
+    add(name, "boolean", sentence, Json::object());
+  }
+
+  void whole(Name name, std::int64_t&, Sentence sentence, IntegerRange within) override {
+    Json bounds = Json::object();
+    if (within.least != kAnyTime.least) bounds["minimum"] = within.least;
+    if (within.most < IntegerRange::kMax) bounds["maximum"] = within.most;
+    add(name, "integer", sentence, std::move(bounds));
+  }
+
+  void real(Name name, double&, Sentence sentence, RealRange within) override {
+    Json bounds = Json::object();
+    if (std::isfinite(within.least)) bounds["minimum"] = within.least;
+    if (std::isfinite(within.most)) bounds["maximum"] = within.most;
+    add(name, "number", sentence, std::move(bounds));
+  }
+
+  void seconds(Name name, Nanos&, Sentence sentence, IntegerRange within) override {
+    Json bounds = Json::object();
+    if (within.least != kAnyTime.least) bounds["minimum"] = within.least;
+    add(name, "number", sentence, std::move(bounds));
+  }
+
+  void settings(RunConfig&) override {
+    Json config = empty_object();
+    config["description"] = keys::kConfigSentence;
+    for (const Field& field : fields())
+      config["properties"][keys::of_field(field.name)] = node_of(field);
+    config["additionalProperties"] = true;  // members of an older or newer version
+    config.erase("required");
+    add("config", std::move(config), {});
+    add("config_given",
+        {{"type", "array"},
+         {"description", keys::kConfigGivenSentence},
+         {"items", {{"type", "string"}}},
+         {"uniqueItems", true}},
+        {});
+  }
+  using ResultVisitor::whole;
+  using ResultVisitor::word;
+
+  // Returns the schema of the described object. Groups of metrics may be next to its members.
+  Json take() { return std::move(open_.front().node); }
+
+ protected:
+  void enter(Name name, Shape shape, Sentence sentence, Lines) override {
+    Json node = node_of(shape);
+    if (!sentence.empty()) node["description"] = sentence;
+    open_.push_back(
+        {std::string(name), shape, std::move(node), std::exchange(missing_, std::nullopt)});
+  }
+
+  void may_be_empty() override { open_.back().node.erase("required"); }
+
+  void leave() override {
+    Level level = std::move(open_.back());
+    open_.pop_back();
+    if (level.shape == Shape::row) {
+      const std::size_t places = level.node["prefixItems"].size();
+      level.node["minItems"] = level.node["maxItems"] = places;
+    }
+    add(level.name, std::move(level.node), level.missing);
+  }
+
+  bool begins(Name, bool, AbsentValue missing) override {
+    missing_ = missing;
+    return true;
+  }
+
+  void keys(const std::vector<std::string_view>& words) override {
+    if (!words.empty()) open_.back().node["propertyNames"] = {{"enum", words}};
+  }
+
+ private:
+  struct Level {
+    std::string name;
+    Shape shape;
+    Json node;
+    std::optional<AbsentValue> missing;
+  };
+
+  void add(Name name, Json node, std::optional<AbsentValue> missing) {
+    if (missing == AbsentValue::null) allow_null(node);
+    Level& level = open_.back();
+    switch (level.shape) {
+      case Shape::object:
+        level.node["properties"][std::string(name)] = std::move(node);
+        if (missing != AbsentValue::left_out && level.node.contains("required"))
+          level.node["required"].push_back(name);
+        return;
+      case Shape::list:
+        level.node["items"] = std::move(node);
+        return;
+      case Shape::row:
+        level.node["prefixItems"].push_back(std::move(node));
+        return;
+      case Shape::entries:
+        level.node["additionalProperties"] = std::move(node);
+    }
+  }
+
+  void add(Name name, const char* type, Sentence sentence, Json more) {
+    Json node = {{"type", type}};
+    if (!sentence.empty()) node["description"] = sentence;
+    node.update(more);
+    add(name, std::move(node), std::exchange(missing_, std::nullopt));
+  }
+
+  std::vector<Level> open_;
+  std::optional<AbsentValue> missing_;  // form of the next value if it is absent
+};
+
+Json schema_document(const ResultKind& kind) {
+  const std::string name = schema_name(kind.row.name);
+  SchemaWriter form;
+  std::string version;
+  describe_tool(form, version);
+  kind.explain(form);
+  const Json body = form.take();
+  Json document = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                   {"title", name},
+                   {"description", kind.row.help}};
+  document.update(body);
+  document["properties"] = {{"schema", {{"type", "string"}, {"const", name}}}};
+  document["properties"].update(body["properties"]);
+  document["required"].insert(document["required"].begin(), "schema");
+  if (!kind.others.empty())
+    document["additionalProperties"] = {{"type", "object"},
+                                        {"description", kind.others},
+                                        {"additionalProperties", {{"type", {"number", "null"}}}}};
+  return document;
+}
+
 }  // namespace
 
-SchemaWriter::SchemaWriter() : ResultVisitor(VisitMode::explain) {
-  open_.push_back({"", Shape::object, empty_object(), {}});
-}
-SchemaWriter::~SchemaWriter() = default;
-
-Json SchemaWriter::take() { return std::move(open_.front().node); }
-
-void SchemaWriter::add(Name name, Json node, std::optional<AbsentValue> missing) {
-  if (missing == AbsentValue::null) allow_null(node);
-  Level& level = open_.back();
-  switch (level.shape) {
-    case Shape::object:
-      level.node["properties"][std::string(name)] = std::move(node);
-      if (missing != AbsentValue::left_out && level.node.contains("required"))
-        level.node["required"].push_back(name);
-      return;
-    case Shape::list:
-      level.node["items"] = std::move(node);
-      return;
-    case Shape::row:
-      level.node["prefixItems"].push_back(std::move(node));
-      return;
-    case Shape::entries:
-      level.node["additionalProperties"] = std::move(node);
-  }
-}
-
-void SchemaWriter::add(Name name, const char* type, Sentence sentence, Json more) {
-  Json node = {{"type", type}};
-  if (!sentence.empty()) node["description"] = sentence;
-  node.update(more);
-  add(name, std::move(node), std::exchange(missing_, std::nullopt));
-}
-
-void SchemaWriter::text(Name name, std::string&, Sentence sentence) {
-  add(name, "string", sentence, Json::object());
-}
-
-void SchemaWriter::word(Name name, std::string&, const std::vector<std::string_view>& words,
-                        Sentence sentence) {
-  add(name, "string", sentence, {{"enum", words}});
-}
-
-void SchemaWriter::flag(Name name, bool&, Sentence sentence) {
-  add(name, "boolean", sentence, Json::object());
-}
-
-void SchemaWriter::whole(Name name, std::int64_t&, Sentence sentence, IntegerRange within) {
-  Json bounds = Json::object();
-  if (within.least != kAnyTime.least) bounds["minimum"] = within.least;
-  if (within.most < IntegerRange::kMax) bounds["maximum"] = within.most;
-  add(name, "integer", sentence, std::move(bounds));
-}
-
-void SchemaWriter::real(Name name, double&, Sentence sentence, RealRange within) {
-  Json bounds = Json::object();
-  if (std::isfinite(within.least)) bounds["minimum"] = within.least;
-  if (std::isfinite(within.most)) bounds["maximum"] = within.most;
-  add(name, "number", sentence, std::move(bounds));
-}
-
-void SchemaWriter::seconds(Name name, Nanos&, Sentence sentence, IntegerRange within) {
-  Json bounds = Json::object();
-  if (within.least != kAnyTime.least) bounds["minimum"] = within.least;
-  add(name, "number", sentence, std::move(bounds));
-}
-
-void SchemaWriter::settings(RunConfig&) {
-  Json config = empty_object();
-  config["description"] =
-      "settings in force, named as flags with _ for -; numbers as numbers, switches as booleans, "
-      "repeatable ones as arrays, others as their text; null: not set";
-  for (const Field& field : fields())
-    config["properties"][keys::of_field(field.name)] = node_of(field);
-  config["additionalProperties"] = true;  // members of an older or newer version
-  config.erase("required");
-  add("config", std::move(config), {});
-  add("config_given",
-      {{"type", "array"},
-       {"description",
-        "settings that the user gave; the others are defaults or follow from the machine"},
-       {"items", {{"type", "string"}}},
-       {"uniqueItems", true}},
-      {});
-}
-
-void SchemaWriter::enter(Name name, Shape shape, Sentence sentence, Lines) {
-  Json node = node_of(shape);
-  if (!sentence.empty()) node["description"] = sentence;
-  open_.push_back(
-      {std::string(name), shape, std::move(node), std::exchange(missing_, std::nullopt)});
-}
-
-void SchemaWriter::may_be_empty() { open_.back().node.erase("required"); }
-
-void SchemaWriter::leave() {
-  Level level = std::move(open_.back());
-  open_.pop_back();
-  if (level.shape == Shape::row) {
-    const std::size_t places = level.node["prefixItems"].size();
-    level.node["minItems"] = level.node["maxItems"] = places;
-  }
-  add(level.name, std::move(level.node), level.missing);
-}
-
-bool SchemaWriter::begins(Name, bool, AbsentValue missing) {
-  missing_ = missing;
-  return true;
-}
-
-void SchemaWriter::keys(const std::vector<std::string_view>& words) {
-  if (!words.empty()) open_.back().node["propertyNames"] = {{"enum", words}};
+void write_schema(std::ostream& out, const ResultKind& kind) {
+  out << schema_document(kind).dump(2) << "\n";
 }
 
 }  // namespace loaderscope

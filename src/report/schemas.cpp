@@ -2,7 +2,6 @@
 
 #include <array>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "report/describe.h"
 #include "report/experiment_json.h"
@@ -10,13 +9,11 @@
 #include "report/kinds.h"
 #include "report/results.h"
 #include "report/saved.h"
-#include "report/schema_writer.h"
 #include "report/what_if_report.h"
+#include "report/writers.h"
 
 namespace loaderscope {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Describes the members of a kind by showing an empty result.
 template <class Result, void (*describe)(ResultVisitor&, Result&)>
@@ -31,6 +28,22 @@ SavedResult read(ResultVisitor& form, const std::string& tool_version) {
   describe(form, *result);
   return {result, result_of(*result, tool_version)};
 }
+
+AnyResult shortened_run(const AnyResult& result) {
+  return answer_of(*result.record, *result.analysis);
+}
+
+constexpr OwnWriters kRunWriters = {.csv = write_csv,
+                                    .perfetto = write_perfetto,
+                                    .chrome = write_chrome_trace,
+                                    .markdown = summarize_run,
+                                    .tests = requirement_tests,
+                                    .circumstances = circumstances_of_run,
+                                    .shortened = shortened_run};
+
+constexpr OwnWriters kComparisonWriters = {.annotations = compare::write_comparison_annotations,
+                                           .markdown = compare::summarize_comparison,
+                                           .tests = compare::comparison_tests};
 
 void explain_run(ResultVisitor& form) {
   RunRecord record;
@@ -55,7 +68,8 @@ std::span<const ResultKind> result_kinds() {
        IntegerRange::kMax,
        kSteps,
        {},
-       "a group of the numbers that metrics describes, such as memory"},
+       "a group of the numbers that metrics describes, such as memory",
+       kRunWriters},
       {{"sweep", "A measured grid of settings. Save it with 'loaderscope sweep --json FILE'."},
        explain<Experiment, describe_sweep>,
        read<Experiment, describe_sweep>,
@@ -73,7 +87,9 @@ std::span<const ResultKind> result_kinds() {
        read<compare::Comparison, compare::describe_comparison>,
        IntegerRange::kMax,
        "differences",
-       {"differences", "verdict"}},
+       {"differences", "verdict"},
+       "",
+       kComparisonWriters},
       {{"what-if",
         "What a run would be with other settings: saved by 'loaderscope what-if --json FILE'."},
        explain<WhatIf, describe_what_if>,
@@ -133,36 +149,6 @@ void write_json(std::ostream& out, const AnyResult& result) {
   describe_tool(form, version);
   result.describe(form);
   json.end_object();
-}
-
-Json schema_document(const ResultKind& kind) {
-  const std::string name = schema_name(kind.row.name);
-  SchemaWriter form;
-  std::string version;
-  describe_tool(form, version);
-  kind.explain(form);
-  const Json body = form.take();
-  Json document = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                   {"title", name},
-                   {"description", kind.row.help}};
-  document.update(body);
-  document["properties"] = {{"schema", {{"type", "string"}, {"const", name}}}};
-  document["properties"].update(body["properties"]);
-  document["required"].insert(document["required"].begin(), "schema");
-  if (!kind.others.empty())
-    document["additionalProperties"] = {{"type", "object"},
-                                        {"description", kind.others},
-                                        {"additionalProperties", {{"type", {"number", "null"}}}}};
-  return document;
-}
-
-const Json& schema_of_run() {
-  static const Json schema = schema_document(find_row("run", result_kinds()));
-  return schema;
-}
-
-void write_schema(std::ostream& out, const ResultKind& kind) {
-  out << schema_document(kind).dump(2) << "\n";
 }
 
 }  // namespace loaderscope

@@ -1,7 +1,6 @@
 // Kinds of results: the members around each described result, and their JSON Schemas.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <ostream>
 #include <span>
 #include <string>
@@ -13,6 +12,22 @@
 namespace loaderscope {
 
 struct SavedResult;  // src/report/saved.h
+struct JUnitSuite;   // src/report/writers.h
+class MarkdownPage;  // src/report/markup.h
+
+// Writers of one kind, for forms of report_table(). Null: the kind uses the writer of all kinds,
+// or has no such form.
+struct OwnWriters {
+  using Write = void (*)(std::ostream& out, const AnyResult& result);
+
+  Write csv = nullptr, perfetto = nullptr, chrome = nullptr, annotations = nullptr;
+  void (*markdown)(MarkdownPage& page, const AnyResult& result) = nullptr;
+  JUnitSuite (*tests)(const AnyResult& result) = nullptr;
+  // Returns a section of a page about what is not in the text.
+  std::string (*circumstances)(const AnyResult& result) = nullptr;
+  // Returns the result without what is long.
+  AnyResult (*shortened)(const AnyResult& result) = nullptr;
+};
 
 struct ResultKind {
   Row row;  // row whose sentence has the command that saves a result between quotes
@@ -26,6 +41,7 @@ struct ResultKind {
   } tests = {};                   // tests for a CI
   // Description of objects next to its members that have names of their own; "" if there are none.
   std::string_view others = "";
+  OwnWriters own = {};
 };
 std::span<const ResultKind> result_kinds();
 
@@ -34,8 +50,6 @@ std::string schema_name(std::string_view kind);  // loaderscope.KIND/1
 // Writes the schema, the version of the tool, then the described members.
 void write_json(std::ostream& out, const AnyResult& result);
 
-nlohmann::ordered_json schema_document(const ResultKind& kind);
-const nlohmann::ordered_json& schema_of_run();
 void write_schema(std::ostream& out, const ResultKind& kind);  // reports/KIND.schema.json
 
 }  // namespace loaderscope

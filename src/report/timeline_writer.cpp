@@ -179,14 +179,14 @@ class Packing : public std::streambuf {
 
 }  // namespace
 
-void write_perfetto(std::ostream& out, const RunRecord& record) {
-  write_events(*make_perfetto_events(out), record);
+void write_perfetto(std::ostream& out, const AnyResult& result) {
+  write_events(*make_perfetto_events(out), *result.record);
 }
 
-void write_chrome_trace(std::ostream& out, const RunRecord& record) {
+void write_chrome_trace(std::ostream& out, const AnyResult& result) {
   Packing packing(out);
   std::ostream packed(&packing);
-  write_events(*make_chrome_events(packed), record);
+  write_events(*make_chrome_events(packed), *result.record);
   packing.finish();
 }
 

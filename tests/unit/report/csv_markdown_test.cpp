@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "report/markup.h"
+#include "report/results.h"
 #include "report/text_table.h"
 #include "report/writers.h"
 #include "unit/report/sample_finding.h"
@@ -20,7 +21,8 @@ using testing::StartsWith;
 TEST(Csv, HasOneLinePerStep) {
   std::ostringstream out;
   const RunRecord record = two_ranks();
-  write_csv(out, record);
+  const Analysis analysis = analyse(record);
+  write_csv(out, result_of(record, analysis));
   std::istringstream lines(out.str());
   std::string header, first;
   std::getline(lines, header);
@@ -38,7 +40,8 @@ TEST(Markdown, LeadsWithTheAnswer) {
   std::ostringstream out;
   RunRecord record = full_record();
   record.notes = {"<b>bold</b> | *x*"};
-  write_markdown(out, record, analysis_with(record, {{"num-workers", "4"}}));
+  const Analysis analysis = analysis_with(record, {{"num-workers", "4"}});
+  write_markdown(out, result_of(record, analysis));
   EXPECT_THAT(out.str(), StartsWith("**Simulated: the GPU waits 75.0 % of the time"));
   EXPECT_THAT(out.str(), HasSubstr("| decode | 60.00 ms | 60.0 % (±0.0) |  |\n"));
   EXPECT_THAT(out.str(), HasSubstr("- note: \\<b\\>bold\\</b\\> \\| \\*x\\*\n"));

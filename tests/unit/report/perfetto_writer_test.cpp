@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "report/results.h"
 #include "report/writers.h"
 #include "unit/report/sample_record.h"
 
@@ -119,7 +120,8 @@ void read_descriptor(pbf_reader reader, Trace& trace) {
 
 Trace trace_of(const RunRecord& record) {
   std::ostringstream out;
-  write_perfetto(out, record);
+  const Analysis none;
+  write_perfetto(out, result_of(record, none));
   const std::string bytes = out.str();
   Trace trace;
   pbf_reader packets(bytes);
