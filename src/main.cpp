@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 #include "cli/command.h"
 #include "cli/error_text.h"
 #include "job/interrupt.h"

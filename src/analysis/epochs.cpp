@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/wording.h"
-#include "base/divide_up.h"
+#include "base/arithmetic.h"
 
 namespace loaderscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/distribution.h"
-#include "base/mixed.h"
+#include "base/hash.h"
 
 namespace loaderscope {
 namespace {

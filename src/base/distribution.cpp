@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/split.h"
+#include "base/printable.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {

@@ -1,6 +1,10 @@
 #include "base/fd.h"
 
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
 
 namespace loaderscope {
 
@@ -15,6 +19,33 @@ ReadAt read_at(int fd, Bytes offset, std::span<std::byte> to) {
     read.bytes += static_cast<std::size_t>(got);
   }
   return read;
+}
+
+std::string_view non_file_kind(const std::string& path) {
+  using Type = std::filesystem::file_type;
+  std::error_code none;
+  if (std::filesystem::canonical(path, none) == "/dev/null") return "";  // an empty file
+  switch (std::filesystem::status(path, none).type()) {
+    case Type::directory:
+      return "a folder";
+    case Type::fifo:
+      return "a pipe";
+    case Type::block:
+    case Type::character:
+      return "a device";
+    case Type::socket:
+      return "a socket";
+    default:
+      return "";
+  }
+}
+
+// Avoids an iterator over the stream's buffer, which would throw if a read fails.
+std::string readable_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  return text.str();
 }
 
 }  // namespace loaderscope

@@ -1,10 +1,12 @@
-// A file descriptor that closes itself, and reading from one.
+// File descriptors that close themselves, and the kind of a file at a path.
 #pragma once
 
 #include <unistd.h>
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "loaderscope/units.h"
@@ -34,5 +36,14 @@ struct ReadAt {
 };
 // Fills `to` from `offset` on, with as many calls as needed.
 ReadAt read_at(int fd, Bytes offset, std::span<std::byte> to);
+
+// Kind of the file at a path that should be a regular file. A pipe might never begin, a device
+// never end.
+
+// Returns "a folder", "a pipe", "a device" or "a socket"; "" for a regular file or a missing path.
+std::string_view non_file_kind(const std::string& path);
+
+// Returns the readable part of a file. Files of /proc may end early, as their processes may end.
+std::string readable_text(const std::string& path);
 
 }  // namespace loaderscope

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file_kind.h"
+#include "base/fd.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {

@@ -2,7 +2,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "base/mixed.h"
+#include "base/hash.h"
 #include "loaderscope/cost.h"
 
 namespace loaderscope {

@@ -3,7 +3,6 @@
 // therefore is a flag that the kernel takes down. Later kernels do so only after an interruption in
 // user mode or on another core, and leave it up through a sleep; so it is tried before it is used.
 #include "base/reschedule_detector.h"
-#include "base/core_stay_check.h"
 
 #include <time.h>
 

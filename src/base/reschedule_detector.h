@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 namespace loaderscope {
 
@@ -14,5 +15,12 @@ class RescheduleDetector {
   // or making room for another thread. If that is unknown, each call returns a new number.
   static std::uint64_t number();
 };
+
+// Self-test of the facts that RescheduleDetector relies on.
+
+// Returns true if each of ten sleeps changes the value of `number`, as a thread that sleeps leaves
+// its core.
+bool ends_with_sleeps(const std::function<std::uint64_t()>& number,
+                      const std::function<void()>& sleep);
 
 }  // namespace loaderscope

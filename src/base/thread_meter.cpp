@@ -1,5 +1,4 @@
 #include "base/thread_meter.h"
-#include "base/thread_delay.h"
 
 #include <fcntl.h>
 #include <time.h>

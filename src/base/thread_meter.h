@@ -67,4 +67,8 @@ class RunQueueMeter {
   std::uint64_t stay_ = 0;
 };
 
+// The run-queue delay of a thread over all of its life. Returns the delay of the calling thread
+// since it began, or 0 on kernels without schedstat.
+Nanos run_queue_delay_of_thread();
+
 }  // namespace loaderscope

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "base/split.h"
+#include "base/printable.h"
 #include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/terminal_line.h"
+#include "base/printable.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope {

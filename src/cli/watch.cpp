@@ -9,7 +9,7 @@
 #include <optional>
 #include <sstream>
 
-#include "base/exit_status.h"
+#include "base/failure_text.h"
 #include "base/printable.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/raw_image.h"
+#include "base/image_formats.h"
 #include "dataset/pixels.h"
 
 namespace loaderscope::dataset {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/raw_image.h"
-#include "base/video_frame.h"
+#include "base/image_formats.h"
 #include "loaderscope/decode.h"
 
 namespace loaderscope::dataset {

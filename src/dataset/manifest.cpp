@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/file_kind.h"
+#include "base/fd.h"
 #include "base/foreign_json.h"
 #include "loaderscope/errors.h"
 

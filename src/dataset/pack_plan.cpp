@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/mixed.h"
+#include "base/hash.h"
 #include "dataset/random.h"
 #include "dataset/sample_packer.h"
 

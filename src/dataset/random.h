@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "base/mixed.h"
+#include "base/hash.h"
 
 namespace loaderscope::dataset {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 #include "base/fd.h"
 #include "loaderscope/errors.h"
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "base/mixed.h"
+#include "base/hash.h"
 #include "dataset/files.h"
 #include "dataset/fill.h"
 #include "dataset/manifest.h"

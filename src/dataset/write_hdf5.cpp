@@ -2,7 +2,7 @@
 // "labels".
 #include <vector>
 
-#include "base/raw_image.h"
+#include "base/image_formats.h"
 #include "dataset/files.h"
 #include "dataset/writer.h"
 #include "source/hdf5_writer.h"

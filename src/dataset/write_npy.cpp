@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/raw_image.h"
+#include "base/image_formats.h"
 #include "dataset/output_file.h"
 #include "dataset/writer.h"
 #include "loaderscope/errors.h"

@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/raw_image.h"
+#include "base/image_formats.h"
 #include "decode/decoders.h"
 #include "decode/limits.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/ffmpeg.h"
-#include "base/video_frame.h"
+#include "base/image_formats.h"
 #include "decode/limits.h"
 #include "record/frame_counts.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/mixed.h"
+#include "base/hash.h"
 #include "experiment/case_run.h"
 #include "experiment/case_statistics.h"
 #include "loaderscope/errors.h"

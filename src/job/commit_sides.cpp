@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/file_kind.h"
+#include "base/fd.h"
 #include "experiment/compare/change_impact.h"
 #include "loaderscope/errors.h"
 #include "settings/flag_words.h"

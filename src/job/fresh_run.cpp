@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/exit_status.h"
+#include "base/failure_text.h"
 #include "base/fd.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"

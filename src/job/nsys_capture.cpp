@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "base/exit_status.h"
+#include "base/failure_text.h"
 #include "loaderscope/errors.h"
 #include "machine/tool_run.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analysis/epochs.h"
-#include "base/divide_up.h"
+#include "base/arithmetic.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "predict/fitted_model.h"
 #include "predict/prediction_window.h"

@@ -10,7 +10,7 @@
 #include "analysis/host_subset.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
-#include "base/divide_up.h"
+#include "base/arithmetic.h"
 #include "loaderscope/errors.h"
 #include "predict/plan_notes.h"
 #include "settings/changes.h"

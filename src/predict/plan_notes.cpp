@@ -7,7 +7,7 @@
 
 #include "analysis/epochs.h"
 #include "analysis/wording.h"
-#include "base/divide_up.h"
+#include "base/arithmetic.h"
 #include "settings/changes.h"
 
 namespace loaderscope {

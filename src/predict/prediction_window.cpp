@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "analysis/epochs.h"
-#include "base/divide_up.h"
+#include "base/arithmetic.h"
 #include "record/config_facts.h"
 
 namespace loaderscope::model {

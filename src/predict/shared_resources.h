@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/divide_up.h"
+#include "base/arithmetic.h"
 #include "loaderscope/rows.h"
 #include "predict/fitted_model.h"
 #include "predict/sample_needs.h"

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/arena_ptr.h"
 #include "base/shared_memory.h"
 #include "loaderscope/run_record.h"
 

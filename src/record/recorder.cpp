@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/arena_ptr.h"
+#include "base/shared_memory.h"
 #include "record/shared_ring.h"
 
 namespace loaderscope {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/thread_delay.h"
+#include "base/thread_meter.h"
 
 namespace loaderscope {
 namespace {

@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 #include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/run_record.h"

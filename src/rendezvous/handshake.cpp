@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "base/sha256.h"
+#include "base/secret.h"
 
 namespace loaderscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/private_folder.h"
-#include "base/sha256.h"
+#include "base/secret.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {

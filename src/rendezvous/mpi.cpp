@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/sha256.h"
+#include "base/secret.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/connection.h"
 #include "rendezvous/local_addresses.h"

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/exit_status.h"
+#include "base/failure_text.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/mpi_library.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/sha256.h"
+#include "base/secret.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"

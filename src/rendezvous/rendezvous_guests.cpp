@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base/sha256.h"
+#include "base/secret.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/rendezvous.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "base/file_kind.h"
+#include "base/fd.h"
 #include "report/compare_text.h"
 #include "report/schemas.h"
 

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 #include "base/private_folder.h"
 
 namespace loaderscope {

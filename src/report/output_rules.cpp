@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/file_kind.h"
+#include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "report/detect_kind.h"
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/file_kind.h"
-#include "base/saturated.h"
+#include "base/arithmetic.h"
+#include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
 #include "report/check_step.h"

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "base/file_kind.h"
+#include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "report/describe.h"
 #include "report/json_reader.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/file_kind.h"
+#include "base/fd.h"
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/file_kind.h"
+#include "base/fd.h"
 #include "base/printable.h"
 #include "loaderscope/errors.h"
 

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "base/arena_ptr.h"
 #include "base/shared_memory.h"
 #include "loaderscope/source.h"
 #include "source/kernel_access.h"

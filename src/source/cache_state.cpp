@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 #include "base/fd.h"
 #include "loaderscope/cost.h"
 #include "source/cache_sentence.h"

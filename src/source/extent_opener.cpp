@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 #include "source/access.h"
 
 namespace loaderscope::source {

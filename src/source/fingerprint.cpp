@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/mixed.h"
+#include "base/hash.h"
 #include "source/store.h"
 
 namespace loaderscope::source {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <system_error>
 
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 #include "base/image_formats.h"
 
 namespace loaderscope::source {

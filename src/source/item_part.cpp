@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/raw_image.h"
+#include "base/image_formats.h"
 #include "loaderscope/errors.h"
 #include "source/items.h"
 #include "source/shard_bytes.h"

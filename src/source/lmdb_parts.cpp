@@ -6,7 +6,7 @@
 #include <optional>
 #include <protozero/pbf_reader.hpp>
 
-#include "base/raw_image.h"
+#include "base/image_formats.h"
 #include "loaderscope/errors.h"
 #include "source/lmdb.h"
 

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 #include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/extent_opener.h"

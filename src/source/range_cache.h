@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/arena_ptr.h"
 #include "base/shared_memory.h"
 #include "loaderscope/run_record.h"
 #include "source/reuse_distances.h"

@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/arena_ptr.h"
 #include "base/shared_memory.h"
 #include "loaderscope/events.h"
 #include "loaderscope/run_record.h"

@@ -1,7 +1,7 @@
 // Shards as a source that is only streamed.
 #include <fmt/format.h>
 
-#include "base/saturated.h"
+#include "base/arithmetic.h"
 #include "loaderscope/errors.h"
 #include "source/named_files.h"
 #include "source/range_cache.h"

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/has_ffmpeg.h"
+#include "base/image_formats.h"
 #include "base/thread_io.h"
-#include "base/video_frame.h"
 #include "loaderscope/errors.h"
 #include "source/lru_cache.h"
 #include "source/read_counts.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/exit_status.h"
+#include "base/failure_text.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/file_kind.h"
+#include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/compression.h"
 

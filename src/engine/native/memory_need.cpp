@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/saturated.h"
+#include "base/arithmetic.h"
 #include "engine/native/rank_share.h"
 #include "loaderscope/errors.h"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/exit_status.h"
+#include "base/failure_text.h"
 #include "base/shared_memory.h"
 #include "engine/native/worker.h"
 #include "engine/native/worker_group.h"

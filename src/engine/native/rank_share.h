@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/arena_ptr.h"
+#include "base/shared_memory.h"
 #include "engine/native/batch.h"
 #include "engine/native/blocking_queue.h"
 #include "engine/native/job.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/divide_up.h"
+#include "base/arithmetic.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::native {

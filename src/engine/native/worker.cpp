@@ -4,7 +4,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 #include "loaderscope/errors.h"
 #include "record/interval_meter.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::native {

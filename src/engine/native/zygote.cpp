@@ -17,7 +17,7 @@
 #include <string>
 #include <type_traits>
 
-#include "base/exit_status.h"
+#include "base/failure_text.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::native {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/divide_up.h"
+#include "base/arithmetic.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {

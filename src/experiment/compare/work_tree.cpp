@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/exit_status.h"
+#include "base/failure_text.h"
 #include "loaderscope/errors.h"
 #include "machine/tool_run.h"
 

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/exit_status.h"
+#include "base/failure_text.h"
 #include "guest/host/job.h"
 #include "loaderscope/errors.h"
 

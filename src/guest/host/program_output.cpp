@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/printable.h"
-#include "base/terminal_line.h"
 
 namespace loaderscope::guest {
 namespace {

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <thread>
 
-#include "base/core_stay_check.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "unit/machine/no_stop.h"

@@ -1,4 +1,4 @@
-#include "base/file_kind.h"
+#include "base/fd.h"
 
 #include <gtest/gtest.h>
 

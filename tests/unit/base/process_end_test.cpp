@@ -1,5 +1,5 @@
 // How the end of a process reads.
-#include "base/exit_status.h"
+#include "base/failure_text.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

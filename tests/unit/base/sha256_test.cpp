@@ -1,4 +1,4 @@
-#include "base/sha256.h"
+#include "base/secret.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

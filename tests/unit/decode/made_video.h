@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "base/video_frame.h"
+#include "base/image_formats.h"
 #include "unit/decode/made_images.h"
 
 namespace loaderscope::made {

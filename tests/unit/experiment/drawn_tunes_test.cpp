@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <numbers>
 
-#include "base/mixed.h"
+#include "base/hash.h"
 #include "experiment/settings.h"
 #include "experiment/tune.h"
 #include "record/environment_changes.h"

@@ -18,7 +18,6 @@
 #include <functional>
 #include <string>
 
-#include "base/arena_ptr.h"
 #include "base/sleep.h"
 #include "engine/native/blocking_queue.h"
 #include "engine/native/sample_queue.h"

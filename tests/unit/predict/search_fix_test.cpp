@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "base/mixed.h"
+#include "base/hash.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/settings.h"
 #include "predict/fitted_model.h"

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/sha256.h"
+#include "base/secret.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/job_token.h"

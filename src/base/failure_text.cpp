@@ -1,6 +1,9 @@
-#include "base/exhaustion.h"
+#include "base/failure_text.h"
+
+#include <sys/wait.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace loaderscope {
 
@@ -27,6 +30,14 @@ std::string shortage_sentence(const std::system_error& error) {
   const std::string remedy = exhaustion_hint(error.code().value());
   if (remedy.empty()) return "";
   return "the machine has too little left (" + error.code().message() + "); " + remedy;
+}
+
+std::string describe_exit(int status) {
+  if (!WIFSIGNALED(status)) return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  const char* name = ::sigabbrev_np(signal);
+  return "was killed by signal " + std::to_string(signal) +
+         (name != nullptr ? " (SIG" + std::string(name) + ")" : "");
 }
 
 }  // namespace loaderscope
