@@ -1,5 +1,5 @@
-// The only interface to NVTX: nvtx.cpp if its headers were found, else no_nvtx.cpp. Functions after
-// connect() require that it has returned true.
+// The only interface to NVTX: library.cpp and tool.cpp if its headers were found, else
+// no_library.cpp. Functions after connect() require that it has returned true.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +22,17 @@ void* register_name(const char* name);
 void mark_value(void* name, std::int64_t value);
 
 void name_thread(const char* name);
+
+// The other side of NVTX: a tool within this process, which receives the ranges of other libraries.
+struct Listener {
+  const char* domain;              // the only observed domain
+  void (*push)(const char* name);  // called by the thread that begins a range
+  void (*pop)();
+};
+
+// Implementation of InitializeInjectionNvtx2, which a library calls at its first range: its
+// argument and its result. 0: no ranges are reported. `listener` outlives the process; there is
+// only one.
+int listen(void* export_tables, const Listener& listener);
 
 }  // namespace loaderscope::nvtx::library

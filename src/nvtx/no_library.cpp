@@ -1,6 +1,5 @@
 // Built without the NVTX headers: no tool is ever attached.
 #include "nvtx/library.h"
-#include "nvtx/tool.h"
 
 namespace loaderscope::nvtx::library {
 

@@ -1,5 +1,6 @@
 #include "nvtx/ranges.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <mutex>
@@ -57,6 +58,54 @@ void name_thread(const std::string& role, std::int32_t rank) {
   const std::string short_name = name.size() <= kMaxThreadName ? name : role + " r" + number;
   ::pthread_setname_np(::pthread_self(), short_name.substr(0, kMaxThreadName).c_str());
   if (attached()) library::name_thread(name.c_str());
+}
+
+namespace {
+
+// cuProfilerStart or cuProfilerStop, which cudaProfilerStart and -Stop lead to, of the driver where
+// it is in use already; otherwise nothing.
+void tell_driver(const char* function) {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver == nullptr) return;
+  // A process without a context says so in its result; there is nothing to capture then.
+  if (const auto call = reinterpret_cast<int (*)()>(::dlsym(driver, function))) call();
+  ::dlclose(driver);
+}
+
+}  // namespace
+
+void Window::begin() {
+  if (state_ != State::before) return;
+  state_ = State::open;
+  tell_driver("cuProfilerStart");
+  if (attached()) range_ = library::start_range(Label(Activity::window).index());
+}
+
+void Window::end() {
+  if (state_ != State::open) return;
+  state_ = State::over;
+  if (attached()) library::end_range(range_);
+  tell_driver("cuProfilerStop");
+}
+
+namespace {
+
+std::optional<std::string> without_nvtx() {
+  if (library::built()) return std::nullopt;
+  return "built without NVTX 3; install the CUDA toolkit, whose headers it is part of, and build "
+         "again.";
+}
+
+}  // namespace
+
+std::span<const TraceRow> trace_table() {
+  static const std::array<TraceRow, 1> kTable = {{
+      {{"nvtx",
+        "Mark the work of each thread, batches, bytes, queue depths and the window as NVTX ranges. "
+        "Nsight Systems and other NVTX tools show them.",
+        without_nvtx}},
+  }};
+  return kTable;
 }
 
 }  // namespace loaderscope::nvtx

@@ -18,7 +18,7 @@ namespace loaderscope::nvtx {
 struct TraceRow {
   Row row;
 };
-std::span<const TraceRow> trace_table();  // src/nvtx/registry.cpp
+std::span<const TraceRow> trace_table();
 
 // Looks for a tool, once per process. Call before the threads to observe are started.
 void connect();
@@ -103,5 +103,23 @@ class Counter {
 // The calling thread's name for this and all other tools: "worker 3", with `rank` >= 0
 // "worker 3 rank 1".
 void name_thread(const std::string& role, std::int32_t rank = -1);
+
+// The measured window as tools see it: an NVTX range "window" of the process, and the profiler's
+// start and stop on a GPU, so that a capture can be limited to it. Used from one thread. Begin and
+// end count once; what has begun ends with the object.
+class Window {
+ public:
+  Window() = default;
+  ~Window() { end(); }
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  void begin();
+  void end();
+
+ private:
+  enum class State : std::uint8_t { before, open, over } state_ = State::before;
+  std::uint64_t range_ = 0;
+};
 
 }  // namespace loaderscope::nvtx

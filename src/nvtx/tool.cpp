@@ -1,4 +1,4 @@
-#include "nvtx/tool.h"
+#include "nvtx/library.h"
 
 #include <nvtx3/nvToolsExt.h>
 

@@ -19,7 +19,7 @@
 #include "engine/pipeline/progress_throttle.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "nvtx/window.h"
+#include "nvtx/ranges.h"
 
 namespace loaderscope::native {
 

@@ -13,7 +13,7 @@
 
 #include "base/thread_meter.h"
 #include "guest/library/api.h"
-#include "nvtx/tool.h"
+#include "nvtx/library.h"
 
 namespace loaderscope::guest::operators {
 namespace {
