@@ -8,7 +8,6 @@
 
 #include "guest/protocol/bounded.h"
 #include "machine/proc_file.h"
-#include "machine/process_stat.h"
 
 namespace loaderscope::hang {
 namespace {

@@ -17,7 +17,6 @@
 #include "base/thread_meter.h"
 #include "job/interrupt.h"
 #include "machine/proc_file.h"
-#include "machine/process_stat.h"
 #include "watch/thread_activity.h"
 
 namespace loaderscope {

@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-#include "machine/terminal_group.h"
+#include "machine/child_process.h"
 
 namespace loaderscope {
 namespace {

@@ -1,15 +1,14 @@
 #include "machine/cgroup.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <fstream>
 #include <functional>
 #include <sstream>
-#include <string>
-#include <string_view>
 
 #include "machine/proc_file.h"
 
@@ -190,6 +189,40 @@ std::optional<double> cgroup_throttled(const fs::path& root, std::string_view pr
     for_each_group(root, "cpu", mount, look, process);
   }
   return all;
+}
+
+namespace {
+
+constexpr std::int64_t kUnlimited = std::int64_t{1} << 60;
+
+// Root is not held to it.
+std::int64_t limit_of_user() {
+  rlimit limit{};
+  if (::geteuid() == 0 || ::getrlimit(RLIMIT_NPROC, &limit) != 0 || limit.rlim_cur >= kUnlimited)
+    return kUnlimited;
+  return static_cast<std::int64_t>(limit.rlim_cur);
+}
+
+std::int64_t kernel_limit(const std::filesystem::path& file) {
+  const std::string text = text_of(file.string());
+  const std::int64_t number = NumbersIn(text).next().value_or(0);
+  return number > 0 ? number : kUnlimited;
+}
+
+}  // namespace
+
+std::optional<ThreadLimit> thread_limit(const std::filesystem::path& root) {
+  const ThreadLimit limits[] = {
+      {limit_of_user(), "ulimit -u"},
+      {cgroup_threads_left(root).value_or(kUnlimited), "pids.max of the cgroup"},
+      {kernel_limit(root / "proc/sys/kernel/threads-max"), "sysctl kernel.threads-max"},
+      {kernel_limit(root / "proc/sys/kernel/pid_max"), "sysctl kernel.pid_max"},
+  };
+  const auto* least = std::min_element(
+      std::begin(limits), std::end(limits),
+      [](const ThreadLimit& a, const ThreadLimit& b) { return a.threads < b.threads; });
+  if (least->threads >= kUnlimited) return std::nullopt;
+  return *least;
 }
 
 }  // namespace loaderscope

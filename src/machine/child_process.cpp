@@ -5,17 +5,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 
+#include "base/fd.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
-#include "machine/process_stat.h"
-#include "machine/terminal_group.h"
+#include "machine/proc_file.h"
 
 extern char** environ;
 
@@ -247,5 +247,21 @@ void ChildProcess::let_offspring_go() {
   commands().remove(pid_);
   pid_ = -1;
 }
+
+namespace {
+
+std::atomic<bool> is_of_terminal{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+}  // namespace
+
+bool has_controlling_terminal() {
+  return Fd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) >= 0;
+}
+
+// Other processes send with SI_USER, SI_QUEUE or SI_TKILL.
+void note_sender(const siginfo_t& sender) { is_of_terminal.store(sender.si_code == SI_KERNEL); }
+
+bool was_sent_by_terminal() { return is_of_terminal.load(); }
 
 }  // namespace loaderscope

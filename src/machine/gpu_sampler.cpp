@@ -11,7 +11,7 @@
 
 #include "base/sleep.h"
 #include "base/thread_meter.h"
-#include "machine/process_stat.h"
+#include "machine/proc_file.h"
 
 namespace loaderscope {
 namespace {

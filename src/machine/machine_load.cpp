@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
+#include <system_error>
 
 #include "base/thread_meter.h"
+#include "loaderscope/errors.h"
 #include "machine/cgroup.h"
 #include "machine/machine.h"
+#include "machine/proc_file.h"
 #include "machine/process_counters.h"
 
 namespace loaderscope {
@@ -71,6 +75,80 @@ std::vector<std::string> notes_on_cores(const MachineFacts& machine,
         "of the CPUs a worker adds less");
   }
   return notes;
+}
+
+namespace {
+
+bool is_disk(const std::string& name, const std::filesystem::path& root) {
+  if (name.starts_with("loop") || name.starts_with("ram") || name.starts_with("zram")) return false;
+  std::error_code error;
+  return std::filesystem::exists(root / "sys/block" / name, error);
+}
+
+}  // namespace
+
+// "253 0 vda READS MERGED SECTORS MS WRITES MERGED SECTORS MS UNDER_WAY BUSY_MS ...".
+std::map<std::string, DiskLoad> read_disks(const std::filesystem::path& root) {
+  constexpr Bytes kSector = 512;
+  std::map<std::string, DiskLoad> disks;
+  std::istringstream lines(text_of((root / "proc/diskstats").string()));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::int64_t major = 0, minor = 0, value[10] = {};
+    std::string name;
+    words >> major >> minor >> name;
+    for (std::int64_t& one : value) words >> one;
+    if (words && is_disk(name, root))
+      disks[name] = {static_cast<double>(value[9]) / 1e3, value[2] * kSector};
+  }
+  return disks;
+}
+
+namespace {
+
+constexpr double kWorthNaming = 0.01;
+
+}  // namespace
+
+OtherPrograms::OtherPrograms(const std::filesystem::path& root, pid_t own) {
+  const ProcessTable all = read_processes(root);
+  add_but(family_of(own, all), all);
+}
+
+OtherPrograms::OtherPrograms(const ProcessTable& all, const std::set<pid_t>& own) {
+  add_but(own, all);
+}
+
+void OtherPrograms::add_but(const std::set<pid_t>& own, const ProcessTable& all) {
+  for (const auto& [pid, stat] : all) {
+    if (own.contains(pid)) continue;
+    const std::string name = stat.is_of_kernel ? "the kernel" : shown_text(stat.name);
+    processes_[{pid, stat.started}] = {name, stat.own.cpu_s()};
+  }
+}
+
+std::map<std::string, double> OtherPrograms::cpu_s_since(const OtherPrograms& before) const {
+  std::map<std::string, double> used;
+  for (const auto& [key, process] : processes_) {
+    const auto earlier = before.processes_.find(key);
+    const double so_far = earlier == before.processes_.end() ? 0 : earlier->second.cpu_s;
+    used[process.name] += process.cpu_s - so_far;
+  }
+  return used;
+}
+
+std::vector<Detail> OtherPrograms::since(const OtherPrograms& before) const {
+  const std::map<std::string, double> used = cpu_s_since(before);
+  double all = 0;
+  for (const auto& [name, cpu_s] : used) all += cpu_s;
+  std::vector<Detail> details;
+  for (const auto& [name, cpu_s] : used) {
+    if (all > 0 && cpu_s / all >= kWorthNaming)
+      details.push_back({metric::host_other_cpu_s, name, cpu_s / all});
+  }
+  std::stable_sort(details.begin(), details.end(),
+                   [](const Detail& a, const Detail& b) { return a.share > b.share; });
+  return details;
 }
 
 }  // namespace loaderscope

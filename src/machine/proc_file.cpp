@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
 
 #include "base/fd.h"
 
@@ -77,6 +80,93 @@ std::vector<std::optional<std::int64_t>> values_in(const std::string& path,
 
 std::optional<std::int64_t> value_in(const std::string& path, std::string_view key) {
   return values_in(path, {key}).front();
+}
+
+std::optional<ProcessStat> process_stat_of(std::string_view text) {
+  const auto name_begin = text.find('(');
+  const auto name_end = text.rfind(')');  // a name may have blanks, brackets and ends of lines
+  if (name_begin == text.npos || name_end == text.npos) return std::nullopt;
+  NumbersIn fields(text.substr(name_end + 1));
+  ProcessStat stat;
+  std::array<std::int64_t, 19> value{};  // values from the parent's pid to the time of its start
+  stat.state = fields.letter();
+  for (std::int64_t& one : value) one = fields.next().value_or(0);
+  if (fields.has_failed()) return std::nullopt;
+  static const auto tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const auto used = [&](std::size_t faults, std::size_t times) {
+    return ProcessStat::Used{static_cast<double>(value[times]) / tick,
+                             static_cast<double>(value[times + 1]) / tick, value[faults],
+                             value[faults + 2]};
+  };
+  stat.name = text.substr(name_begin + 1, name_end - name_begin - 1);
+  constexpr std::int64_t kKernelThread = 0x00200000;  // PF_KTHREAD of the flags
+  stat.parent = static_cast<pid_t>(value[0]);
+  stat.is_of_kernel = (value[5] & kKernelThread) != 0;
+  stat.threads = value[16];
+  stat.started = value[18];
+  stat.own = used(6, 10);
+  stat.children = used(7, 12);
+  return stat;
+}
+
+std::optional<ProcessStat> read_process_stat(const std::string& folder) {
+  return process_stat_of(text_of(folder + "/stat"));
+}
+
+ProcessTable read_processes(const std::filesystem::path& root) {
+  ProcessTable processes;
+  std::error_code error;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator at(root / "proc", error); !error && at != end;
+       at.increment(error)) {
+    const auto pid = static_cast<pid_t>(std::strtol(at->path().filename().c_str(), nullptr, 10));
+    if (pid <= 0) continue;
+    if (auto stat = read_process_stat(at->path().string())) processes.emplace(pid, *stat);
+  }
+  return processes;
+}
+
+std::set<pid_t> family_of(pid_t process, const ProcessTable& all) {
+  std::set<pid_t> family = {process};
+  for (std::size_t before = 0; before != family.size();) {
+    before = family.size();
+    for (const auto& [pid, stat] : all) {
+      if (family.contains(stat.parent)) family.insert(pid);
+    }
+  }
+  return family;
+}
+
+ProcessId id_of(pid_t process) {
+  const auto stat = read_process_stat("/proc/" + std::to_string(process));
+  return {process, stat ? stat->started : 0};
+}
+
+bool is_running(const ProcessId& process) {
+  const auto stat = read_process_stat("/proc/" + std::to_string(process.pid));
+  return stat && !stat->has_ended() && (process.started == 0 || stat->started == process.started);
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> children;
+  std::error_code gone;
+  const std::filesystem::path threads = "/proc/" + std::to_string(parent) + "/task";
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator at(threads, gone); !gone && at != end;
+       at.increment(gone)) {
+    std::ifstream file(at->path() / "children");
+    for (pid_t child = 0; file >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+std::vector<pid_t> descendants_of(pid_t process) {
+  std::vector<pid_t> all = children_of(process);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::vector<pid_t> more = children_of(all[i]);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
 }
 
 }  // namespace loaderscope

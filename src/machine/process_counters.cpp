@@ -16,7 +16,6 @@
 #include "machine/cgroup.h"
 #include "machine/machine.h"
 #include "machine/proc_file.h"
-#include "machine/process_stat.h"
 
 namespace loaderscope {
 namespace {

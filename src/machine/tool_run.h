@@ -50,4 +50,8 @@ class StartedTool {
 
 inline ToolEnd run_tool(const ToolRun& run) { return StartedTool(run).wait(); }
 
+// Checks that `python3` has the modules of an engine; --python names another interpreter.
+std::optional<std::string> no_webdataset();
+std::optional<std::string> no_dali();
+
 }  // namespace loaderscope

@@ -2,7 +2,10 @@
 // this process may use. Only hwloc.cpp includes hwloc's own headers.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,5 +58,12 @@ Topology topology_of_xml(const std::string& xml);
 // A few lines: "2 sockets, 112 cores, 2 threads each", then one for each NUMA node with what hangs
 // there.
 std::string draw_topology(const Topology& topology);
+
+// The CPUs that a process may run on, and the NUMA nodes near them.
+
+CpuSet cpus_of_process(const std::filesystem::path& root, pid_t process);  // empty: not known
+
+// NUMA nodes that have a CPU which the process may run on; 0 where that is not known.
+std::int64_t nodes_of_process(const std::filesystem::path& root, pid_t process);
 
 }  // namespace loaderscope

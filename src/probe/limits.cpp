@@ -9,8 +9,8 @@
 #include "analysis/wording.h"
 #include "machine/cgroup.h"
 #include "machine/machine.h"
-#include "machine/numa_nodes.h"
 #include "machine/proc_file.h"
+#include "machine/topology.h"
 #include "probe/measurement.h"
 
 namespace loaderscope::probe {

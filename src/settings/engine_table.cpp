@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "machine/python_module.h"
+#include "loaderscope/errors.h"
+#include "machine/tool_run.h"
 
 namespace loaderscope {
 

@@ -6,7 +6,7 @@
 #include "base/thread_meter.h"
 #include "machine/cgroup.h"
 #include "machine/machine.h"
-#include "machine/numa_nodes.h"
+#include "machine/topology.h"
 
 namespace loaderscope::watch {
 namespace {

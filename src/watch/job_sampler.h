@@ -10,10 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "machine/disk_load.h"
 #include "machine/gpu_load.h"
 #include "machine/machine_load.h"
-#include "machine/other_programs.h"
 #include "watch/map_results.h"
 #include "watch/process_samples.h"
 #include "watch/watch.h"

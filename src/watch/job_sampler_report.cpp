@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "machine/cgroup.h"
-#include "machine/numa_nodes.h"
+#include "machine/topology.h"
 #include "watch/job_sampler.h"
 
 namespace loaderscope::watch {

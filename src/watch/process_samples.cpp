@@ -11,7 +11,6 @@
 
 #include "base/printable.h"
 #include "machine/proc_file.h"
-#include "machine/process_stat.h"
 
 namespace loaderscope::watch {
 

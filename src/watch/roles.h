@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/process_stat.h"
+#include "machine/proc_file.h"
 #include "watch/watch.h"
 
 namespace loaderscope::watch {

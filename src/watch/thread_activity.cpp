@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "machine/proc_file.h"
-#include "machine/process_stat.h"
 
 namespace loaderscope::watch {
 namespace {

@@ -19,7 +19,6 @@
 #include "machine/machine_load.h"
 #include "machine/proc_file.h"
 #include "machine/process_counters.h"
-#include "machine/process_stat.h"
 
 namespace {
 

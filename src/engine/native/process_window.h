@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/other_programs.h"
+#include "machine/machine_load.h"
 #include "machine/process_counters.h"
 #include "machine/standstill.h"
 

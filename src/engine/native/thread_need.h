@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "engine/pipeline/loader_plan.h"
-#include "machine/thread_limit.h"
+#include "machine/cgroup.h"
 
 namespace loaderscope::native {
 

@@ -6,7 +6,7 @@
 
 #include "guest/host/message_contents.h"
 #include "loaderscope/run_record.h"
-#include "machine/process_stat.h"
+#include "machine/proc_file.h"
 
 namespace loaderscope::guest {
 

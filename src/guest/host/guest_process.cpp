@@ -12,7 +12,7 @@
 
 #include "guest/protocol/descriptor.h"
 #include "guest/protocol/message_kinds.h"
-#include "machine/process_stat.h"
+#include "machine/proc_file.h"
 
 namespace loaderscope::guest {
 

@@ -13,7 +13,7 @@
 
 #include "guest/host/message_contents.h"
 #include "loaderscope/errors.h"
-#include "machine/process_stat.h"
+#include "machine/proc_file.h"
 
 namespace loaderscope::guest {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <sys/statvfs.h>
 
-#include "machine/process_stat.h"
+#include "machine/proc_file.h"
 
 namespace loaderscope::guest {
 namespace {

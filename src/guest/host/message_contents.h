@@ -15,7 +15,7 @@
 #include "guest/host/counter_table.h"
 #include "guest/host/lock_watch.h"
 #include "guest/protocol/loader_facts.h"
-#include "machine/process_stat.h"
+#include "machine/proc_file.h"
 
 namespace loaderscope::guest {
 

@@ -6,7 +6,7 @@
 
 #include "guest/protocol/bounded.h"
 #include "loaderscope/errors.h"
-#include "machine/process_stat.h"
+#include "machine/proc_file.h"
 
 namespace loaderscope::guest {
 namespace {

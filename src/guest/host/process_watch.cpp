@@ -9,9 +9,8 @@
 #include <iterator>
 
 #include "base/thread_meter.h"
-#include "machine/numa_nodes.h"
 #include "machine/proc_file.h"
-#include "machine/process_stat.h"
+#include "machine/topology.h"
 
 namespace loaderscope::guest {
 namespace {

@@ -15,8 +15,8 @@
 #include "guest/host/lock_watch.h"
 #include "guest/host/message_contents.h"
 #include "loaderscope/run_record.h"
+#include "machine/proc_file.h"
 #include "machine/process_counters.h"
-#include "machine/process_stat.h"
 
 namespace loaderscope::guest {
 

@@ -12,7 +12,6 @@
 #include "base/thread_meter.h"
 #include "machine/machine.h"
 #include "machine/proc_file.h"
-#include "machine/process_stat.h"
 
 namespace loaderscope::guest {
 namespace {

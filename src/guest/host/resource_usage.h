@@ -12,7 +12,7 @@
 
 #include "guest/host/job_memory.h"
 #include "guest/host/job_process.h"
-#include "machine/other_programs.h"
+#include "machine/machine_load.h"
 #include "machine/process_counters.h"
 
 namespace loaderscope::guest {

@@ -1,4 +1,4 @@
-#include "machine/disk_load.h"
+#include "machine/machine_load.h"
 
 #include <gtest/gtest.h>
 

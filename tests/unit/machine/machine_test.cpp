@@ -4,7 +4,6 @@
 
 #include "machine/cgroup.h"
 #include "machine/process_counters.h"
-#include "machine/thread_limit.h"
 #include "unit/machine/pretend_root.h"
 
 namespace loaderscope {

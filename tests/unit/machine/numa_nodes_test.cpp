@@ -1,4 +1,4 @@
-#include "machine/numa_nodes.h"
+#include "machine/topology.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

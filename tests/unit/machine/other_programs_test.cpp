@@ -1,4 +1,4 @@
-#include "machine/other_programs.h"
+#include "machine/machine_load.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "machine/process_stat.h"
+#include "machine/proc_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -7,7 +7,6 @@
 
 #include "base/sleep.h"
 #include "base/thread_meter.h"
-#include "machine/proc_file.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope {

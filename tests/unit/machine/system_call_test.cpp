@@ -17,7 +17,6 @@
 #include "base/fd.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
-#include "machine/open_file.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope {

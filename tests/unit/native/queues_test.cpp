@@ -11,7 +11,7 @@
 #include "base/sleep.h"
 #include "engine/native/blocking_queue.h"
 #include "engine/native/sample_queue.h"
-#include "machine/process_stat.h"
+#include "machine/proc_file.h"
 
 namespace loaderscope::native {
 namespace {
