@@ -145,7 +145,7 @@ loaderscope_optional(LZ4 liblz4 DEBIAN liblz4-dev HEADERS lz4frame.h LIBRARIES l
 loaderscope_optional(SNAPPY libsnappy DEBIAN libsnappy-dev HEADERS snappy-c.h LIBRARIES snappy FLOOR source
   SOURCES source/snappy_[a-z_]+)
 loaderscope_optional(LMDB LMDB DEBIAN liblmdb-dev HEADERS lmdb.h LIBRARIES lmdb FLOOR source
-  SOURCES "source/lmdb(_file|_writer)?" dataset/write_lmdb)
+  SOURCES "source/lmdb(_file)?" dataset/write_lmdb)
 loaderscope_optional(HDF5 HDF5 DEBIAN libhdf5-dev IF ${not_portable}
   HEADERS hdf5.h LIBRARIES hdf5_serial PATH_SUFFIXES hdf5/serial FLOOR source
   SOURCES source/hdf5[a-z_]* dataset/write_hdf5)

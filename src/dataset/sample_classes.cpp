@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "loaderscope/errors.h"
-#include "source/label_names.h"
+#include "source/manifest.h"
 
 namespace loaderscope::dataset {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "dataset/files.h"
 #include "dataset/writer.h"
-#include "source/lmdb_writer.h"
+#include "source/lmdb_file.h"
 
 namespace loaderscope::dataset {
 namespace {

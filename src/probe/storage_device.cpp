@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "machine/proc_file.h"
-#include "source/file_system.h"
+#include "source/store.h"
 
 namespace loaderscope::probe {
 namespace {

@@ -1,4 +1,4 @@
-#include "source/arrow_columns.h"
+#include "source/arrow_values.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "loaderscope/errors.h"
-#include "source/arrow_columns.h"
 #include "source/arrow_messages.h"
 #include "source/arrow_values.h"
 

@@ -8,6 +8,7 @@
 #include "loaderscope/units.h"
 #include "source/options.h"
 #include "source/residency.h"
+#include "source/store.h"
 
 namespace loaderscope {
 
@@ -42,3 +43,10 @@ CacheProof prepare_cache(const Objects& objects, const CacheOptions& options,
                          const SourceContext& context = {});
 
 }  // namespace loaderscope
+
+namespace loaderscope::source {
+
+// Text about the page cache in answers.
+std::string describe_cache(const CacheProof& state, const FileSystemKind& kind, Bytes memory);
+
+}  // namespace loaderscope::source

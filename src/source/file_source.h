@@ -1,4 +1,4 @@
-// Files of images as a source: one sample a file.
+// Files of images as a source: one sample a file. The index of their folders is kept.
 #pragma once
 
 #include <memory>
@@ -44,3 +44,14 @@ std::unique_ptr<source::FileSource> open_files(const SourceOptions& options,
                                                const SourceContext& context = {});
 
 }  // namespace loaderscope
+
+namespace loaderscope::source {
+
+// The index of folders of images.
+
+// `roots` as the user gave them. The label is the place of the class folder among all class folders
+// of its root; of files in a folder without class folders it is 0. Throws RunError.
+Index index_folders(const std::vector<std::string>& roots, std::string_view identity,
+                    const SourceContext& context);
+
+}  // namespace loaderscope::source

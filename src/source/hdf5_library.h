@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "source/hdf5_file.h"
+#include "source/hdf5.h"
 
 namespace loaderscope::source {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "loaderscope/errors.h"
-#include "source/hdf5_file.h"
+#include "source/hdf5.h"
 
 namespace loaderscope::source {
 namespace {

@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "loaderscope/errors.h"
-#include "source/file_system.h"
 #include "source/readers.h"
+#include "source/store.h"
 
 namespace loaderscope::source {
 namespace {

@@ -10,8 +10,7 @@
 
 #include "loaderscope/errors.h"
 #include "source/access.h"
-#include "source/folder_listing.h"
-#include "source/index_builder.h"
+#include "source/index.h"
 #include "source/index_cache.h"
 #include "source/lmdb_file.h"
 #include "source/named_files.h"

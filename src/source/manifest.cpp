@@ -1,17 +1,15 @@
 #include "source/manifest.h"
 
-#include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
 #include <span>
 #include <streambuf>
-#include <vector>
 
 #include "base/foreign_json.h"
 #include "loaderscope/errors.h"
-#include "source/csv_reader.h"
-#include "source/index_builder.h"
-#include "source/label_names.h"
 #include "source/store.h"
 
 namespace loaderscope::source {
@@ -201,6 +199,105 @@ Index index_manifest(std::istream& in, const std::string& path, std::string_view
     throw RunError(shown_text(path) + ": lists no files", "add a line for each");
   }
   return rows.finish(identity);
+}
+
+namespace {
+
+constexpr int kEnd = std::char_traits<char>::eof();
+// Beyond it a quote is missing: no path is as long.
+constexpr std::size_t kMaxField = 64 * 1024;
+constexpr std::size_t kMaxFields = 1024;
+
+}  // namespace
+
+CsvReader::CsvReader(std::istream& in) : in_(*in.rdbuf()) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (in_.sgetc() != 0xEF) return;
+  for (std::size_t i = 0; i < kMark.size(); ++i) in_.sbumpc();
+}
+
+int CsvReader::get() {
+  const int c = in_.sbumpc();
+  if (c == '\n') ++next_line_;
+  return c;
+}
+
+// Reads after the opening quote, up to and including the closing one.
+void CsvReader::read_quoted(std::string& field) {
+  for (;;) {
+    const int c = get();
+    if (c == kEnd) throw ValueError("a quote is opened and never closed");
+    if (c == '"' && in_.sgetc() != '"') return;
+    if (c == '"') in_.sbumpc();
+    field += static_cast<char>(c);
+    if (field.size() > kMaxField) throw ValueError("a field in quotes is longer than 64 KiB");
+  }
+}
+
+bool CsvReader::next(std::vector<std::string>& fields) {
+  std::size_t used = 0;
+  const auto begin_field = [&] {
+    if (used == kMaxFields) throw ValueError("there are more than 1024 fields");
+    if (fields.size() == used) fields.emplace_back();
+    fields[used++].clear();
+  };
+  line_ = next_line_;
+  begin_field();
+  bool quoted = false;
+  for (;;) {
+    const int c = get();
+    std::string& field = fields[used - 1];
+    if (c == '\r' && in_.sgetc() == '\n') continue;
+    if (c == '\n' || c == kEnd) {
+      if (used > 1 || !field.empty() || quoted) break;
+      if (c == kEnd) return false;
+      line_ = next_line_;
+    } else if (c == ',') {
+      begin_field();
+      quoted = false;
+    } else if (c == '"' && field.empty() && !quoted) {
+      quoted = true;
+      read_quoted(field);
+    } else if (quoted) {
+      throw ValueError("text follows a closing quote", "double a quote within quotes");
+    } else {
+      field += static_cast<char>(c);
+      if (field.size() > kMaxField) throw ValueError("a field is longer than 64 KiB");
+    }
+  }
+  fields.resize(used);
+  return true;
+}
+
+namespace {
+
+bool parse_whole(std::string_view text, std::int32_t& value) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end && value >= 0;
+}
+
+}  // namespace
+
+std::int32_t LabelNames::add(std::string_view spelling) {
+  auto found = known_.find(spelling);
+  if (found == known_.end()) {
+    found = known_.emplace(std::string(spelling), static_cast<std::uint32_t>(known_.size())).first;
+  }
+  return static_cast<std::int32_t>(found->second);
+}
+
+std::vector<std::int32_t> LabelNames::labels() const {
+  std::vector<std::int32_t> result(known_.size());
+  const bool all_numbers = std::all_of(known_.begin(), known_.end(), [&](const auto& entry) {
+    return parse_whole(entry.first, result[entry.second]);
+  });
+  if (all_numbers) return result;
+  std::vector<std::pair<std::string_view, std::uint32_t>> sorted(known_.begin(), known_.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::int32_t place = 0;
+  for (const auto& [spelling, number] : sorted) result[number] = place++;
+  return result;
 }
 
 }  // namespace loaderscope::source

@@ -1,7 +1,7 @@
 // Replaces uring.cpp in a build without liburing.
 #include "built_with.h"
 #include "loaderscope/errors.h"
-#include "source/ring.h"
+#include "source/kernel_access.h"
 
 namespace loaderscope::source {
 

@@ -6,7 +6,7 @@
 
 #include "built_with.h"
 #include "loaderscope/errors.h"
-#include "source/unpacker.h"
+#include "source/compression.h"
 
 namespace loaderscope::source {
 namespace {

@@ -15,7 +15,7 @@ void SourceContext::throw_if_stopped() const {
 namespace source {
 namespace {
 
-constexpr std::int64_t kAtOnce = 32;  // indexes that a thread takes at a time
+constexpr std::int64_t kIndexesAtOnce = 32;  // indexes that a thread takes at a time
 
 }  // namespace
 
@@ -24,8 +24,8 @@ void for_each_index(std::int64_t count, std::string_view doing, const SourceCont
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> failed{false};
   const auto take_turns = [&] {
-    for (std::int64_t first = 0; (first = next.fetch_add(kAtOnce)) < count;) {
-      const std::int64_t end = std::min(first + kAtOnce, count);
+    for (std::int64_t first = 0; (first = next.fetch_add(kIndexesAtOnce)) < count;) {
+      const std::int64_t end = std::min(first + kIndexesAtOnce, count);
       for (std::int64_t i = first; i < end && !context.stopped() && !failed; ++i) {
         try {
           work(i);
@@ -36,7 +36,7 @@ void for_each_index(std::int64_t count, std::string_view doing, const SourceCont
       }
     }
   };
-  const std::int64_t wanted = (count + kAtOnce - 1) / kAtOnce;
+  const std::int64_t wanted = (count + kIndexesAtOnce - 1) / kIndexesAtOnce;
   const int threads = static_cast<int>(std::min<std::int64_t>(wanted, kWaitingThreads));
   ThreadTeam(nullptr).run(threads, take_turns, [&] {
     if (context.on_progress) context.on_progress({doing, std::min(next.load(), count), count});

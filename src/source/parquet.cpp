@@ -8,7 +8,6 @@
 
 #include "loaderscope/errors.h"
 #include "source/named_files.h"
-#include "source/parquet_file.h"
 #include "source/parquet_pages.h"
 #include "source/table_source.h"
 

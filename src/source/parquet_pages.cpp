@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "loaderscope/errors.h"
+#include "source/compression.h"
 #include "source/thrift.h"
-#include "source/unpacking.h"
 
 namespace loaderscope::source {
 namespace {

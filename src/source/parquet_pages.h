@@ -13,7 +13,7 @@
 
 #include "loaderscope/source.h"
 #include "source/page_codec.h"
-#include "source/parquet_file.h"
+#include "source/parquet.h"
 #include "source/read_counts.h"
 #include "source/readers.h"
 

@@ -1,6 +1,7 @@
 // The families of sources and of access methods.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -75,3 +76,12 @@ std::span<const AccessRow> access_table();
 const AccessRow& access_row(FileAccess access);
 
 }  // namespace loaderscope
+
+namespace loaderscope::source {
+
+// Fingerprint that shows whether two runs read the same data. Hash of the number of samples, and of
+// the names, places, lengths and file sizes of up to 1,024 samples spread over the data. It is
+// below 2^40, so that every JSON number can hold it.
+std::int64_t fingerprint_of(const Source& source);
+
+}  // namespace loaderscope::source

@@ -62,4 +62,83 @@ void TableSource::check_groups() const {
   if (groups_.empty()) throw RunError(shown_file(0) + ": has no rows");
 }
 
+namespace {
+
+class GroupReader final : public SampleReader {
+ public:
+  GroupReader(std::unique_ptr<SampleReader> stored, const std::vector<SampleGroup>& groups,
+              const Access& access, std::unique_ptr<GroupDecoder> decoder)
+      : stored_(std::move(stored)),
+        groups_(groups),
+        counts_(access.counts()),
+        decoder_(std::move(decoder)) {}
+
+  std::span<const std::byte> read(std::int64_t sample) override {
+    const SampleGroup& group = group_of(groups_, sample);
+    bytes_read_ = 0;
+    if (&group != held_) hold(group);
+    const auto value = decoder_->value(sample - group.first_sample, *stages_);
+    if (!value)
+      throw SampleError(SampleError::Kind::truncated,
+                        "is null: the column has no bytes in its row");
+    if (value->empty()) throw SampleError(SampleError::Kind::truncated, "is empty");
+    counts_.count_sample(std::ssize(*value));
+    return *value;
+  }
+
+  // Expects the first sample of each group in place of all its samples.
+  void expect(std::span<const std::int64_t> samples) override {
+    expected_.clear();
+    const SampleGroup* last = held_;
+    for (const std::int64_t sample : samples) {
+      const SampleGroup& group = group_of(groups_, sample);
+      if (&group != last) expected_.push_back(group.first_sample);
+      last = &group;
+    }
+    stored_->expect(expected_);
+  }
+  int readahead_limit() const override { return stored_->readahead_limit(); }
+  void set_listener(SubstageListener& stages) override {
+    stages_ = &stages;
+    stored_->set_listener(stages);
+  }
+  std::optional<Bytes> stored_bytes() const override { return bytes_read_; }
+
+ private:
+  void hold(const SampleGroup& group) {
+    held_ = nullptr;
+    const std::span<const std::byte> bytes = stored_->read(group.first_sample);
+    bytes_read_ = std::ssize(bytes);
+    counts_.count_no_sample(bytes_read_);
+    decoder_->open(bytes, static_cast<std::size_t>(&group - groups_.data()));
+    held_ = &group;
+  }
+
+  std::unique_ptr<SampleReader> stored_;
+  const std::vector<SampleGroup>& groups_;
+  const ReadCounts& counts_;
+  std::unique_ptr<GroupDecoder> decoder_;
+  SubstageListener nobody_;
+  SubstageListener* stages_ = &nobody_;
+  const SampleGroup* held_ = nullptr;
+  std::vector<std::int64_t> expected_;
+  Bytes bytes_read_ = 0;
+};
+
+}  // namespace
+
+const SampleGroup& group_of(const std::vector<SampleGroup>& groups, std::int64_t sample) {
+  const auto behind = std::upper_bound(
+      groups.begin(), groups.end(), sample,
+      [](std::int64_t i, const SampleGroup& group) { return i < group.first_sample; });
+  return *(behind - 1);
+}
+
+std::unique_ptr<SampleReader> make_group_reader(std::unique_ptr<SampleReader> stored,
+                                                const std::vector<SampleGroup>& groups,
+                                                const Access& access,
+                                                std::unique_ptr<GroupDecoder> decoder) {
+  return std::make_unique<GroupReader>(std::move(stored), groups, access, std::move(decoder));
+}
+
 }  // namespace loaderscope::source

@@ -10,7 +10,7 @@
 #include "loaderscope/errors.h"
 #include "source/extent_opener.h"
 #include "source/items.h"
-#include "source/unpacked_shard.h"
+#include "source/shard_bytes.h"
 
 namespace loaderscope::source {
 namespace {

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "loaderscope/errors.h"
-#include "source/ring.h"
+#include "source/kernel_access.h"
 
 namespace loaderscope::source {
 namespace {

@@ -14,7 +14,6 @@
 #include "source/lru_cache.h"
 #include "source/read_counts.h"
 #include "source/video_file.h"
-#include "source/video_index.h"
 
 namespace loaderscope::source {
 namespace {

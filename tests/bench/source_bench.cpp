@@ -15,7 +15,7 @@
 #include "base/fd.h"
 #include "dataset/writer.h"
 #include "source/file_source.h"
-#include "source/index_builder.h"
+#include "source/index.h"
 #include "source/registry.h"
 
 namespace loaderscope {

@@ -8,7 +8,6 @@
 #include "loaderscope/errors.h"
 #include "source/remote/http_response.h"
 #include "source/remote/location.h"
-#include "source/remote/s3_listing.h"
 
 namespace {
 

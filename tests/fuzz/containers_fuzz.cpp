@@ -12,9 +12,9 @@
 #include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/npy.h"
-#include "source/shard_samples.h"
 #include "source/store.h"
 #include "source/tar.h"
+#include "source/tar_stream.h"
 #include "source/tokens.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fuzz/stored_table.h"
-#include "source/parquet_file.h"
+#include "source/parquet.h"
 #include "source/parquet_pages.h"
 #include "source/read_counts.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "source/unpacker.h"
+#include "source/compression.h"
 
 namespace loaderscope::traces {
 

@@ -18,7 +18,6 @@
 #include "record/frame_counts.h"
 #include "record/partial_run.h"
 #include "source/cache_state.h"
-#include "source/fingerprint.h"
 #include "source/range_cache.h"
 #include "source/registry.h"
 #include "source/store.h"

@@ -1,9 +1,10 @@
-// Headers of a server's response.
+// Responses of a server: their headers, and the listing of an object store.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "loaderscope/errors.h"
 #include "loaderscope/units.h"
@@ -40,5 +41,14 @@ struct Trouble {
 
 // Describes a response that is not a success. For S3, the text names the origin of the key.
 Trouble trouble_of_status(const HttpResponse& answer, bool is_s3);
+
+// Response of an object store with the objects of a prefix: ListObjectsV2.
+struct S3Listing {
+  std::vector<std::string> keys, prefixes;  // prefixes end with '/'
+  std::string continuation;                 // "": the listing is complete
+};
+
+// Throws ValueError, which continues "PATH: ".
+S3Listing parse_s3_listing(std::string_view xml);
 
 }  // namespace loaderscope::source

@@ -1,7 +1,6 @@
 #include "source/remote/location.h"
 
 #include "loaderscope/errors.h"
-#include "source/remote/aws_settings.h"
 #include "source/remote/signature.h"
 
 namespace loaderscope::source {

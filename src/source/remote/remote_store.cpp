@@ -7,11 +7,10 @@
 
 #include "base/image_formats.h"
 #include "source/read_counts.h"
+#include "source/remote/http_response.h"
 #include "source/remote/location.h"
 #include "source/remote/remote_object.h"
-#include "source/remote/s3_listing.h"
 #include "source/remote/signature.h"
-#include "source/remote/whole_object.h"
 #include "source/store.h"
 
 namespace loaderscope::source {

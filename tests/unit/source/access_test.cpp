@@ -7,8 +7,8 @@
 #include "base/fd.h"
 #include "container_bytes.h"
 #include "pretend_kernel.h"
-#include "source/file_system.h"
 #include "source/registry.h"
+#include "source/store.h"
 #include "source/tar.h"
 #include "temp_folder.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/fd.h"
 #include "loaderscope/errors.h"
-#include "source/cache_sentence.h"
 #include "source/cache_state.h"
 #include "temp_folder.h"
 

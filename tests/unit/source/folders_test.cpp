@@ -6,8 +6,8 @@
 #include <atomic>
 
 #include "loaderscope/errors.h"
-#include "source/fingerprint.h"
 #include "source/parallel.h"
+#include "source/registry.h"
 #include "temp_folder.h"
 
 namespace loaderscope::source {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "source/index_builder.h"
+#include "source/index.h"
 #include "source/index_cache.h"
 #include "temp_folder.h"
 

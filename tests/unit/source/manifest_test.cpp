@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "loaderscope/errors.h"
-#include "source/csv_reader.h"
+#include "source/manifest.h"
 #include "temp_folder.h"
 
 namespace loaderscope::source {

@@ -13,7 +13,6 @@
 #include "loaderscope/errors.h"
 #include "parquet_writer.h"
 #include "source/page_codec.h"
-#include "source/parquet_file.h"
 #include "source/thrift.h"
 #include "temp_folder.h"
 

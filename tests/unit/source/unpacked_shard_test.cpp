@@ -1,5 +1,5 @@
 // What compressed shards hold, whatever pieces it is asked for in, and what becomes of bad ones.
-#include "source/unpacked_shard.h"
+#include "source/shard_bytes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,10 +5,8 @@
 #include <map>
 
 #include "loaderscope/errors.h"
-#include "source/remote/aws_settings.h"
+#include "source/remote/fetcher.h"
 #include "source/remote/http_response.h"
-#include "source/remote/retry_policy.h"
-#include "source/remote/s3_listing.h"
 #include "source/remote/signature.h"
 #include "unit/source/temp_folder.h"
 
