@@ -10,7 +10,7 @@
 
 #include "dataset/encode.h"
 #include "dataset/stored_image.h"
-#include "decode/limits.h"
+#include "decode/decoders.h"
 #include "loaderscope/errors.h"
 #include "source/walk.h"
 

@@ -4,7 +4,6 @@
 #include <spng.h>
 
 #include "decode/decoders.h"
-#include "decode/limits.h"
 
 namespace loaderscope {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "base/image_formats.h"
 #include "decode/decoders.h"
-#include "decode/limits.h"
 
 namespace loaderscope {
 namespace {

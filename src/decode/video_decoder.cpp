@@ -9,7 +9,7 @@
 
 #include "base/ffmpeg.h"
 #include "base/image_formats.h"
-#include "decode/limits.h"
+#include "decode/decoders.h"
 #include "record/frame_counts.h"
 
 namespace loaderscope {

@@ -4,7 +4,6 @@
 #include <webp/decode.h>
 
 #include "decode/decoders.h"
-#include "decode/limits.h"
 
 namespace loaderscope {
 namespace {

@@ -133,7 +133,7 @@ TEST(Floors, NoIncludeGoesUpOrSideways) {
 
 TEST(Floors, SeeWhatGoesUpOrSideways) {
   EXPECT_GT(place_of("cli/run.cpp")->floor, place_of("report/text_table.h")->floor);
-  EXPECT_EQ(place_of("source/walk.h")->floor, place_of("decode/limits.h")->floor);
+  EXPECT_EQ(place_of("source/walk.h")->floor, place_of("decode/decoders.h")->floor);
   EXPECT_EQ(place_of("analysis/findings/finding_input.h")->folder, "analysis");
   EXPECT_EQ(place_of("guest/host/wrong_data/data_checks.h")->folder, "guest/host");
   EXPECT_EQ(place_of("loaderscope/units.h")->folder, "base");
@@ -141,7 +141,7 @@ TEST(Floors, SeeWhatGoesUpOrSideways) {
   const fs::path file = fs::temp_directory_path() / ("floors-" + std::to_string(::getpid()) + ".h");
   std::ofstream(file) << "#include \"report/keys.h\"\n#include \"source/walk.h\"\n"
                          "#include \"base/fd.h\"\n#include <string>\n";
-  EXPECT_EQ(wrong_includes(file, "decode/limits.h"),
+  EXPECT_EQ(wrong_includes(file, "decode/decoders.h"),
             (std::vector<std::string>{"report/keys.h is above it", "source/walk.h is beside it"}));
   fs::remove(file);
 }

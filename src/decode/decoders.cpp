@@ -1,4 +1,4 @@
-#include "decode/limits.h"
+#include "decode/decoders.h"
 
 #include <new>
 #include <stdexcept>
