@@ -5,7 +5,6 @@
 
 #include "augment/kernels.h"
 #include "augment/operation.h"
-#include "augment/parameters.h"
 
 namespace loaderscope::augment {
 namespace {

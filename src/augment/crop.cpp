@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "augment/operation.h"
-#include "augment/parameters.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::augment {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "augment/normalise_setting.h"
-
 namespace loaderscope::augment {
 
 std::size_t bytes_of(Transfer transfer) {
@@ -74,6 +72,23 @@ void Emitter::write_by_table(const std::uint32_t* pixels, int y, std::byte* plac
       if (transfer_ == Transfer::u8) *out = static_cast<std::byte>(value);
     }
   }
+}
+
+std::optional<Normalise> normalise_of(const std::vector<std::string>& operations) {
+  for (const std::string& text : operations) {
+    if (text.substr(0, text.find(':')) == "normalise")
+      return std::get<Normalise>(make_operation(text, 1));
+  }
+  return std::nullopt;
+}
+
+Scaling scaling_of(const Normalise& normalise) {
+  Scaling scaling;
+  for (std::size_t c = 0; c < 3; ++c) {
+    scaling.subtract[c] = static_cast<float>(255 * normalise.mean[c]);
+    scaling.multiply[c] = static_cast<float>(1 / (255 * normalise.deviation[c]));
+  }
+  return scaling;
 }
 
 }  // namespace loaderscope::augment

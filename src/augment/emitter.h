@@ -4,6 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "augment/kernels.h"
 #include "augment/operation.h"
@@ -34,5 +37,14 @@ class Emitter {
   std::array<std::array<float, 256>, 3> floats_{};
   std::array<std::array<std::uint16_t, 256>, 3> halves_{};
 };
+
+// Values of the operation `normalise` in a list, for code that normalises in place of the
+// augmentation on the host.
+
+// Returns nothing if the list has none. Throws ValueError for unsupported parameters.
+std::optional<Normalise> normalise_of(const std::vector<std::string>& operations);
+
+// Returns the scaling of bytes: output = (value - subtract) x multiply.
+Scaling scaling_of(const Normalise& normalise);
 
 }  // namespace loaderscope::augment

@@ -1,6 +1,5 @@
 // The two operations that are folded into others: flip into the resize, normalise into the output.
 #include "augment/operation.h"
-#include "augment/parameters.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::augment {

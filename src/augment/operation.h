@@ -9,11 +9,39 @@
 #include <variant>
 #include <vector>
 
-#include "augment/axis.h"
-#include "augment/draws.h"
+#include "augment/taps.h"
 #include "loaderscope/augment.h"
+#include "loaderscope/cost.h"
 
 namespace loaderscope::augment {
+
+// The random numbers of one sample: a hash, so that nothing depends on who makes the sample and
+// when.
+struct Range {
+  double low = 0, high = 0;
+  bool is(double value) const { return low == value && high == value; }
+};
+
+// The draws of one operation of one sample. The place in the list of operations keeps equal
+// operations apart.
+struct Draws {
+  std::uint64_t seed = 0;
+  std::int64_t epoch = 0, sample = 0;
+  std::uint32_t operation = 0;
+
+  // Returns a value with 0 < result < 1. `number` < 64 distinguishes the random numbers of the
+  // operation. Salts below 64 belong to declared costs.
+  double uniform(std::uint32_t number) const {
+    return uniform_draw(seed, epoch, sample, Stage::augment, 64 * (operation + 1) + number);
+  }
+  double uniform(std::uint32_t number, Range range) const {
+    return range.low + (range.high - range.low) * uniform(number);
+  }
+  // Returns a value in 0 .. count - 1.
+  int below(std::uint32_t number, int count) const {
+    return static_cast<int>(uniform(number) * count);
+  }
+};
 
 // The sample between the operations; a pixel is R | G << 8 | B << 16. Rows are padded to a multiple
 // of kPad.
@@ -66,5 +94,20 @@ Operation make_normalise(std::string_view parameters, int size);
 
 // "NAME[:PARAMETERS]" by the table; the message of the ValueError begins with the operation.
 Operation make_operation(std::string_view text, int size);
+
+// Reads the parameters of an operation: values between colons, a value being a number or a range
+// MIN..MAX.
+
+// The pieces between colons; none for "". Throws ValueError when there are more than `most`.
+std::vector<std::string_view> split_parameters(std::string_view text, std::size_t most);
+
+// A number within `allowed`, which may be negative. `what` names it in the ValueError.
+double parse_number(std::string_view text, std::string_view what, Range allowed);
+
+// MIN..MAX, both within `allowed` and in that order.
+Range parse_range(std::string_view text, std::string_view what, Range allowed);
+
+// MIN..MAX, or D for centre - D .. centre + D cut to `allowed`.
+Range parse_spread(std::string_view text, std::string_view what, double centre, Range allowed);
 
 }  // namespace loaderscope::augment

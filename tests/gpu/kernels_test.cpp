@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "augment/normalise_setting.h"
+#include "augment/emitter.h"
 #include "gpu/gpu_test.h"
 #include "unit/device/run_steps.h"
 

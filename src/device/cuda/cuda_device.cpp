@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "augment/normalise_setting.h"
+#include "augment/emitter.h"
 #include "base/cpu_set.h"
 #include "base/thread_meter.h"
 #include "device/cuda/cuda_slots.h"

@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "augment/draws.h"
+#include "augment/operation.h"
 #include "unit/augment/reference.h"
 
 namespace loaderscope::test {

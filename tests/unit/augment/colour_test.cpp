@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "augment/draws.h"
+#include "augment/operation.h"
 #include "unit/augment/reference.h"
 
 namespace loaderscope::test {

@@ -3,7 +3,7 @@
 #include <set>
 #include <tuple>
 
-#include "augment/draws.h"
+#include "augment/operation.h"
 #include "unit/augment/reference.h"
 
 namespace loaderscope::test {

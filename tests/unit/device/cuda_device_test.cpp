@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "augment/normalise_setting.h"
+#include "augment/emitter.h"
 #include "device/cuda/errors.h"
 #include "loaderscope/errors.h"
 #include "unit/device/pretend_runtime.h"

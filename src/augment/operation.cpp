@@ -1,4 +1,4 @@
-#include "augment/parameters.h"
+#include "augment/operation.h"
 
 #include <algorithm>
 #include <cmath>
