@@ -31,4 +31,17 @@ std::vector<std::unique_ptr<Device>> make_cuda_devices(const RunConfig& config,
                                                        const std::atomic<int>& stop);
 std::optional<std::string> why_no_cuda();  // a sentence; nothing where a GPU can be used
 
+// Slots in anonymous memory, page-locked or not. Where no real device needs to know of it, `mlock`
+// is all that page locking means.
+enum class Locking {
+  none,
+  when_made,   // locked and touched before anything is written
+  afterwards,  // ordinary memory that is locked once it exists
+};
+
+std::unique_ptr<HostSlots> make_mapped_slots(std::size_t count, Bytes slot_bytes, Locking locking);
+// In memory that is there already, and stays when the slots are gone; as MemoryRow::wrap_existing.
+std::unique_ptr<HostSlots> wrap_mapped_slots(std::byte* place, std::size_t count, Bytes slot_bytes,
+                                             Locking locking);
+
 }  // namespace loaderscope

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analysis/wording.h"
-#include "device/cuda/errors.h"
+#include "device/cuda/runtime.h"
 #include "loaderscope/errors.h"
 #include "machine/gpu_load.h"
 #include "probe/link.h"

@@ -10,8 +10,8 @@
 #include "analysis/wording.h"
 #include "base/sleep.h"
 #include "device/cuda/device_objects.h"
-#include "device/cuda/errors.h"
 #include "device/cuda/gpu_link.h"
+#include "device/cuda/runtime.h"
 #include "loaderscope/errors.h"
 #include "probe/measurement.h"
 

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "device/cuda/cuda_slots.h"
-#include "device/cuda/errors.h"
 #include "device/cuda/gpu_link.h"
+#include "device/cuda/runtime.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::probe {

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "analysis/wording.h"
-#include "device/cuda/errors.h"
+#include "device/cuda/runtime.h"
 #include "loaderscope/errors.h"
 #include "machine/machine.h"
 #include "machine/proc_file.h"

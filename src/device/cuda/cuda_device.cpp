@@ -9,8 +9,8 @@
 #include "base/cpu_set.h"
 #include "base/thread_meter.h"
 #include "device/cuda/cuda_slots.h"
-#include "device/cuda/errors.h"
 #include "device/cuda/gpu_link.h"
+#include "device/cuda/runtime.h"
 
 namespace loaderscope::cuda {
 namespace {

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "base/fifo.h"
-#include "device/cuda/device_clock.h"
-#include "device/cuda/device_group.h"
+#include "device/cuda/device_objects.h"
 #include "device/cuda/step_compute.h"
 #include "loaderscope/device.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/cuda/errors.h"
-#include "device/mapped_slots.h"
+#include "device/cuda/runtime.h"
+#include "device/devices.h"
 
 namespace loaderscope::cuda {
 namespace {

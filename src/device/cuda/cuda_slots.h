@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/device_group.h"
+#include "device/cuda/device_objects.h"
 #include "loaderscope/device.h"
 
 namespace loaderscope::cuda {

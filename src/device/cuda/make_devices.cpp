@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "device/cuda/cuda_device.h"
-#include "device/cuda/errors.h"
+#include "device/cuda/runtime.h"
 #include "device/devices.h"
 #include "loaderscope/errors.h"
 

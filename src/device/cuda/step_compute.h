@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device/cuda/device_group.h"
+#include "device/cuda/device_objects.h"
 #include "loaderscope/run_config.h"
 
 namespace loaderscope::cuda {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "augment/emitter.h"
-#include "device/cuda/errors.h"
+#include "device/cuda/runtime.h"
 #include "loaderscope/errors.h"
 #include "unit/device/pretend_runtime.h"
 #include "unit/device/run_steps.h"

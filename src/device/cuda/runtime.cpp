@@ -1,4 +1,4 @@
-#include "device/cuda/errors.h"
+#include "device/cuda/runtime.h"
 
 #include <fmt/format.h>
 
