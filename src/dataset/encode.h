@@ -9,9 +9,20 @@
 #include <vector>
 
 #include "base/image_formats.h"
-#include "dataset/pixels.h"
 
 namespace loaderscope::dataset {
+
+// An image in memory on its way into a data set.
+struct RgbImage {
+  int width = 0, height = 0;
+  std::vector<std::uint8_t> rgb;  // rows without padding
+
+  std::size_t stride() const { return static_cast<std::size_t>(width) * 3; }
+  const std::uint8_t* row(int y) const {
+    return rgb.data() + static_cast<std::size_t>(y) * stride();
+  }
+  std::uint8_t* row(int y) { return rgb.data() + static_cast<std::size_t>(y) * stride(); }
+};
 
 enum class Subsampling : std::uint8_t { s420, s422, s444, grey };
 inline constexpr std::array<std::string_view, 4> kSubsamplingNames = {"420", "422", "444", "grey"};

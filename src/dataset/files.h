@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "loaderscope/errors.h"
 #include "loaderscope/units.h"
+#include "source/compression.h"
 
 namespace loaderscope::dataset {
 
@@ -91,5 +94,29 @@ bool is_free(const std::string& path);  // missing, or an empty folder; throws R
 // Throws RunError if the file system of `path` has less than `bytes` left. `remedy` is an
 // alternative to making room.
 void demand_space(const std::string& path, double bytes, std::string_view remedy);
+
+// A file of a shard, written in large pieces and optionally packed. Complete or missing, like
+// WholeFile. All functions throw RunError.
+class OutputFile {
+ public:
+  // `compression` must support packing; null: none.
+  explicit OutputFile(const std::string& path, const CompressionRow* compression = nullptr);
+
+  void append(std::span<const std::byte> bytes);
+  void append_all_of(OutputFile& other);  // requires an unpacked file
+  // Replaces appended bytes. Requires a file that is not packed.
+  void put(Bytes offset, std::span<const std::byte> bytes);
+  void finish();
+  Bytes bytes() const { return bytes_; }  // size of the file so far
+
+ private:
+  void hold(std::span<const std::byte> bytes);
+  void flush();
+
+  WholeFile file_;
+  std::unique_ptr<source::Packer> packer_;
+  std::vector<std::byte> held_, packed_;
+  Bytes bytes_ = 0;
+};
 
 }  // namespace loaderscope::dataset

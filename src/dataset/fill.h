@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "dataset/make.h"
+#include "dataset/plan.h"
 
 namespace loaderscope::dataset {
 
@@ -30,5 +32,19 @@ struct ShardFill {
 };
 
 MakeResult fill_folder(const ShardFill& filling, const MakeContext& context);
+
+// State for making the images of `data make`.
+class Making {
+ public:
+  // Throws UsageError if the format cannot reach the bytes per pixel. The options outlive it.
+  explicit Making(const MakeOptions& options);
+
+  double bytes() const;  // size of all images, slightly underestimated
+  std::unique_ptr<ImageMaker> make_maker() const;
+
+ private:
+  const MakeOptions& options_;
+  std::optional<QualityCurve> curve_;
+};
 
 }  // namespace loaderscope::dataset

@@ -1,6 +1,9 @@
 #include "dataset/info.h"
 
 #include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
 
 namespace loaderscope::dataset {
 namespace {
@@ -51,6 +54,98 @@ void DatasetInfo::merge(const DatasetInfo& other) {
   add(subsamplings, other.subsamplings);
   add(classes, other.classes);
   for (const DamagedFile& file : other.first_damaged) name_damaged(file);
+}
+
+namespace {
+
+// Adds the distances of stored neighbours in the stream, as shares of its length.
+void add_distances(const SampleOrder& order, std::vector<double>& to) {
+  std::vector<std::pair<std::int64_t, std::size_t>> places;
+  for (std::size_t i = 0; i < order.size(); ++i) places.emplace_back(order[i], i);
+  std::sort(places.begin(), places.end());
+  for (std::size_t i = 1; i < places.size(); ++i) {
+    const double apart =
+        static_cast<double>(places[i].second) - static_cast<double>(places[i - 1].second);
+    to.push_back(std::abs(apart) / static_cast<double>(order.size()));
+  }
+}
+
+// Returns the share of pairs of random places in [0, 1] that are at most `apart` apart.
+double uniform_share(double apart) { return 1 - (1 - apart) * (1 - apart); }
+
+struct Neighbours {
+  OrderMixing mixing;
+  double apart = 0, uniform_apart = 0;
+};
+
+std::optional<Neighbours> neighbours_in(const std::vector<SampleOrder>& orders) {
+  std::vector<double> apart;
+  std::size_t samples = 0;
+  for (const SampleOrder& order : orders) {
+    add_distances(order, apart);
+    samples += order.size();
+  }
+  if (apart.empty()) return std::nullopt;
+  std::sort(apart.begin(), apart.end());
+  Neighbours found;
+  const auto pairs = static_cast<double>(apart.size());
+  for (std::size_t i = 0; i < apart.size(); ++i) {
+    const double uniform = uniform_share(apart[i]);
+    const double below = static_cast<double>(i) / pairs, up_to = static_cast<double>(i + 1) / pairs;
+    found.mixing.distance = std::max({found.mixing.distance, uniform - below, up_to - uniform});
+  }
+  const double of_stream = static_cast<double>(samples) / static_cast<double>(orders.size());
+  // Places are whole: the smallest distance is 1, not anything above 0.
+  found.mixing.by_chance = 1.95 / std::sqrt(pairs) + 1 / of_stream;
+  found.apart = apart[apart.size() / 2] * of_stream;
+  found.uniform_apart = (1 - std::sqrt(0.5)) * of_stream;
+  return found;
+}
+
+std::optional<OrderMixing> mixing_of(const SampleOrder& order) {
+  const auto found = neighbours_in({order});
+  return found ? std::optional(found->mixing) : std::nullopt;
+}
+
+// Interleaves the streams as a trainer does: a batch of each worker in rotation.
+SampleOrder in_turns(const std::vector<SampleOrder>& orders) {
+  constexpr std::size_t kBatch = 64;
+  std::size_t longest = 0;
+  for (const SampleOrder& order : orders) longest = std::max(longest, order.size());
+  SampleOrder all;
+  for (std::size_t begin = 0; begin < longest; begin += kBatch) {
+    for (const SampleOrder& order : orders) {
+      for (std::size_t i = begin; i < std::min(begin + kBatch, order.size()); ++i)
+        all.push_back(order[i]);
+    }
+  }
+  return all;
+}
+
+// Returns the earlier places of the samples that came in the epoch before.
+SampleOrder places_before(const SampleOrder& before, const SampleOrder& again) {
+  std::unordered_map<std::int64_t, std::int64_t> places;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    places.emplace(before[i], static_cast<std::int64_t>(i));
+  SampleOrder order;
+  for (const std::int64_t sample : again) {
+    if (const auto found = places.find(sample); found != places.end())
+      order.push_back(found->second);
+  }
+  return order;
+}
+
+}  // namespace
+
+std::optional<ShuffleQuality> shuffle_quality(const std::vector<SampleOrder>& orders,
+                                              const SampleOrder& again) {
+  const auto found = neighbours_in(orders);
+  if (!found) return std::nullopt;
+  ShuffleQuality quality{std::ssize(orders), found->mixing.distance, found->mixing.by_chance,
+                         found->apart, found->uniform_apart};
+  if (orders.size() > 1) quality.rank = mixing_of(in_turns(orders));
+  quality.epochs = mixing_of(places_before(orders.front(), again));
+  return quality;
 }
 
 }  // namespace loaderscope::dataset

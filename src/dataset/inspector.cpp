@@ -1,5 +1,6 @@
 #include "dataset/inspector.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -8,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/failure_text.h"
 #include "dataset/encode.h"
-#include "dataset/stored_image.h"
 #include "decode/decoders.h"
 #include "loaderscope/errors.h"
 #include "source/walk.h"
@@ -175,6 +176,34 @@ Bytes Inspector::inspect(const std::string& path) {
 void Inspector::inspect(const std::string& name, std::span<const std::byte> stored) {
   StoredImage in_memory{-1, 0, std::ssize(stored), 0, stored, buffer_};
   look(name, in_memory, false);
+}
+
+std::span<const std::byte> StoredImage::read(Bytes offset, std::size_t count) {
+  const Bytes left = std::max<Bytes>(size - offset, 0);
+  count = static_cast<std::size_t>(std::min<Bytes>(left, static_cast<Bytes>(count)));
+  if (fd < 0 && of_server == nullptr)
+    return count == 0 ? bytes.first(0) : bytes.subspan(static_cast<std::size_t>(offset), count);
+  if (buffer.size() < count) buffer.resize(count);
+  if (of_server != nullptr)
+    return {buffer.data(), of_server->read(begin + offset, {buffer.data(), count})};
+  const ReadAt got = read_at(fd, begin + offset, {buffer.data(), count});
+  if (got.error != 0) error = got.error;
+  return {buffer.data(), got.bytes};
+}
+
+int opened_file(const std::string& path) {
+  int fd = -1;
+  do {
+    fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+int cause_of(const std::string& path, int error) {
+  const std::string remedy = exhaustion_hint(error);
+  if (remedy.empty()) return error;
+  throw RunError(shown_text(path) + ": cannot be read (" + std::string(std::strerror(error)) + ")",
+                 remedy);
 }
 
 }  // namespace loaderscope::dataset

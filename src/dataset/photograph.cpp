@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "dataset/texture.h"
+#include "dataset/scene.h"
 
 namespace loaderscope::dataset {
 namespace {

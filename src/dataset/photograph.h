@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "dataset/pixels.h"
+#include "dataset/encode.h"
 #include "dataset/scene.h"
 
 namespace loaderscope::dataset {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/distribution.h"
 #include "dataset/random.h"
@@ -67,6 +69,106 @@ std::string image_path(const MakeOptions& options, std::int64_t index) {
   const std::string_view suffix = row_of(options.format).suffix();
   return fmt::format("{}/img_{:07}{}", class_folder(options.classes, class_of(options, index)),
                      index, suffix);
+}
+
+namespace {
+
+constexpr std::array kSampled = {1,  5,  10, 20, 30, 40, 50, 60, 70, 78,
+                                 84, 88, 91, 93, 95, 96, 97, 98, 99, 100};
+constexpr int kPilots = 3;
+
+// Sizes of one image by quality; encodes each quality at most once and keeps the two nearest to the
+// target.
+class Search {
+ public:
+  Search(const RgbImage& image, const PlannedImage& plan, Subsampling subsampling)
+      : image_(image), target_(plan.target_bytes), settings_{90, subsampling, plan.progressive} {}
+
+  // Moves the bracket. Returns the size.
+  double try_quality(int quality) {
+    settings_.quality = quality;
+    row_of(Format::jpeg).encode(image_, settings_, buffer_);
+    const auto size = static_cast<double>(buffer_.size());
+    if (size < target_) {
+      below_ = quality;
+      std::swap(below_bytes_, buffer_);
+    } else {
+      above_ = quality;
+      std::swap(above_bytes_, buffer_);
+    }
+    return size;
+  }
+
+  bool found() const { return above_ - below_ <= 1; }
+  // The nearest quality to `guess` that can still narrow the bracket.
+  int useful(int guess) const { return std::clamp(guess, below_ + 1, above_ - 1); }
+
+  std::vector<std::byte>& choose(double dither) {
+    if (below_ == 0) return above_bytes_;  // quality 1 is too large already
+    if (above_ == 101) return below_bytes_;
+    const auto low = static_cast<double>(below_bytes_.size());
+    const auto high = static_cast<double>(above_bytes_.size());
+    return dither < (target_ - low) / (high - low) ? above_bytes_ : below_bytes_;
+  }
+
+ private:
+  const RgbImage& image_;
+  double target_;
+  LossySettings settings_;
+  int below_ = 0, above_ = 101;
+  std::vector<std::byte> buffer_, below_bytes_, above_bytes_;
+};
+
+}  // namespace
+
+QualityCurve::QualityCurve(Subsampling subsampling, std::uint64_t seed) : by_quality_(100) {
+  Photographer photographer;
+  std::vector<std::byte> bytes;
+  std::array<double, kSampled.size()> sums{};
+  constexpr int kWidth = 320, kHeight = 240;
+  for (int pilot = 0; pilot < kPilots; ++pilot) {
+    const RgbImage& image =
+        photographer.take({kWidth, kHeight, ~seed, static_cast<std::uint64_t>(pilot), pilot - 1.0});
+    for (std::size_t i = 0; i < kSampled.size(); ++i) {
+      row_of(Format::jpeg).encode(image, {kSampled[i], subsampling, false}, bytes);
+      sums[i] += static_cast<double>(bytes.size()) / (kWidth * kHeight * kPilots);
+    }
+  }
+  for (std::size_t i = 0; i + 1 < kSampled.size(); ++i) {
+    for (int quality = kSampled[i]; quality <= kSampled[i + 1]; ++quality) {
+      const double share =
+          static_cast<double>(quality - kSampled[i]) / (kSampled[i + 1] - kSampled[i]);
+      by_quality_[static_cast<std::size_t>(quality - 1)] =
+          sums[i] + share * (sums[i + 1] - sums[i]);
+    }
+  }
+}
+
+double QualityCurve::bytes_per_pixel(int quality) const {
+  return by_quality_[static_cast<std::size_t>(std::clamp(quality, 1, 100) - 1)];
+}
+
+int QualityCurve::quality_for(double bytes_per_pixel) const {
+  const auto above = std::lower_bound(by_quality_.begin(), by_quality_.end(), bytes_per_pixel);
+  if (above == by_quality_.begin()) return 1;
+  if (above == by_quality_.end()) return 100;
+  const bool nearer_below = bytes_per_pixel - above[-1] < *above - bytes_per_pixel;
+  return static_cast<int>(above - by_quality_.begin()) + (nearer_below ? 0 : 1);
+}
+
+void encode_to_target(const RgbImage& image, const PlannedImage& plan, Subsampling subsampling,
+                      const QualityCurve& curve, std::vector<std::byte>& out) {
+  const double pixels = static_cast<double>(image.width) * image.height;
+  Search search(image, plan, subsampling);
+  // An image that came out twice as large as the curve says wants the quality of half as many
+  // bytes.
+  double aim = plan.target_bytes / pixels;
+  while (!search.found()) {
+    const int quality = search.useful(curve.quality_for(aim));
+    const double size = search.try_quality(quality);
+    aim = curve.bytes_per_pixel(quality) * plan.target_bytes / size;
+  }
+  std::swap(out, search.choose(plan.dither));
 }
 
 }  // namespace loaderscope::dataset

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "dataset/encode.h"
 #include "dataset/pack_options.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/decode.h"
@@ -45,5 +46,10 @@ class ReEncoder {
   std::vector<std::byte> made_;
   PixelError error_;
 };
+
+// Makes an image smaller: each new pixel is the mean of the area that it covers. The longer side
+// becomes `max_side` where it is more, the other one keeps the proportion; 0, or a smaller image: a
+// copy. `to` is used again.
+void shrink(const Pixels& pixels, int max_side, RgbImage& to);
 
 }  // namespace loaderscope::dataset

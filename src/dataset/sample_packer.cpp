@@ -1,8 +1,11 @@
 #include "dataset/sample_packer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
+#include "dataset/sample_classes.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::dataset {
@@ -52,6 +55,24 @@ std::string_view SamplePacker::suffix_of(std::int64_t sample, std::span<const st
   std::transform(suffix_.begin(), suffix_.end(), suffix_.begin(),
                  [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return suffix_;
+}
+
+// The images that are packed, of any source.
+
+OpenedData open_images(const std::string& data, const std::atomic<int>* stop_signal) {
+  DataText said = parse_data(data, "");
+  if (said.row == nullptr) said.row = &source_row("files");
+  const SourceRow& row = *said.row;
+  if (source_traits(row.row.name).form != SampleForm::image)
+    throw UsageError(fmt::format("SOURCE: {} data hold no images", row.row.name),
+                     "give data with images");
+  SourceContext listing;
+  listing.stop_signal = stop_signal;
+  OpenedData opened{&row, open_source(row.row.name, {data}, {}, listing), {}};
+  if (opened.source->size() == Source::kUnknownSize)
+    throw UsageError("SOURCE: a stream is not packed", "leave stream=1 out");
+  opened.labels = class_numbers(said, opened.source->size(), stop_signal);
+  return opened;
 }
 
 }  // namespace loaderscope::dataset

@@ -2,12 +2,60 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "dataset/shape.h"
-#include "dataset/texture.h"
+#include <tuple>
 
 namespace loaderscope::dataset {
 namespace {
+
+// Outlines that a scene is painted with. An ellipse or a rectangle of any direction around (0, 0),
+// row by row.
+class Shape {
+ public:
+  struct Span {
+    double begin, end;
+  };
+
+  Shape(double radius, Random& random) : rectangle_(random.chance(0.35)) {
+    const double stretch = 1 + 1.5 * random.uniform() * random.uniform();
+    a_ = radius * stretch;
+    b_ = radius / stretch;
+    std::tie(cos_, sin_) = random.direction();
+    const double aa = 1 / (a_ * a_), bb = 1 / (b_ * b_);
+    xx_ = cos_ * cos_ * aa + sin_ * sin_ * bb;
+    xy_ = cos_ * sin_ * (aa - bb);
+    yy_ = sin_ * sin_ * aa + cos_ * cos_ * bb;
+  }
+
+  double half_height() const {
+    if (rectangle_) return std::abs(sin_) * a_ + std::abs(cos_) * b_;
+    return std::sqrt(xx_ / (xx_ * yy_ - xy_ * xy_));
+  }
+
+  Span row(double y) const {
+    if (rectangle_) {
+      const Span along = strip(cos_, sin_ * y, a_), across = strip(-sin_, cos_ * y, b_);
+      return {std::max(along.begin, across.begin), std::min(along.end, across.end)};
+    }
+    const double inside = (xy_ * xy_ - xx_ * yy_) * y * y + xx_;
+    if (inside <= 0) return {0, -1};
+    const double half = std::sqrt(inside) / xx_, middle = -xy_ * y / xx_;
+    return {middle - half, middle + half};
+  }
+
+ private:
+  // Returns the range with |slope x + shift| <= half_width.
+  static Span strip(double slope, double shift, double half_width) {
+    if (std::abs(slope) < 1e-6) {
+      return std::abs(shift) <= half_width ? Span{-1e6, 1e6} : Span{0, -1};
+    }
+    const double one = (-half_width - shift) / slope, other = (half_width - shift) / slope;
+    return {std::min(one, other), std::max(one, other)};
+  }
+
+  bool rectangle_;
+  double a_ = 0, b_ = 0, cos_ = 1, sin_ = 0;
+  double xx_ = 0, xy_ = 0, yy_ = 0;
+};
 
 constexpr double kLevel = 32;  // units per level of colour
 constexpr double kSlopeUnit = 65536;
@@ -132,6 +180,74 @@ void compose(Scene& scene, int width, int height, double busyness, Random& rando
   for (double radius = largest; radius >= kSmallestRadius / 1.5; radius /= 2) {
     paint_octave(scene, radius, largest, 0.55, look, random);
   }
+}
+
+namespace {
+
+using Field = std::vector<float>;  // a periodic square
+
+std::size_t at(int x, int y, int side) {
+  return static_cast<std::size_t>((y & (side - 1)) * side + (x & (side - 1)));
+}
+
+// Twice the side, interpolated linearly between the centres of the coarse pixels.
+Field doubled(const Field& coarse, int side) {
+  const int fine_side = 2 * side;
+  Field fine(static_cast<std::size_t>(fine_side) * static_cast<std::size_t>(fine_side));
+  for (int y = 0; y < fine_side; ++y) {
+    const int y0 = y / 2, y1 = y % 2 == 0 ? y0 - 1 : y0 + 1;
+    for (int x = 0; x < fine_side; ++x) {
+      const int x0 = x / 2, x1 = x % 2 == 0 ? x0 - 1 : x0 + 1;
+      fine[at(x, y, fine_side)] = (9 * coarse[at(x0, y0, side)] + 3 * coarse[at(x1, y0, side)] +
+                                   3 * coarse[at(x0, y1, side)] + coarse[at(x1, y1, side)]) /
+                                  16;
+    }
+  }
+  return fine;
+}
+
+void add_noise(Field& field, double amplitude, Random& random) {
+  for (float& value : field) value += static_cast<float>(amplitude * random.normal());
+}
+
+// Coarse to fine: every octave gets noise of its own. One octave of equal strength each is a slope
+// of 2.
+Field octaves(double roll_off, Random& random) {
+  constexpr int kCoarsest = 8;
+  Field field(kCoarsest * kCoarsest);
+  double amplitude = 1;
+  add_noise(field, amplitude, random);
+  for (int side = kCoarsest; side < TextureSheet::kSide; side *= 2) {
+    field = doubled(field, side);
+    amplitude *= roll_off;
+    add_noise(field, amplitude, random);
+  }
+  return field;
+}
+
+}  // namespace
+
+TextureSheet::TextureSheet(double roll_off, std::uint64_t stream) {
+  Random random(0x7465787475726573, stream);
+  const Field field = octaves(roll_off, random);
+  double sum = 0, squares = 0;
+  for (const float value : field) sum += value;
+  const double mean = sum / static_cast<double>(field.size());
+  for (const float value : field) squares += (value - mean) * (value - mean);
+  const double scale = kSigma / std::sqrt(squares / static_cast<double>(field.size()));
+  values_.reserve(2 * field.size());
+  for (std::size_t i = 0; i < 2 * field.size(); ++i) {
+    const std::size_t row = i / (2 * kSide), column = i % kSide;
+    const double value = (field[row * kSide + column] - mean) * scale;
+    values_.push_back(static_cast<std::int16_t>(std::clamp(value, -32767.0, 32767.0)));
+  }
+}
+
+const TextureSheets& texture_sheets() {
+  static const TextureSheets sheets{
+      {TextureSheet(1.6, 1), TextureSheet(1.15, 2), TextureSheet(0.85, 3), TextureSheet(0.6, 4)},
+      TextureSheet(8, 5)};
+  return sheets;
 }
 
 }  // namespace loaderscope::dataset

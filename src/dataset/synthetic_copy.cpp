@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 #include <mutex>
-#include <vector>
 
 #include "base/hash.h"
 #include "dataset/files.h"
-#include "dataset/fill.h"
 #include "dataset/manifest.h"
-#include "dataset/synthetic_image.h"
+#include "dataset/photograph.h"
+#include "dataset/random.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::dataset {
@@ -111,6 +110,112 @@ TwinResult make_twin(const TwinOptions& options, const MakeContext& context) {
   static_cast<MakeResult&>(result) = fill_folder(filling, context);
   if (result.complete && before != FolderState::complete) filled.note_complete();
   return result;
+}
+
+namespace {
+
+constexpr Bytes kMaxNoise = Bytes{64} << 20;  // limit of a file that is not an image
+
+class SyntheticCopyMaker final : public ImageMaker {
+ public:
+  SyntheticCopyMaker(const std::vector<SeenImage>& images, const QualityCurves& curves,
+                     std::uint64_t seed)
+      : images_(images), curves_(curves), seed_(seed) {}
+
+  std::span<const std::byte> make(std::int64_t index) override {
+    const SeenImage& image = images_[static_cast<std::size_t>(index)];
+    if (image.facts.width <= 0 || image.facts.height <= 0) return noise(index, image.size);
+    make_like(image, index);
+    // Truncates the copy where the original ends.
+    if (image.is_damaged && std::ssize(bytes_) > image.size)
+      bytes_.resize(static_cast<std::size_t>(image.size));
+    return bytes_;
+  }
+
+ private:
+  static constexpr double kPerBusyness = 0.2;  // ln bytes, approximate
+  static constexpr double kBusiest = 3;
+  static constexpr double kNear = 0.05;  // tolerance in ln bytes
+
+  std::span<const std::byte> noise(std::int64_t index, Bytes size) {
+    Random random(seed_, static_cast<std::uint64_t>(index));
+    bytes_.resize(static_cast<std::size_t>(std::min(size, kMaxNoise)));
+    for (std::byte& one : bytes_) one = static_cast<std::byte>(random.bits());
+    return bytes_;
+  }
+
+  // Estimates the full size of a truncated image, which is unknown.
+  static double target_of(const SeenImage& image) {
+    constexpr double kLeft = 0.7;
+    return static_cast<double>(image.size) / (image.is_damaged ? kLeft : 1);
+  }
+
+  void make_like(const SeenImage& image, std::int64_t index) {
+    Subject subject{static_cast<int>(image.facts.width), static_cast<int>(image.facts.height),
+                    seed_, static_cast<std::uint64_t>(index), 0};
+    const double target = target_of(image);
+    const Format format = static_cast<Format>(image.facts.kind);
+    const QualityCurve* curve =
+        format == Format::jpeg ? &curves_.at(subsampling_of(image.facts)) : nullptr;
+    const LossySettings settings{image.facts.quality > 0 ? image.facts.quality : 80,
+                                 subsampling_of(image.facts), image.facts.progressive};
+    if (curve != nullptr) {
+      const double pixels = static_cast<double>(subject.width) * subject.height;
+      subject.busyness =
+          busyness_for(std::log(target / pixels / curve->bytes_per_pixel(settings.quality)));
+    }
+    // Adjusts the amount of detail first, and then the quality if no photograph reaches the size.
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      row_of(format).encode(photographer_.take(subject), settings, bytes_);
+      const double apart = std::log(target / static_cast<double>(bytes_.size()));
+      if (std::abs(apart) <= kNear || format == Format::raw) return;
+      const double busier = busyness_for(subject.busyness * kPerBusyness + apart);
+      if (busier == subject.busyness) break;
+      subject.busyness = busier;
+    }
+    if (curve == nullptr) return;
+    PlannedImage plan;
+    plan.subject = subject;
+    plan.progressive = settings.progressive;
+    plan.target_bytes = target;
+    plan.dither = 0.5;
+    encode_to_target(photographer_.take(subject), plan, settings.subsampling, *curve, bytes_);
+  }
+
+  // To 1/1024, so that the last bit of a machine's log() does not matter.
+  static double busyness_for(double log_bytes) {
+    return std::round(std::clamp(log_bytes / kPerBusyness, -kBusiest, kBusiest) * 1024) / 1024;
+  }
+
+  const std::vector<SeenImage>& images_;
+  const QualityCurves& curves_;
+  std::uint64_t seed_;
+  Photographer photographer_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+Subsampling subsampling_of(const ImageFacts& facts) {
+  if (facts.subsampling == "grey") return Subsampling::grey;
+  if (facts.subsampling == "420" || facts.subsampling == "411") return Subsampling::s420;
+  if (facts.subsampling == "422" || facts.subsampling == "440") return Subsampling::s422;
+  return Subsampling::s444;
+}
+
+QualityCurves curves_for(const std::vector<SeenImage>& images, std::uint64_t seed) {
+  QualityCurves curves;
+  for (const SeenImage& image : images) {
+    const Subsampling subsampling = subsampling_of(image.facts);
+    if (image.facts.kind == Kind::jpeg && !curves.contains(subsampling))
+      curves.emplace(subsampling, QualityCurve(subsampling, seed));
+  }
+  return curves;
+}
+
+std::unique_ptr<ImageMaker> make_twin_maker(const std::vector<SeenImage>& images,
+                                            const QualityCurves& curves, std::uint64_t seed) {
+  return std::make_unique<SyntheticCopyMaker>(images, curves, seed);
 }
 
 }  // namespace loaderscope::dataset

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "dataset/fill.h"
 #include "dataset/info.h"
 #include "dataset/make.h"
+#include "dataset/plan.h"
 
 namespace loaderscope::dataset {
 
@@ -28,5 +33,18 @@ struct TwinResult : MakeResult {
   std::int64_t count = 0;  // images that the folder must have
 };
 TwinResult make_twin(const TwinOptions& options, const MakeContext& context);
+
+// The synthetic copy of one image.
+
+// Returns the subsampling for making an image with these facts.
+Subsampling subsampling_of(const ImageFacts& facts);
+
+// Curves for each subsampling of the JPEG images.
+using QualityCurves = std::map<Subsampling, QualityCurve>;
+QualityCurves curves_for(const std::vector<SeenImage>& images, std::uint64_t seed);
+
+// All references outlive the maker.
+std::unique_ptr<ImageMaker> make_twin_maker(const std::vector<SeenImage>& images,
+                                            const QualityCurves& curves, std::uint64_t seed);
 
 }  // namespace loaderscope::dataset

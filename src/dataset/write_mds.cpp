@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "dataset/output_file.h"
+#include "dataset/files.h"
 #include "dataset/writer.h"
 #include "loaderscope/errors.h"
 

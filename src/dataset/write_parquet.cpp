@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "dataset/output_file.h"
+#include "dataset/files.h"
 #include "dataset/writer.h"
 #include "source/page_codec.h"
 #include "source/thrift.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "dataset/output_file.h"
+#include "dataset/files.h"
 #include "dataset/writer.h"
 #include "loaderscope/errors.h"
 

@@ -3,7 +3,7 @@
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
-#include "dataset/output_file.h"
+#include "dataset/files.h"
 #include "dataset/writer.h"
 #include "source/tfrecord.h"
 

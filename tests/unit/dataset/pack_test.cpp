@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "dataset/downscale.h"
 #include "dataset/make.h"
+#include "dataset/re_encoder.h"
 #include "dataset/writer.h"
 #include "loaderscope/errors.h"
 #include "source/tar.h"

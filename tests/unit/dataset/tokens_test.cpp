@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "dataset/make_tokens.h"
-#include "dataset/zipf.h"
 #include "loaderscope/errors.h"
 #include "source/registry.h"
 #include "source/tokens.h"
