@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "engine/import/json_levels.h"
-#include "engine/import/sampled_profiles.h"
 #include "engine/import/sampled_stacks.h"
+#include "engine/import/trace_readers.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::traces {

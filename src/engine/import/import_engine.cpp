@@ -6,9 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "engine/import/nsys_trace.h"
-#include "engine/import/sampled_profiles.h"
-#include "engine/import/torch_trace.h"
+#include "engine/import/trace_readers.h"
 #include "engine/import/trace_record.h"
 #include "engine/import/trace_stream.h"
 #include "loaderscope/errors.h"

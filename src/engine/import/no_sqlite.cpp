@@ -1,6 +1,6 @@
 // Replaces the files that need SQLite.
 #include "built_with.h"
-#include "engine/import/nsys_trace.h"
+#include "engine/import/trace_readers.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::traces {

@@ -1,4 +1,4 @@
-#include "engine/import/nsys_trace.h"
+#include "engine/import/trace_readers.h"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <deque>
 
 #include "engine/import/json_levels.h"
-#include "engine/import/sampled_profiles.h"
 #include "engine/import/sampled_stacks.h"
+#include "engine/import/trace_readers.h"
 #include "engine/import/trace_stream.h"
 #include "loaderscope/errors.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "engine/import/sampled_stacks.h"
-#include "engine/import/walked_run.h"
+#include "engine/import/trace_record.h"
 
 namespace loaderscope::traces {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "engine/import/sampled_stacks.h"
-#include "engine/import/walked_run.h"
+#include "engine/import/trace_record.h"
 
 namespace loaderscope::traces {
 namespace {

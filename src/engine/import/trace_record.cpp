@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "engine/import/traced_rank.h"
-#include "engine/import/walked_run.h"
 #include "loaderscope/errors.h"
 #include "record/recorder.h"
 

@@ -1,8 +1,13 @@
 // A trace as a record of engine `import`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "engine/import/rank_waits.h"
+#include "engine/import/traced_rank.h"
 #include "engine/import/traced_run.h"
 #include "loaderscope/run_record.h"
 
@@ -10,5 +15,25 @@ namespace loaderscope::traces {
 
 // `batch_size`: samples per batch, which no trace contains; 0: not known.
 RunRecord record_of(TracedRun run, std::int64_t batch_size);
+
+// A traced run after its ranks were walked, with its metrics and notes.
+
+// A rank is a GPU that a process used; where no GPU was traced, a process.
+struct Place {
+  std::size_t process = 0;
+  TracedGpu* gpu = nullptr;
+};
+
+struct WalkedRun {
+  TracedRun run;
+  std::vector<Place> places;
+  RankWaits waits;
+  std::vector<WalkedRank> ranks;
+
+  bool has_gpu() const { return !run.gpus_used.empty(); }
+};
+
+std::vector<Metric> metrics_of(const WalkedRun& walked);
+std::vector<std::string> notes_of(const WalkedRun& walked);
 
 }  // namespace loaderscope::traces

@@ -6,11 +6,19 @@
 #include <vector>
 
 #include "base/fifo.h"
-#include "engine/model/batch.h"
 #include "engine/model/simulated_machine.h"
 #include "engine/pipeline/loader_plan.h"
+#include "record/recorder.h"
 
 namespace loaderscope::model {
+
+// A batch of a modelled loader. Reused after the trainer has taken the batch and released it.
+struct ModelBatch {
+  StepEvents events;
+  std::int64_t batch_of_epoch = 0;
+  std::int64_t next_sample = 0;   // sample tasks: the next one to begin
+  std::int64_t samples_left = 0;  // sample tasks: not finished
+};
 
 class BatchTransport {
  public:

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/fifo.h"
-#include "engine/model/batch.h"
 #include "engine/model/batch_transport.h"
 #include "engine/model/request_queue.h"
 #include "engine/model/simulated_machine.h"

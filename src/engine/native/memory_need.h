@@ -1,10 +1,12 @@
-// Checks that a run fits into the memory of the host.
+// Checks that a run fits into the memory of the host, and that the system allows its threads.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "engine/pipeline/loader_plan.h"
+#include "machine/cgroup.h"
 
 namespace loaderscope::native {
 
@@ -28,5 +30,13 @@ Bytes account_needed(const LoaderPlan& plan);
 void check_fit(const LoaderPlan& plan, std::optional<Bytes> free, Bytes read_ahead = 0);
 // Does the same for a run that writes no samples.
 void check_account_fits(const LoaderPlan& plan, std::optional<Bytes> free);
+
+// Checks that the system allows the threads of a job.
+
+// Counts the threads of all ranks, including worker processes.
+std::int64_t threads_needed(const LoaderPlan& plan);
+
+// Throws RunError when they are more than may run.
+void check_threads(const LoaderPlan& plan, const std::optional<ThreadLimit>& limit);
 
 }  // namespace loaderscope::native

@@ -5,11 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "engine/native/data_makers.h"
 #include "engine/native/job_runner.h"
 #include "engine/native/memory_need.h"
+#include "engine/native/sample_maker.h"
 #include "engine/native/streamed.h"
-#include "engine/native/thread_need.h"
 #include "engine/pipeline/memory_metrics.h"
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"

@@ -3,16 +3,35 @@
 
 #include <sys/types.h>
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory_resource>
 #include <vector>
 
 #include "engine/native/process_mutex.h"
-#include "engine/native/worker_failure.h"
 #include "machine/process_counters.h"
 
 namespace loaderscope::native {
+
+// The failure of a worker process, left in shared memory for the process that measures.
+class WorkerFailure {
+ public:
+  void keep(const std::exception_ptr& failure);  // the first one counts
+  bool kept() const { return kept_.load(std::memory_order_acquire); }
+  [[noreturn]] void rethrow() const;  // the same type with the same words; once it is kept
+  void clear();
+
+ private:
+  enum class Kind { memory, run, other };
+  void write(Kind kind, const char* text);
+
+  std::atomic<bool> taken_{false}, kept_{false};
+  Kind kind_ = Kind::other;
+  std::array<char, 4096> text_{};
+};
 
 // One worker's; a process of the next epoch takes the place of that of the last.
 struct WorkerProcess {

@@ -9,7 +9,12 @@
 #include <span>
 
 #include "base/sleep.h"
+#include "engine/native/replay_pool.h"
+#include "engine/native/sample_errors.h"
 #include "engine/pipeline/loader_plan.h"
+#include "loaderscope/augment.h"
+#include "loaderscope/decode.h"
+#include "loaderscope/source.h"
 #include "record/stage_scope.h"
 
 namespace loaderscope::native {
@@ -46,5 +51,22 @@ void spend(const StagePlan& stage, const Execution& execution, Sleeper& sleeper)
 
 // Every stage is a declared cost. `plan` must outlive the makers.
 MakerFactory declared_makers(const LoaderPlan& plan);
+
+// The makers of samples from stored data.
+
+// Inputs that all workers of a job share to make samples.
+struct DataPipeline {
+  const LoaderPlan* plan = nullptr;
+  const Source* source = nullptr;
+  SampleForm form = SampleForm::image;
+  DecodeOptions decode;
+  AugmentOptions augment;
+  bool fail_on_error = false;
+  SampleErrors* errors = nullptr;
+  const ReplayPool* replayed = nullptr;  // set only with knock-outs
+};
+
+// `pipeline` must outlive the makers.
+MakerFactory data_makers(const DataPipeline& pipeline);
 
 }  // namespace loaderscope::native

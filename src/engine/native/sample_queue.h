@@ -1,14 +1,51 @@
 // Sample tasks: batches in the order of dispatch, handed out sample by sample.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory_resource>
 #include <mutex>
 #include <optional>
+#include <vector>
 
-#include "engine/native/batch.h"
-#include "engine/native/waiting_ring.h"
+#include "engine/native/blocking_queue.h"
+#include "loaderscope/events.h"
 
 namespace loaderscope::native {
+
+// A batch on its way: one of a fixed number of objects, each with its own place in host memory.
+struct Batch {
+  explicit Batch(std::size_t most_samples = 0,
+                 std::pmr::memory_resource& memory = *std::pmr::get_default_resource())
+      : samples(&memory) {
+    samples.reserve(most_samples);
+  }
+
+  StepEvents events;
+  std::int64_t batch_of_epoch = 0;
+  std::pmr::vector<std::int64_t> samples;  // indices in the data set
+  std::byte* written = nullptr;            // target of workers; null when nothing is written
+  std::byte* copied_from = nullptr;        // memory that the device copies
+  std::int64_t next_sample = 0;            // sample tasks: the next one to begin
+  std::atomic<std::int64_t> samples_left{0};
+  // Orders what the trainer writes before what the pin thread reads also for a sanitizer, which
+  // sees nothing of the worker process in between.
+  std::atomic<std::int64_t> dispatches{0};
+  std::atomic<Bytes> read_bytes{0};
+  std::atomic<std::int64_t> opened{0}, requests{0}, allocations{0};  // counts for its samples
+
+  void forget_work() {
+    for (auto* count : {&opened, &requests, &allocations})
+      count->store(0, std::memory_order_relaxed);
+  }
+  void add_work(const WorkCounts& more) {
+    opened.fetch_add(more.opened, std::memory_order_relaxed);
+    requests.fetch_add(more.requests, std::memory_order_relaxed);
+    allocations.fetch_add(more.allocations, std::memory_order_relaxed);
+  }
+  WorkCounts work() const { return {opened.load(), requests.load(), allocations.load()}; }
+};
 
 class SampleQueue : public WaitingRing<Batch*> {
  public:

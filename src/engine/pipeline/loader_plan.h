@@ -5,13 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/pipeline/core_model.h"
-#include "engine/pipeline/execution.h"
 #include "engine/pipeline/fitted_costs.h"
-#include "engine/pipeline/link_model.h"
+#include "engine/pipeline/resource_models.h"
 #include "engine/pipeline/sampler.h"
 #include "engine/pipeline/stage_plan.h"
-#include "engine/pipeline/storage_model.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/events.h"
 #include "loaderscope/run_config.h"

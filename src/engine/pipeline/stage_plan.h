@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/pipeline/execution.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/run_config.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/pipeline/progress_throttle.h"
+#include "engine/pipeline/measurement_window.h"
 #include "guest/host/epoch_lengths.h"
 #include "guest/host/guest_files.h"
 #include "guest/host/guest_server.h"

@@ -1,5 +1,5 @@
 // The cores of several hosts: the earliest end of all is that of a search through all of them.
-#include "engine/model/host_cores.h"
+#include "engine/model/shared_server.h"
 
 #include <gtest/gtest.h>
 

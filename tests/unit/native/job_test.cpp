@@ -1,5 +1,5 @@
 // What trainers tell the job's own thread comes in the order in which it can be used.
-#include "engine/native/job.h"
+#include "engine/native/rank_share.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -4,8 +4,7 @@
 
 #include <limits>
 
-#include "engine/native/batch.h"
-#include "engine/native/thread_need.h"
+#include "engine/native/sample_queue.h"
 #include "unit/native/native_run.h"
 
 namespace loaderscope::native {

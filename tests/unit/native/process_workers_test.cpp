@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "base/sleep.h"
-#include "engine/native/process_window.h"
+#include "engine/native/job_runner.h"
 #include "loaderscope/engine.h"
 #include "unit/native/native_run.h"
 #include "unit/native/processes.h"

@@ -20,8 +20,8 @@
 
 #include "base/sleep.h"
 #include "engine/native/blocking_queue.h"
+#include "engine/native/process_table.h"
 #include "engine/native/sample_queue.h"
-#include "engine/native/worker_failure.h"
 #include "loaderscope/errors.h"
 #include "record/recorder.h"
 #include "record/shared_ring.h"

@@ -1,9 +1,49 @@
-#include "engine/pipeline/storage_model.h"
+#include "engine/pipeline/resource_models.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "loaderscope/run_config.h"
+#include "record/family_traits.h"
+
 namespace loaderscope {
+
+LinkModel::LinkModel(const RunConfig& config, const Knockouts& knockouts, const StagePlan& copy) {
+  const bool pageable = config.loader.memory == MemoryMode::pageable;
+  const bool real_link = device_kind(config.trainer.device.value) == DeviceKind::gpu &&
+                         !is_model_engine(config.engine.value);
+  const bool link_copies =
+      !real_link && !knockouts.has(Stage::h2d) && (config.trainer.link.given || config.has_data());
+  rate = !link_copies ? 0
+         : pageable   ? config.trainer.link.value.pageable
+                      : config.trainer.link.value.pinned;
+  const Cost* declared_copy = knockouts.has(Stage::h2d) ? nullptr : config.cost_of(Stage::h2d);
+  copy_keeps_trainer = pageable;
+  copy_uses_cpu = pageable && (declared_copy      ? declared_copy->kind == CostKind::cpu
+                               : copy.is_fitted() ? true
+                                                  : rate > 0);
+}
+
+namespace {
+
+std::vector<double> cores_of(const JobHosts& hosts, double cores) {
+  std::vector<double> of_hosts(static_cast<std::size_t>(hosts.count), cores);
+  for (std::size_t host = 0; host < std::min(hosts.measured.size(), of_hosts.size()); ++host)
+    if (hosts.measured[host].cores > 0) of_hosts[host] = hosts.measured[host].cores;
+  return of_hosts;
+}
+
+}  // namespace
+
+CoreModel::CoreModel(const RunConfig& config, const FittedCosts* fitted, bool has_device)
+    : per_host(cores_of(fitted == nullptr ? JobHosts{} : fitted->hosts, config.declared.cores)) {
+  if (fitted == nullptr) return;
+  other_threads = fitted->other_threads;
+  making_threads = fitted->making_threads;
+  if (has_device) compute_threads = fitted->compute_threads;
+  decodes_remotely = fitted->hosts.decode_cores > 0;
+}
+
 namespace {
 
 // Reads of a declared storage, of which each worker has several under way; nothing where it reads

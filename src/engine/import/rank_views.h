@@ -1,6 +1,7 @@
-// Indexes the activity of the threads of a traced process by time.
+// Activity of the host threads and of the GPU of a traced rank.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,6 +11,7 @@
 
 namespace loaderscope::traces {
 
+// Indexes the activity of the threads of a traced process by time.
 class HostView {
  public:
   struct Thread {
@@ -37,6 +39,32 @@ class HostView {
   std::vector<TimeRange> loader_calls_;
   std::size_t main_ = 0;
   bool is_sampled_ = false;
+};
+
+// When a traced GPU worked, copied and did nothing.
+class GpuView {
+ public:
+  explicit GpuView(TracedGpu& gpu);  // takes its work away
+
+  const Pieces& of(GpuKind kind) const { return work_.at(static_cast<std::size_t>(kind)); }
+  // Excludes copies from and to the host.
+  struct Busy {
+    Nanos kernels = 0;          // a kernel of any kind ran
+    Nanos only_collective = 0;  // only collectives ran
+    TimeRanges collectives;     // time ranges of `only_collective`
+    TimeRanges gaps;            // everything else
+  };
+  Busy busy(TimeRange within) const;
+
+  struct Next {
+    GpuKind kind{};
+    const GpuPiece* piece = nullptr;  // null: nothing begins any more
+  };
+  Next next_from(Nanos at) const;     // the first that begins then or later
+  Nanos quiet_since(Nanos at) const;  // the end of what ran last, where nothing runs at `at`
+
+ private:
+  std::array<Pieces, kGpuKinds> work_;
 };
 
 }  // namespace loaderscope::traces

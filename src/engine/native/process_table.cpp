@@ -1,4 +1,4 @@
-#include "engine/native/worker_failure.h"
+#include "engine/native/process_table.h"
 
 #include <cstdio>
 #include <new>

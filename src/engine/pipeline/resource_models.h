@@ -1,15 +1,42 @@
-// The storage of a loader: what it holds of a sample, and how reads share it.
+// Models of the resources that workers share: links, cores and the storage.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
-#include "engine/pipeline/execution.h"
 #include "engine/pipeline/fitted_costs.h"
+#include "engine/pipeline/stage_plan.h"
 #include "loaderscope/run_config.h"
 
 namespace loaderscope {
 
+// The link between the host's memory and the device.
+struct LinkModel {
+  // `copy`: the stage that uses the link.
+  LinkModel(const RunConfig& config, const Knockouts& knockouts, const StagePlan& copy);
+
+  double rate = 0;                  // bytes per second; 0: copies take no time
+  bool copy_keeps_trainer = false;  // pageable: the trainer's thread copies
+  bool copy_uses_cpu = false;
+};
+
+// The cores of each host, and the threads that compete for them.
+struct CoreModel {
+  // `fitted` may be null. `has_device`: the compute of a step has a device.
+  CoreModel(const RunConfig& config, const FittedCosts* fitted, bool has_device);
+
+  std::vector<double> per_host;
+  double other_threads = 0;       // threads of other processes, which take their share of the cores
+  double making_threads = 1;      // the most of one worker
+  double compute_threads = 0;     // cores that a step's compute takes; 0: a device's own time
+  bool decodes_remotely = false;  // samples are decoded on hosts without ranks
+  // Never more runnable threads than cores: no thread waits for one. The plan knows its threads and
+  // sets this.
+  bool exclusive = false;
+};
+
+// The storage of a loader: what it holds of a sample, and how reads share it.
 class StorageModel {
  public:
   // `config` and `fitted`, which may be null, outlive the model. `readers` make reads at the same
