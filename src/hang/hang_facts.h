@@ -1,13 +1,16 @@
-// The states of the processes of a job whose loader hangs. A report is made from them.
+// The states of the processes of a job whose loader hangs, with their text and a snapshot of one
+// process. A report is made from them.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "guest/protocol/loader_facts.h"
+#include "guest/protocol/page.h"
 #include "hang/progress_tracker.h"
 #include "hang/python_stack.h"
 #include "loaderscope/units.h"
@@ -56,5 +59,38 @@ struct HangFacts {
 
   const RankFacts& rank() const { return ranks[root]; }
 };
+
+// Text about the processes of a job that hangs, and their states.
+std::string name_of(const RankFacts& rank);      // "rank 1", "the trainer"
+std::string name_of(const WorkerFacts& worker);  // "worker 2"
+std::string with_process(const std::string& name, const ProcessFacts& process);
+
+// "waits in read() of /data/7.jpg, at dataset.py:34 in __getitem__".
+std::string place_of(const ProcessFacts& process);
+// Returns its wait without the line: "read() of /data/7.jpg", "recv() of a socket".
+std::string call_of(const ProcessFacts& process);
+// " (sample 471, stage decode)"; "" where neither is known.
+std::string work_of(const ProcessFacts& process);
+
+// A snapshot of one process from outside: its state, and its progress.
+
+// All but what only the process itself or others know. `current_work`: null where it makes no
+// batches. `root` is "/", or a folder with its own proc for tests.
+ProcessFacts take_process_snapshot(pid_t process, const guest::CurrentWork* current_work,
+                                   const std::filesystem::path& root = "/");
+
+// Counters that grow while a process makes progress, and stay the same while it hangs.
+struct Signs {
+  double cpu_s = 0;        // also of what it has started, as a decoder of its own
+  std::int64_t wakes = 0;  // wake-ups of its main thread, without those that we cause
+  std::int64_t read = 0;   // bytes, by calls
+  std::int64_t batch = -1, sample = -1;
+
+  // Returns true if its current work has changed.
+  bool has_moved_since(const Signs& before) const;
+  // Returns true if it did more in `time` than poll now and then.
+  bool was_busy_since(const Signs& before, Nanos time) const;
+};
+Signs signs_of(pid_t process, const guest::CurrentWork* current_work);
 
 }  // namespace loaderscope::hang

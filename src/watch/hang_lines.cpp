@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "hang/hang_facts.h"
 #include "hang/hang_report.h"
-#include "hang/hang_text.h"
-#include "hang/process_snapshot.h"
 #include "machine/machine.h"
 
 namespace loaderscope::watch {

@@ -12,7 +12,6 @@
 #include "guest/host/stack_request.h"
 #include "guest/host/training_processes.h"
 #include "hang/hang_facts.h"
-#include "hang/process_snapshot.h"
 
 namespace loaderscope::guest {
 

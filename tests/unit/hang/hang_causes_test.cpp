@@ -5,7 +5,6 @@
 #include <functional>
 #include <set>
 
-#include "hang/hang_causes.h"
 #include "hang/hang_report.h"
 #include "unit/hang/made_hang.h"
 
