@@ -18,13 +18,13 @@ struct Sums {
   CounterValues trainers, workers, all;
 };
 
-CounterValue value_in(const CounterValues& values, const CounterRow* row) {
+CounterValue counter_value(const CounterValues& values, const CounterRow* row) {
   const auto found = values.find(row);
   return found == values.end() ? CounterValue{} : found->second;
 }
 
 double sum_in(const CounterValues& values, std::string_view name) {
-  return value_in(values, find_counter(name)).sum;
+  return counter_value(values, find_counter(name)).sum;
 }
 
 // A program may report any numbers, also a count near 0.
@@ -49,8 +49,9 @@ std::map<std::string, double> common_parts(const CounterValue& of_workers) {
 }
 
 // Returns the value of the metric, or nothing if it is left out.
-std::optional<double> value_of(const CounterRow& row, const Sums& sums, const CounterScale& scale) {
-  const CounterValue value = value_in(sums.all, &row);
+std::optional<double> metric_value(const CounterRow& row, const Sums& sums,
+                                   const CounterScale& scale) {
+  const CounterValue value = counter_value(sums.all, &row);
   if (!row.needs.empty() && sum_in(sums.all, row.needs) <= 0) return std::nullopt;
   switch (row.metric) {
     case CounterMetric::none:
@@ -58,7 +59,7 @@ std::optional<double> value_of(const CounterRow& row, const Sums& sums, const Co
     case CounterMetric::average: {
       const auto average = average_of(value);
       if (!average || row.subtract.empty()) return average;
-      const CounterValue other = value_in(sums.all, find_counter(row.subtract));
+      const CounterValue other = counter_value(sums.all, find_counter(row.subtract));
       return std::max(0.0, *average - average_of(other).value_or(0));
     }
     case CounterMetric::total:
@@ -67,10 +68,10 @@ std::optional<double> value_of(const CounterRow& row, const Sums& sums, const Co
       return value.sum > 0 ? divided(value.sum, scale.batches) : std::nullopt;
     case CounterMetric::per_sample: {
       const CounterValues& makers = sums.workers.contains(&row) ? sums.workers : sums.trainers;
-      return divided(average_of(value_in(makers, &row)), scale.samples_per_batch);
+      return divided(average_of(counter_value(makers, &row)), scale.samples_per_batch);
     }
     case CounterMetric::common: {
-      const std::size_t common = common_parts(value_in(sums.workers, &row)).size();
+      const std::size_t common = common_parts(counter_value(sums.workers, &row)).size();
       return common > 0 ? std::optional(static_cast<double>(common)) : std::nullopt;
     }
   }
@@ -82,8 +83,8 @@ std::vector<Detail> details_of(const CounterRow& row, const Sums& sums) {
   std::vector<Detail> details;
   double all = 0;
   const bool is_common = row.parts == CounterParts::common;
-  for (const auto& [name, value] :
-       is_common ? common_parts(value_in(sums.workers, &row)) : value_in(sums.all, &row).parts) {
+  for (const auto& [name, value] : is_common ? common_parts(counter_value(sums.workers, &row))
+                                             : counter_value(sums.all, &row).parts) {
     all += value;
     details.push_back({std::string(row.name), name, value});
   }
@@ -137,7 +138,7 @@ std::vector<Metric> GuestCounters::metrics(const CounterScale& scale) const {
   const Sums sums = sums_of(trainers_, workers_);
   std::vector<Metric> metrics;
   for (const CounterRow& row : counter_rows()) {
-    const auto value = value_of(row, sums, scale);
+    const auto value = metric_value(row, sums, scale);
     if (!value) continue;
     metrics.push_back(make_metric(std::string(row.name), row.text, *value));
     metrics.back().is_exact = row.metric == CounterMetric::per_sample;
@@ -149,7 +150,7 @@ std::vector<Detail> GuestCounters::details() const {
   const Sums sums = sums_of(trainers_, workers_);
   std::vector<Detail> details;
   for (const auto& [stage, name] : code_) {
-    if (!value_in(sums.all, find_counter(stage)).parts.contains(name))
+    if (!counter_value(sums.all, find_counter(stage)).parts.contains(name))
       details.push_back({stage, name});
   }
   for (const CounterRow& row : counter_rows()) {

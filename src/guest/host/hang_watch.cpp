@@ -1,12 +1,22 @@
 #include "guest/host/hang_watch.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <fstream>
 #include <utility>
+
+#include "machine/proc_file.h"
 
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kLookEvery = kSecond / 2;
+constexpr Nanos kHangLookEvery = kSecond / 2;
 // Factor on the patience for a busy process, whose sample may be large.
 constexpr Nanos kBusyTimes = 6;
 
@@ -18,7 +28,7 @@ HangWatch::Standing HangWatch::standing_of(const Trainer& trainer) {
 
 std::optional<hang::HangReport> HangWatch::look(Nanos now) {
   if (least_ == 0 || now < next_look_) return std::nullopt;
-  next_look_ = now + std::min(kLookEvery, least_ / 8);
+  next_look_ = now + std::min(kHangLookEvery, least_ / 8);
   const std::vector<Trainer> trainers = job_.training.trainers();
   if (request_) return report(trainers, now);
   if (told_) return std::nullopt;
@@ -109,6 +119,176 @@ std::optional<Nanos> HangWatch::goes_on() {
     return last - std::exchange(told_, std::nullopt)->last;
   }
   return std::nullopt;
+}
+
+namespace {
+
+using Trainer = TrainingProcesses::Trainer;
+
+constexpr std::size_t kMaxListedProcesses = 512;  // processes of each kind in a snapshot
+
+const CurrentWork* current_work_of(const JobView& job, pid_t process) {
+  for (const auto& member : job.members) {
+    if (member->pid == process && member->page() != nullptr) return &member->page()->current_work;
+  }
+  return nullptr;
+}
+
+// Returns the workers of the iterator that the trainer waits for, by number. Includes workers that
+// have ended.
+std::map<std::int32_t, pid_t> workers_of(const JobView& job, const Trainer& trainer) {
+  std::map<std::int32_t, pid_t> workers;
+  const std::int32_t iterator = trainer.process->movement().current().iterator;
+  const auto add = [&](const Hello& who) {
+    const bool is_its = who.is_worker && who.trainer == trainer.pid && who.iterator == iterator;
+    if (is_its && workers.size() < kMaxListedProcesses) workers[who.worker] = who.pid;
+  };
+  for (const auto& [pid, offer] : job.messages.stacks()) add(offer.who);
+  for (const auto& member : job.members) add(*member);
+  return workers;
+}
+
+LoaderFacts loader_of(const Trainer& trainer) {
+  const LoaderFacts* loader =
+      trainer.process->loader_with(trainer.process->movement().current().iterator);
+  return loader == nullptr ? LoaderFacts() : *loader;
+}
+
+hang::ProcessFacts looked_at(const JobView& job, pid_t process, const StackRequest& answers) {
+  hang::ProcessFacts facts = hang::take_process_snapshot(process, current_work_of(job, process));
+  facts.waits_for_interpreter = job.processes.waits_for_interpreter(process);
+  facts.threads = answers.answer_of(process);
+  return facts;
+}
+
+hang::RankFacts rank_facts(const JobView& job, const Trainer& trainer, const StackRequest& answers,
+                           Nanos now) {
+  hang::RankFacts facts;
+  static_cast<hang::ProcessFacts&>(facts) = looked_at(job, trainer.pid, answers);
+  const hang::ProgressTracker& movement = trainer.process->movement();
+  facts.rank = trainer.rank;
+  if (movement.asking_since() != 0 && !facts.has_ended)
+    facts.asking_for = now - movement.asking_since();
+  facts.current = movement.current();
+  facts.finished = movement.finished();
+  facts.awaited = movement.awaited();
+  facts.loader = loader_of(trainer);
+  return facts;
+}
+
+std::vector<hang::WorkerFacts> worker_facts(const JobView& job, const Trainer& trainer,
+                                            const StackRequest& answers) {
+  std::vector<hang::WorkerFacts> all;
+  for (const auto& [number, pid] : workers_of(job, trainer)) {
+    hang::WorkerFacts& worker = all.emplace_back();
+    static_cast<hang::ProcessFacts&>(worker) = looked_at(job, pid, answers);
+    worker.number = number;
+  }
+  return all;
+}
+
+void look_at_shared_memory(hang::HangFacts& facts) {
+  struct statvfs memory {};
+  if (::statvfs("/dev/shm", &memory) != 0) return;
+  const auto block = static_cast<double>(memory.f_frsize);
+  facts.shared_size = static_cast<double>(memory.f_blocks) * block;
+  facts.shared_free = static_cast<double>(memory.f_bavail) * block;
+}
+
+}  // namespace
+
+std::map<pid_t, hang::Signs> signs_for(const JobView& job, const Trainer& trainer) {
+  std::map<pid_t, hang::Signs> signs;
+  const auto add = [&](pid_t pid) { signs[pid] = hang::signs_of(pid, current_work_of(job, pid)); };
+  hang::RankFacts rank;
+  rank.loader = loader_of(trainer);
+  rank.awaited = trainer.process->movement().awaited();
+  const hang::AwaitedBatch* next = rank.next_batch();
+  if (rank.loader.num_workers == 0 || next == nullptr || next->finished) {
+    add(trainer.pid);
+    return signs;
+  }
+  const auto workers = workers_of(job, trainer);
+  if (const auto maker = workers.find(next->worker); maker != workers.end()) {
+    add(maker->second);
+  } else {
+    for (const pid_t child : children_of(trainer.pid)) add(child);
+  }
+  return signs;
+}
+
+StackRequest ask_for_stacks(const JobView& job, const Trainer& root) {
+  StackRequest request;
+  const auto ask = [&](pid_t pid) {
+    const auto offer = job.messages.stacks().find(pid);
+    if (offer != job.messages.stacks().end()) request.ask(pid, offer->second.how);
+  };
+  for (const Trainer& trainer : job.training.trainers()) ask(trainer.pid);
+  for (const auto& [number, pid] : workers_of(job, root)) ask(pid);
+  return request;
+}
+
+hang::HangFacts take_job_snapshot(const JobView& job, const Trainer& root,
+                                  const StackRequest& answers, Nanos now) {
+  hang::HangFacts facts;
+  facts.since = now - root.process->movement().last();
+  for (const Trainer& trainer : job.training.trainers()) {
+    if (facts.ranks.size() == kMaxListedProcesses && trainer.pid != root.pid) continue;
+    if (trainer.pid == root.pid) facts.root = facts.ranks.size();
+    facts.ranks.push_back(rank_facts(job, trainer, answers, now));
+  }
+  facts.ranks[facts.root].workers = worker_facts(job, root, answers);
+  look_at_shared_memory(facts);
+  return facts;
+}
+
+namespace {
+
+constexpr long kMaxRead = 256 * 1024;  // bytes of an answer
+
+// Opens the offered file of the process. Fails if the descriptor is another file now.
+Fd memory_of(pid_t process, const StacksMessage& offer) {
+  const std::string path =
+      "/proc/" + std::to_string(process) + "/fd/" + std::to_string(offer.descriptor);
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      static_cast<std::int64_t>(status.st_ino) != offer.inode)
+    return Fd();
+  return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+}  // namespace
+
+// "SigCgt:\t0000000180004a02": bit 0 is signal 1.
+bool takes_signal(pid_t process, int signal) {
+  constexpr std::string_view kCaught = "SigCgt:";
+  std::ifstream file("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(kCaught)) continue;
+    const std::uint64_t caught = std::stoull(line.substr(kCaught.size()), nullptr, 16);
+    return signal > 0 && signal <= 64 && (caught >> (signal - 1) & 1) != 0;
+  }
+  return false;
+}
+
+// Signals the main thread. Another thread may run a library that cannot handle signals.
+void StackRequest::ask(pid_t process, const StacksMessage& offer) {
+  Fd memory = memory_of(process, offer);
+  if (memory < 0 || !takes_signal(process, offer.signal)) return;
+  const long before = std::max<long>(0, ::lseek(memory, 0, SEEK_END));
+  if (::syscall(SYS_tgkill, process, process, offer.signal) != 0) return;
+  asked_[process] = {std::move(memory), before};
+}
+
+std::vector<hang::PythonThread> StackRequest::answer_of(pid_t process) const {
+  const auto asked = asked_.find(process);
+  if (asked == asked_.end()) return {};
+  const auto& [memory, before] = asked->second;
+  const long size = std::clamp<long>(::lseek(memory, 0, SEEK_END) - before, 0, kMaxRead);
+  std::string text(static_cast<std::size_t>(size), '\0');
+  const ssize_t got = ::pread(memory, text.data(), text.size(), before);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));
+  return hang::parse_dump(text);
 }
 
 }  // namespace loaderscope::guest

@@ -5,14 +5,67 @@
 #include <sys/types.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "guest/host/job_snapshot.h"
+#include "base/fd.h"
+#include "guest/host/message_contents.h"
+#include "guest/host/messages.h"
+#include "guest/host/training_processes.h"
+#include "hang/hang_facts.h"
 #include "hang/hang_report.h"
+#include "hang/python_stack.h"
+#include "loaderscope/units.h"
 
 namespace loaderscope::guest {
+
+// Requests for the Python stacks of those processes of the job that have offered to write them.
+class StackRequest {
+ public:
+  // Sends the signal only to a process that still handles it as offered, and still has its file
+  // open. Another process would end, or would write into a file of the program.
+  void ask(pid_t process, const StacksMessage& offer);
+  // Timeout for answers. Processes answer at once unless they cannot.
+  static constexpr Nanos kAnswerTimeout = kSecond / 4;
+  // Returns the stacks written since ask(), or nothing if the process has not answered.
+  std::vector<hang::PythonThread> answer_of(pid_t process) const;
+
+ private:
+  struct Asked {
+    Fd memory;
+    long before = 0;  // bytes written before the request
+  };
+
+  std::map<pid_t, Asked> asked_;
+};
+
+// Returns true if `process` handles the signal. The signal would end the process otherwise.
+bool takes_signal(pid_t process, int signal);
+
+// Snapshot of all processes of a job: the place where each one is, and the progress of the
+// processes that a trainer waits for.
+
+// Facts of the job. All of them outlive this.
+struct JobView {
+  const TrainingProcesses& training;
+  const std::vector<std::unique_ptr<GuestProcess>>& members;
+  const Messages& messages;
+  const ProcessWatch& processes;
+};
+
+// Returns signs of the processes that `trainer` waits for: its worker, its worker processes that
+// have not started, or itself.
+std::map<pid_t, hang::Signs> signs_for(const JobView& job,
+                                       const TrainingProcesses::Trainer& trainer);
+
+// Asks all trainers, and the workers of `root`.
+StackRequest ask_for_stacks(const JobView& job, const TrainingProcesses::Trainer& root);
+
+// Combines the answers of the processes into the facts of a hang.
+hang::HangFacts take_job_snapshot(const JobView& job, const TrainingProcesses::Trainer& root,
+                                  const StackRequest& answers, Nanos now);
 
 class HangWatch {
  public:

@@ -1,31 +1,46 @@
 // Runs a user's training program and measures the DataLoader in it.
 #pragma once
 
+#include <array>
+#include <csignal>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "engine/pipeline/measurement_window.h"
-#include "guest/host/epoch_lengths.h"
 #include "guest/host/guest_files.h"
 #include "guest/host/guest_server.h"
 #include "guest/host/hang_watch.h"
 #include "guest/host/hook_cost.h"
-#include "guest/host/job_memory.h"
 #include "guest/host/left_segments.h"
 #include "guest/host/messages.h"
-#include "guest/host/no_loader_warning.h"
-#include "guest/host/own_cost.h"
 #include "guest/host/process_watch.h"
 #include "guest/host/program_output.h"
 #include "guest/host/resource_usage.h"
-#include "guest/host/second_signal.h"
 #include "guest/host/training_processes.h"
 #include "loaderscope/engine.h"
 #include "machine/child_process.h"
 
 namespace loaderscope::guest {
+
+// Ctrl-C, SIGTERM or SIGHUP for the second time, while the first one's clean end is under way: ends
+// the program at once instead of us, so that nothing of it is left. One that is ignored stays so.
+// One at a time. The handlers that it finds are back when it is gone.
+class SecondSignal {
+ public:
+  SecondSignal();
+  ~SecondSignal();
+  SecondSignal(const SecondSignal&) = delete;
+  SecondSignal& operator=(const SecondSignal&) = delete;
+
+  bool came() const;
+
+ private:
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
 
 class Job {
  public:

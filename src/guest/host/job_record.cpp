@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <utility>
+
+#include "record/config_facts.h"
 #include "record/rank_waits.h"
 
 namespace loaderscope::guest {
@@ -198,6 +202,123 @@ void add_metrics(RunRecord& record, const LoaderHistory* measured, const Message
   move_to(record.details, messages.counters().details());
   move_to(record.notes, watch.notes());
   move_to(record.notes, messages.notes());
+}
+
+// The settings that a measured program turned out to have.
+
+void apply_loader_settings(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks) {
+  const bool has_workers = loader.num_workers > 0;
+  config.loader.executor.value = loader.is_opaque ? Executor::opaque
+                                 : has_workers    ? Executor::processes
+                                                  : Executor::inline_;
+  config.loader.num_workers.value = loader.num_workers;
+  if (has_workers && loader.prefetch_factor > 0)
+    config.loader.prefetch_factor.value = loader.prefetch_factor;
+  config.loader.batch_size.value = std::max<std::int64_t>(1, loader.batch_size);
+  config.data.samples.value = loader.samples * ranks;
+  config.loader.memory.value = loader.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
+  config.loader.persistent_workers.value = loader.persistent_workers;
+  config.loader.in_order.value = loader.in_order;
+  config.loader.drop_last.value = loader.drop_last;
+  config.loader.shuffle.value = loader.shuffle;
+  config.loader.mp_context.value =
+      value_of<StartMethod>(loader.mp_context).value_or(StartMethod::fork);
+  config.trainer.ranks.value = ranks;
+}
+
+void apply_measured_settings(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader) {
+  if (rank.samples > 0 && rank.steps() > 0) {
+    const double per_batch = static_cast<double>(rank.samples) / static_cast<double>(rank.steps());
+    // The last batch of an epoch may be short, so the others have more samples than the mean.
+    const double size = loader.batches > 0 ? std::ceil(per_batch) : per_batch;
+    if (loader.batch_size == 0) config.loader.batch_size.value = std::llround(std::max(1.0, size));
+    if (loader.batches > 0) {
+      config.data.samples.value = std::llround(per_batch * static_cast<double>(loader.batches)) *
+                                  static_cast<std::int64_t>(config.trainer.ranks.value);
+    }
+  }
+  if (rank.samples > 0) {
+    config.data.delivered_bytes.value = rank.delivered_bytes / rank.samples;
+    config.data.stored_bytes.value.mean =
+        static_cast<double>(rank.read_bytes) / static_cast<double>(rank.samples);
+  }
+  const StageStats& compute = rank.stages[Stage::compute];
+  if (trains_itself(config) && compute.count > 0)
+    config.trainer.compute.value.mean = static_cast<double>(compute.wall / compute.count);
+}
+
+// Choice of the measured loader of a program, and the uses of its other loaders.
+
+namespace {
+
+// Returns the time from the first request to the last batch.
+Nanos span_of(const std::vector<const LoaderHistory*>& loaders) {
+  Nanos begin = kNever, end = 0;
+  for (const LoaderHistory* loader : loaders) {
+    begin = std::min(begin, loader->first_ask());
+    end = std::max(end, loader->last_taken());
+  }
+  return std::max<Nanos>(end - begin, 1);
+}
+
+// "Photos (train.py:12)"
+std::string loader_to_text(const LoaderFacts& loader) {
+  const auto folder = loader.place.rfind('/');
+  return fmt::format("{} ({})", loader.dataset,
+                     folder == loader.place.npos ? loader.place : loader.place.substr(folder + 1));
+}
+
+LoaderUse use_of(const LoaderHistory& history, Nanos span) {
+  const auto share = [&](Nanos part) {
+    return std::clamp(static_cast<double>(part) / static_cast<double>(span), 0.0, 1.0);
+  };
+  LoaderUse use;
+  use.dataset = history.loader().dataset;
+  use.place = history.loader().place;
+  use.with_gradients = history.with_gradients();
+  use.iterations = history.iterations();
+  use.batches = history.taken();
+  use.waited = share(history.time().waited());
+  use.looped = share(history.time().looped());
+  return use;
+}
+
+// Names the loaders that the trainer waits for between a batch and its compute.
+void name_others(RunRecord& record, const LoaderHistory& measured,
+                 const std::vector<const LoaderHistory*>& used) {
+  double all = 0;
+  for (const auto& [number, waited] : measured.waited_for_others())
+    all += static_cast<double>(waited);
+  std::vector<Detail> details;
+  for (const LoaderHistory* one : used) {
+    const auto waited = measured.waited_for_others().find(one->loader().number);
+    if (waited == measured.waited_for_others().end()) continue;
+    details.push_back({std::string(name_of(Stage::launch)), loader_to_text(one->loader()),
+                       static_cast<double>(waited->second) / all});
+  }
+  std::stable_sort(details.begin(), details.end(),
+                   [](const Detail& a, const Detail& b) { return a.share > b.share; });
+  move_to(record.details, std::move(details));
+}
+
+}  // namespace
+
+void note_measured_loader(RunRecord& record, const TrainingProcesses& training) {
+  const LoaderHistory* history = training.first_measured();
+  if (history == nullptr) return;
+  const LoaderFacts& loader = history->loader();
+  record.notes.push_back(loader.is_opaque
+                             ? fmt::format("measured is the {} of {}", loader.dataset, loader.place)
+                             : fmt::format("measured is the DataLoader of {}, made at {}",
+                                           loader.dataset, loader.place));
+  const auto used = training.used_beside_first();
+  if (used.size() < 2) return;
+  const Nanos span = span_of(used);
+  for (const LoaderHistory* one : used) {
+    record.loaders.push_back(use_of(*one, span));
+    record.loaders.back().measured = one == history;
+  }
+  name_others(record, *history, used);
 }
 
 }  // namespace loaderscope::guest

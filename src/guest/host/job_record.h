@@ -6,9 +6,9 @@
 #include <iterator>
 #include <vector>
 
-#include "guest/host/job_memory.h"
 #include "guest/host/messages.h"
 #include "guest/host/process_watch.h"
+#include "guest/host/resource_usage.h"
 #include "guest/host/training_processes.h"
 
 namespace loaderscope::guest {

@@ -9,11 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "guest/host/batch_numbers.h"
 #include "guest/host/gpu_timeline.h"
-#include "guest/host/loop_time.h"
-#include "guest/host/resume_skip_detector.h"
-#include "guest/host/send_stats.h"
+#include "guest/host/loader_tallies.h"
 #include "guest/host/window_recorder.h"
 #include "guest/protocol/loader_facts.h"
 #include "guest/protocol/page.h"

@@ -2,24 +2,44 @@
 #pragma once
 
 #include <sys/types.h>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "guest/host/guest_counters.h"
-#include "guest/host/injected.h"
 #include "guest/host/message_contents.h"
 #include "guest/host/process_watch.h"
 #include "guest/host/training_processes.h"
 #include "guest/host/wrong_data/data_checks.h"
 #include "guest/protocol/message_kinds.h"
+#include "loaderscope/run_config.h"
 
 namespace loaderscope::guest {
+
+// Delays of a run that were injected: the ones whose hook ran in the program.
+class Injected {
+ public:
+  // `config` outlives this.
+  explicit Injected(const RunConfig& config);
+
+  // Marks a delay by its index in config.inject.
+  void executed(std::size_t number) {
+    if (number < config_.declared.inject.value.size()) executed_.insert(number);
+  }
+  // Returns a sentence about the first delay that did not run, or "" if all ran. `of_every_rank`
+  // leaves out delays of a single rank, which may not have begun.
+  std::string missing(bool of_every_rank) const;
+
+ private:
+  const RunConfig& config_;
+  std::set<std::size_t> executed_;
+};
 
 struct StacksOffer {
   Hello who;

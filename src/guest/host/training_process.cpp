@@ -1,7 +1,10 @@
 #include "guest/host/training_process.h"
 
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
 #include "base/thread_meter.h"
-#include "guest/host/report_checks.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -193,6 +196,105 @@ std::vector<const LoaderHistory*> TrainingProcess::used() const {
 std::int32_t TrainingProcess::loader_of(std::int32_t iterator) const {
   const LoaderFacts* loader = loader_with(iterator);
   return loader == nullptr ? -1 : loader->number;
+}
+
+namespace {
+
+constexpr Nanos kAhead = kSecond;            // the GPU's clock may be, by far less
+constexpr Nanos kFarAhead = Nanos{1} << 52;  // a simulated device knows when it will have computed
+constexpr Bytes kMaxBytes = Bytes{1} << 40;
+constexpr std::int64_t kMaxBatchNumber = std::int64_t{1} << 40;
+constexpr std::int32_t kMaxGenerations = std::int32_t{1} << 30;
+
+bool is_in(std::int64_t value, std::int64_t least, std::int64_t most) {
+  return value >= least && value <= most;
+}
+
+bool is_range(Nanos begin, Nanos end, Nanos latest) {
+  return begin >= 0 && begin <= end && end <= latest;
+}
+
+}  // namespace
+
+bool is_possible(GuestEvent& fact, Nanos now) {
+  if (!is_in(static_cast<int>(fact.kind), 1, static_cast<int>(kFactNames.size()) - 1)) return false;
+  const bool of_device =
+      fact.kind == GuestEventKind::copied || fact.kind == GuestEventKind::computed;
+  const Nanos end = fact.end == 0 ? fact.begin : fact.end;
+  if (!is_range(fact.begin, end, now + (of_device ? kFarAhead : kAhead)) ||
+      !is_in(fact.cpu, 0, now + kAhead) || !is_in(fact.queued, 0, now + kAhead))
+    return false;
+  if (!is_in(fact.iterator, -1, kMaxIterators - 1) || !is_in(fact.generation, 0, kMaxGenerations) ||
+      !is_in(fact.worker, 0, kMaxWorkers - 1) || !is_in(fact.batch, -1, kMaxBatchNumber))
+    return false;
+  fact.count = std::clamp<std::int64_t>(fact.count, -1, std::numeric_limits<std::int32_t>::max());
+  fact.bytes = std::clamp<Bytes>(fact.bytes, 0, kMaxBytes);
+  return true;
+}
+
+bool is_possible(ThreadLog::Entry& entry, Nanos now) {
+  Span& span = entry.span;
+  if (entry.kind != ThreadLog::Kind::span || static_cast<std::size_t>(span.stage) >= kStages)
+    return false;
+  if (!is_range(span.begin, span.end, now + kAhead) || !is_in(span.cpu, 0, now + kAhead) ||
+      !is_in(span.queued, 0, now + kAhead) || span.batch < -1 || span.sample < -1)
+    return false;
+  span.bytes = std::clamp<Bytes>(span.bytes, 0, kMaxBytes);
+  return true;
+}
+
+bool is_possible(GpuRecord& record, Nanos now) {
+  if (!is_range(record.begin, record.end, now + kAhead)) return false;
+  record.bytes = std::clamp<Bytes>(record.bytes, 0, kMaxBytes);
+  return true;
+}
+
+IteratorLoaders::Facts IteratorLoaders::shared(const LoaderFacts& loader) {
+  constexpr std::size_t kMaxLoaders = 1024;
+  if (last_facts_.size() >= kMaxLoaders && !last_facts_.contains(loader.number))
+    last_facts_.clear();
+  Facts& last = last_facts_[loader.number];
+  if (last == nullptr || *last != loader) last = std::make_shared<const LoaderFacts>(loader);
+  return last;
+}
+
+void IteratorLoaders::add(std::int32_t iterator, const LoaderFacts& loader) {
+  if (iterator < 0 || of(iterator) != nullptr || has_forgotten(iterator)) return;
+  put(iterator, shared(loader));
+  forget();
+}
+
+void IteratorLoaders::put(std::int32_t iterator, const Facts& facts) {
+  if (iterator > end_) from_.try_emplace(end_, nullptr);
+  if (iterator + 1 < end_) {  // the iterator was an unknown one between others
+    const Facts after = std::prev(from_.upper_bound(iterator + 1))->second;
+    from_.try_emplace(iterator + 1, after);
+  }
+  end_ = std::max(end_, iterator + 1);
+  const auto next = from_.lower_bound(iterator);
+  const bool goes_on = next != from_.begin() && std::prev(next)->second == facts;
+  if (goes_on) {
+    from_.erase(iterator);
+  } else {
+    from_[iterator] = facts;
+  }
+}
+
+void IteratorLoaders::forget() {
+  constexpr std::ptrdiff_t kMax = std::ptrdiff_t{1} << 16;
+  if (std::ssize(from_) < kMax) return;
+  const auto first = std::next(from_.begin(), kMax / 4);
+  const auto last = std::next(first, kMax / 2);
+  const std::int32_t begin = first->first;
+  forgotten_before_ = last->first;
+  from_.erase(first, last);
+  from_[begin] = nullptr;
+}
+
+const LoaderFacts* IteratorLoaders::of(std::int32_t iterator) const {
+  if (iterator < 0 || iterator >= end_) return nullptr;
+  const auto next = from_.upper_bound(iterator);
+  return next == from_.begin() ? nullptr : std::prev(next)->second.get();
 }
 
 }  // namespace loaderscope::guest

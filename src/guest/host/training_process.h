@@ -5,13 +5,50 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <vector>
 
-#include "guest/host/iterator_loaders.h"
 #include "guest/host/loader_history.h"
+#include "guest/protocol/loader_facts.h"
+#include "guest/protocol/page.h"
 #include "hang/progress_tracker.h"
 
 namespace loaderscope::guest {
+
+// Checks that the hooks can have written the contents of a page. The page is also memory of the
+// user's program, which may overwrite it by mistake. Impossible values are rejected.
+
+// `now`: events of the future are rejected. The sizes of a batch or a sample come from the
+// program's own objects, which may report any number. They are clamped to their range.
+bool is_possible(GuestEvent& fact, Nanos now);
+bool is_possible(ThreadLog::Entry& entry, Nanos now);
+bool is_possible(GpuRecord& record, Nanos now);
+
+// Loader of each iterator of a process. A job makes millions of iterators, most of them of the same
+// few loaders. Each run of iterators with the same facts is kept once.
+class IteratorLoaders {
+ public:
+  // Adds facts in any order. The first facts of an iterator count.
+  void add(std::int32_t iterator, const LoaderFacts& loader);
+  // Returns null if the iterator is unknown.
+  const LoaderFacts* of(std::int32_t iterator) const;
+  // Returns true if the facts of the iterator were dropped to bound memory. The first iterators,
+  // which may live long, and the last ones are kept.
+  bool has_forgotten(std::int32_t iterator) const {
+    return iterator < forgotten_before_ && of(iterator) == nullptr;
+  }
+
+ private:
+  using Facts = std::shared_ptr<const LoaderFacts>;
+  Facts shared(const LoaderFacts& loader);
+  void put(std::int32_t iterator, const Facts& facts);
+  void forget();
+
+  std::map<std::int32_t, Facts> from_;  // facts until the next key; null: unknown
+  std::int32_t end_ = 0;                // the first iterator after all known ones
+  std::int32_t forgotten_before_ = 0;
+  std::map<std::int32_t, Facts> last_facts_;  // last facts of each loader
+};
 
 // Process that writes a page.
 struct Writer {

@@ -5,15 +5,60 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "engine/pipeline/measurement_window.h"
-#include "guest/host/first_calls.h"
-#include "guest/host/worker_turns.h"
 #include "guest/protocol/loader_facts.h"
+#include "loaderscope/events.h"
+#include "loaderscope/run_record.h"
 #include "record/recorder.h"
 #include "record/running_account.h"
 
 namespace loaderscope::guest {
+
+// Time between two batches of a worker. The worker hands over the batch before, and gets the next
+// task from its queue. It may also wait for Python's lock, which the sending thread can hold.
+class WorkerTurns {
+ public:
+  // Call with every step in order. Adds the time from the later of two events until the batch
+  // began. The events are the end of the worker's previous batch and the arrival of the task. Adds
+  // nothing if a time is missing.
+  void add(const StepEvents& events);
+  void merge(const WorkerTurns& other);
+
+  std::int64_t batches() const { return batches_; }
+  Nanos time() const { return time_; }
+
+ private:
+  struct Last {
+    std::int32_t epoch = -1;
+    Nanos finished = 0;
+  };
+
+  std::map<std::int32_t, Last> last_;  // last batch of each worker
+  std::int64_t batches_ = 0;
+  Nanos time_ = 0;
+};
+
+// Extra time of the first call of a stage in a worker process, such as an import or opening a file.
+// It belongs to the start of the worker.
+class FirstCalls {
+ public:
+  // Call with every span of every worker in the order of time. If `span` is far longer than its
+  // stage usually takes, cuts off its beginning and returns that part as a span of startup.
+  std::optional<Span> take_start_of(std::int32_t worker, Span& span);
+
+ private:
+  struct Usual {
+    std::int64_t count = 0;
+    Nanos wall = 0;
+
+    Nanos mean() const { return count > 0 ? wall / count : 0; }
+  };
+
+  PerStage<Usual> usual_{};                        // calls that were not the first ones
+  std::map<std::int32_t, PerStage<bool>> called_;  // stages since the last start, by worker
+};
 
 class WindowRecorder {
  public:

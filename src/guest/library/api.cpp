@@ -10,8 +10,7 @@
 
 #include "device/devices.h"
 #include "guest/library/gpu_activity.h"
-#include "guest/library/library_threads.h"
-#include "guest/library/open_counter.h"
+#include "guest/library/observers.h"
 #include "guest/library/this_thread.h"
 #include "nvtx/ranges.h"
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "guest/library/api.h"
-#include "guest/library/library_threads.h"
 #include "guest/library/this_thread.h"
 
 namespace {

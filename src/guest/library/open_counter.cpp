@@ -1,4 +1,4 @@
-#include "guest/library/open_counter.h"
+#include "guest/library/observers.h"
 
 #include <array>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "guest/library/operators.h"
+#include "guest/library/observers.h"
 
 #include <dlfcn.h>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "guest/library/operators.h"
+#include "guest/library/observers.h"
 
 namespace loaderscope::guest {
 namespace {

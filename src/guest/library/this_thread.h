@@ -21,3 +21,18 @@ std::int64_t number_of_thread();  // the system's thread number
 void forget_parent();
 
 }  // namespace loaderscope::guest
+
+namespace loaderscope::guest::library_threads {
+
+// CPU time that other threads of the process take while one makes a batch: those of a library, such
+// as a tokenizer, for which the thread waits.
+
+// The calling thread makes a batch between these two. A thread that begins again has left the batch
+// before. Takes 2 us of a batch of at least 1 ms. Only each 16th of shorter batches is measured.
+void begin();
+void end();
+
+// Drops the parent's state in the child of a fork.
+void forget();
+
+}  // namespace loaderscope::guest::library_threads

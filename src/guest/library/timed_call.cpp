@@ -1,6 +1,8 @@
 #include "guest/library/timed_call.h"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 
 #include "guest/library/this_thread.h"
 
@@ -78,6 +80,203 @@ Object* call_quickly(Object* self, Object* const* arguments, std::size_t count, 
 Object* call(Object* self, Object* arguments, Object* named) {
   return run(timed_of(self),
              [&](Object* function) { return api().PyObject_Call(function, arguments, named); });
+}
+
+// Types of the objects that replace timed functions. Code that inspects such an object sees the
+// function. The object shows and stores the function's attributes, reports its type, and is pickled
+// as the function.
+
+namespace {
+
+// Slot numbers of the stable interface.
+enum Slot {
+  kCall = 50,
+  kDealloc = 52,
+  kGet = 54,
+  kGetAttribute = 58,
+  kMethods = 64,
+  kNew = 65,
+  kRepr = 66
+};
+enum LaterSlot { kSetAttribute = 69, kTraverse = 71, kMembers = 72 };
+constexpr unsigned kHasVectorcall = 1U << 11, kHasCollector = 1U << 14, kIsMethod = 1U << 17,
+                   kHasVersion = 1U << 18;
+constexpr int kIsSize = 19, kReadOnly = 1;  // flags of a member
+
+Object* function_type;  // becomes a method in a class
+Object* callable_type;  // never becomes a method
+
+Object* bound(Object* self, Object* instance, Object*) {
+  if (instance == nullptr || instance == api()._Py_NoneStruct) return new_reference(self);
+  return api().PyMethod_New(self, instance);
+}
+
+bool is_any_of(Object* name, std::initializer_list<const char*> words) {
+  for (const char* word : words) {
+    if (api().PyUnicode_CompareWithASCIIString(name, word) == 0) return true;
+  }
+  return false;
+}
+
+// torch.jit is to compile what it stands for.
+Object* attribute(Object* self, Object* name) {
+  if (is_any_of(name, {"__wrapped__", "__original_fn"}))
+    return new_reference(timed_of(self).original);
+  if (is_any_of(name, {"__script_if_tracing_wrapper"})) return new_reference(api()._Py_TrueStruct);
+  if (is_any_of(name, {"__call__", "__get__", "__reduce__", "__reduce_ex__"}))
+    return api().PyObject_GenericGetAttr(self, name);
+  return api().PyObject_GetAttr(timed_of(self).original, name);
+}
+
+int set_attribute(Object* self, Object* name, Object* value) {
+  return api().PyObject_SetAttr(timed_of(self).original, name, value);
+}
+
+Object* shown(Object* self) { return api().PyObject_Repr(timed_of(self).original); }
+
+// A function of Python's is found by its name, where it is this; others say how they are.
+Object* reduced(Object* self, Object*) {
+  Object* original = timed_of(self).original;
+  Object* code = api().PyObject_GetAttrString(original, "__code__");
+  let_go(code);
+  if (code != nullptr) return api().PyObject_GetAttrString(original, "__qualname__");
+  api().PyErr_Clear();
+  return api().PyObject_CallMethod(original, "__reduce_ex__", "i", 4);
+}
+
+Object* refused(Object*, Object*, Object*) { return refuse("none is made but by loaderscope"); }
+
+int traverse(Object* self, Visit visit, void* argument) {
+  const Timed& timed = timed_of(self);
+  for (Object* held : {timed.original, timed.before, timed.instead, timed.account}) {
+    const int found = held != nullptr ? visit(held, argument) : 0;
+    if (found != 0) return found;
+  }
+  return 0;
+}
+
+void dealloc(Object* self) {
+  Object* type = api().PyObject_Type(self);
+  api().PyObject_GC_UnTrack(self);
+  Timed& timed = timed_of(self);
+  if (timed.weak_references != nullptr) api().PyObject_ClearWeakRefs(self);
+  for (Object* held : {timed.original, timed.before, timed.instead, timed.account}) let_go(held);
+  api().PyObject_GC_Del(self);
+  api().Py_DecRef(type);
+  api().Py_DecRef(type);  // the object's own
+}
+
+template <class Function>
+void* slot(Function function) {
+  return reinterpret_cast<void*>(function);
+}
+
+// Omits the slot for binding if the type is not a method.
+Object* make_type(const char* name, bool is_method) {
+  static MethodDef methods[] = {{"__reduce__", slot(reduced), kNoArguments, nullptr}, {}};
+  static MemberDef members[] = {
+      {"__weaklistoffset__", kIsSize, Timed::header + Size{offsetof(Timed, weak_references)},
+       kReadOnly, nullptr},
+      {"__vectorcalloffset__", kIsSize, Timed::header + Size{offsetof(Timed, vectorcall)},
+       kReadOnly, nullptr},
+      {}};
+  const bool is_quick = api().PyObject_Vectorcall != nullptr;
+  TypeSlot slots[] = {{kCall, is_quick ? slot(api().PyVectorcall_Call) : slot(call)},
+                      {kDealloc, slot(dealloc)},
+                      {kGetAttribute, slot(attribute)},
+                      {kSetAttribute, slot(set_attribute)},
+                      {kMethods, methods},
+                      {kMembers, members},
+                      {kNew, slot(refused)},
+                      {kRepr, slot(shown)},
+                      {kTraverse, slot(traverse)},
+                      {is_method ? static_cast<int>(kGet) : 0, slot(bound)},
+                      {}};
+  TypeSpec spec = {
+      name, static_cast<int>(Timed::header + Size{sizeof(Timed)}), 0,
+      kHasVersion | kHasCollector | (is_quick ? kHasVectorcall : 0) | (is_method ? kIsMethod : 0),
+      slots};
+  return api().PyType_FromSpec(&spec);
+}
+
+Object* reference_or_null(Object* given) {
+  return given == api()._Py_NoneStruct ? nullptr : new_reference(given);
+}
+
+// (original, stage, is_part, has_name, is_method, tells_bytes, before, instead); the last two or
+// None.
+Object* make_timed(Object*, Object* const* given, Size count) {
+  constexpr Size kNumbers = 5;
+  if (count != kNumbers + 3) return refuse("timed takes 8 arguments");
+  std::array<long long, kNumbers> numbers{};
+  for (std::size_t index = 0; index < kNumbers; ++index)
+    numbers[index] = api().PyLong_AsLongLong(given[index + 1]);
+  if (api().PyErr_Occurred() != nullptr) return nullptr;
+  Object* made = api().PyType_GenericAlloc(numbers[3] != 0 ? function_type : callable_type, 0);
+  if (made == nullptr) return nullptr;
+  timed_of(made) = {.vectorcall = call_quickly,
+                    .weak_references = nullptr,
+                    .original = new_reference(given[0]),
+                    .before = reference_or_null(given[6]),
+                    .instead = reference_or_null(given[7]),
+                    .account = nullptr,
+                    .spent = 0,
+                    .every = 1,
+                    .calls = 0,
+                    .stage = static_cast<Stage>(numbers[0]),
+                    .is_part = numbers[1] != 0,
+                    .has_name = numbers[2] != 0,
+                    .is_of_batch = false,
+                    .asks_system = numbers[4] == 0};
+  return made;
+}
+
+bool is_timed(Object* object) {
+  return is_exactly(object, function_type) || is_exactly(object, callable_type);
+}
+
+// Arguments: (timed, account, every). Marks a function that handles the batch after its samples.
+// `account`, another result of `timed`, collects the time of its calls. One in `every` calls calls
+// `instead`, starting with the first.
+Object* handles_batch(Object*, Object* const* given, Size count) {
+  if (count != 3 || !is_timed(given[0]) || !is_timed(given[1]))
+    return refuse("handles_batch takes two of what timed has made");
+  const long long every = api().PyLong_AsLongLong(given[2]);
+  if (api().PyErr_Occurred() != nullptr) return nullptr;
+  Timed& timed = timed_of(given[0]);
+  let_go(timed.account);
+  timed.account = new_reference(given[1]);
+  timed.is_of_batch = true;
+  timed.every = timed.calls = static_cast<int>(every);
+  return new_reference(api()._Py_NoneStruct);
+}
+
+// Time of the calls in ns, without the named calls in them.
+Object* spent_by(Object*, Object* const* given, Size count) {
+  if (count != 1 || !is_timed(given[0])) return refuse("spent_by takes what timed has made");
+  return api().PyLong_FromLongLong(timed_of(given[0]).spent);
+}
+
+bool make_types() {
+  if (function_type != nullptr) return true;
+  Object* size = api().PyObject_GetAttrString(api().PyBaseObject_Type, "__basicsize__");
+  if (size == nullptr) return false;
+  Timed::header = static_cast<Size>(api().PyLong_AsLongLong(size));
+  api().Py_DecRef(size);
+  callable_type = make_type("loaderscope_guest.timed_callable", false);
+  if (callable_type == nullptr) return false;
+  function_type = make_type("loaderscope_guest.timed_function", true);
+  return function_type != nullptr;
+}
+
+}  // namespace
+
+bool add_timed_functions(Object* dictionary) {
+  static MethodDef timed = {"timed", slot(make_timed), kFastCall, nullptr};
+  static MethodDef spent = {"spent_by", slot(spent_by), kFastCall, nullptr};
+  static MethodDef of_batch = {"handles_batch", slot(handles_batch), kFastCall, nullptr};
+  return make_types() && add(dictionary, timed) && add(dictionary, spent) &&
+         add(dictionary, of_batch);
 }
 
 }  // namespace loaderscope::guest::python

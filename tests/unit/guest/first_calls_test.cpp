@@ -1,5 +1,5 @@
 // What only the first call in a worker takes is the start of the worker.
-#include "guest/host/first_calls.h"
+#include "guest/host/window_recorder.h"
 
 #include <gtest/gtest.h>
 

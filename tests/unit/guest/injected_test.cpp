@@ -1,5 +1,5 @@
 // Delays without a hook are said.
-#include "guest/host/injected.h"
+#include "guest/host/messages.h"
 #include "loaderscope/settings.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "guest/host/iterator_loaders.h"
+#include "guest/host/training_process.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What the processes of a job hold, which costs them time to find out.
-#include "guest/host/job_memory.h"
+#include "guest/host/resource_usage.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

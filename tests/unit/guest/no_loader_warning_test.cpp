@@ -1,4 +1,4 @@
-#include "guest/host/no_loader_warning.h"
+#include "guest/host/program_output.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

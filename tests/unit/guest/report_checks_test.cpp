@@ -1,5 +1,5 @@
 // What is on a page and cannot have been written by our hooks is told from what can.
-#include "guest/host/report_checks.h"
+#include "guest/host/training_process.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "guest/host/resume_skip_detector.h"
+#include "guest/host/loader_tallies.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "guest/host/epoch_lengths.h"
+#include "guest/host/training_processes.h"
 
 namespace loaderscope::hang {
 namespace {

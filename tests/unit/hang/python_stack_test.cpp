@@ -11,7 +11,7 @@
 #include <cstdlib>
 
 #include "base/fd.h"
-#include "guest/host/stack_request.h"
+#include "guest/host/hang_watch.h"
 
 namespace loaderscope::hang {
 namespace {

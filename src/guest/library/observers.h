@@ -1,13 +1,16 @@
-// Work of other libraries in this process, in threads of their own, while a worker waits for their
-// batch. DALI reports its operators by NVTX. A hook reports the work of Ray Data.
+// Observers of other parts of the process: operators of libraries, and Python's opens.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "loaderscope/events.h"
 
 namespace loaderscope::guest::operators {
+
+// Work of other libraries in this process, in threads of their own, while a worker waits for their
+// batch. DALI reports its operators by NVTX. A hook reports the work of Ray Data.
 
 // Books operators of this name to a stage.
 void name(const std::string& name, Stage stage);
@@ -23,3 +26,15 @@ std::vector<Span> between(Nanos begin, Nanos end);
 void forget();  // replaces the state in the child of a fork, as its lock may be held
 
 }  // namespace loaderscope::guest::operators
+
+namespace loaderscope::guest::open_counter {
+
+// Counts of Python's opens and listings in this process, from an audit hook. Libraries that open
+// files on their own are not counted.
+enum class What : std::uint8_t { files, modules, listings, batches, kCount };
+
+void count(What what);
+std::int64_t counted(What what);  // 0 if never counted
+void forget();                    // drops the parent's counts in the child of a fork
+
+}  // namespace loaderscope::guest::open_counter
