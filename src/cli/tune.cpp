@@ -19,7 +19,7 @@
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
 #include "machine/process_counters.h"
-#include "predict/rerun.h"
+#include "predict/fitted_model.h"
 #include "record/family_traits.h"
 #include "report/kinds.h"
 #include "report/results.h"

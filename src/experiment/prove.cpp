@@ -13,7 +13,6 @@
 #include "loaderscope/errors.h"
 #include "predict/fitted_model.h"
 #include "predict/proof_runs.h"
-#include "predict/rerun.h"
 
 namespace loaderscope {
 namespace {

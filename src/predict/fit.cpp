@@ -1,5 +1,4 @@
 #include "predict/fit.h"
-#include "loaderscope/run_config.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +8,59 @@
 
 #include "analysis/contention.h"
 #include "analysis/library_threads.h"
+#include "loaderscope/device.h"
 #include "loaderscope/errors.h"
-#include "predict/launching.h"
 #include "predict/storage_fit.h"
 #include "record/family_traits.h"
 
 namespace loaderscope::model {
 namespace {
+
+// Launches of a program's thread. The GPU runs kernels while the thread launches later ones. The
+// thread asks for the next batch when it has launched all kernels, and not when they have ended.
+constexpr Nanos kAtOnce = 100 * kMicrosecond;  // longest pause of the thread after a compute
+constexpr double kLags = 0.1;                  // share of a compute; above it the GPU waits
+
+struct Launching {
+  StageStats before_compute, beside_compute;
+  std::int64_t steps = 0, waited = 0;  // waited: steps whose thread waited for the GPU
+
+  void add(const StepRow& row, Nanos next_ask) {
+    const Nanos before = std::max<Nanos>(row.stall[Cause::launch] - row.not_asking, 0);
+    const Nanos all = next_ask - row.take - (row.copy_end - row.copy_begin);
+    before_compute.add(before, 0, 0, 0);
+    beside_compute.add(std::max<Nanos>(all - before, 0), 0, 0, 0);
+    ++steps;
+    const bool lags = static_cast<double>(before) > kLags * static_cast<double>(row.compute());
+    waited += !lags && next_ask >= row.compute_end - kAtOnce ? 1 : 0;
+  }
+};
+
+// Returns true if the record has the GPU's own times of a program's steps.
+bool tells_launching(const RunRecord& record) {
+  return is_guest_engine(record.engine) && record.config.program.loader.value.empty() &&
+         device_kind(record.config.trainer.device.value) == DeviceKind::gpu;
+}
+
+// Sets the time of the launches before and during a step's compute. If the rank waits for the
+// compute in most steps, sets that instead.
+void fit_launching(const RankRecord& record, FittedCosts::Rank& rank) {
+  Launching launching;
+  std::optional<StepRow> before;
+  record.rows.for_each(
+      [&](const StepRow& row) {
+        if (before && !row.first_of_epoch) launching.add(*before, row.ask);
+        before = row;
+      },
+      record.warmup_steps);
+  if (launching.steps == 0) return;
+  rank.stages[Stage::launch] = MeasuredTimes(launching.before_compute);
+  if (2 * launching.waited > launching.steps) {
+    rank.waits_for_compute = true;
+    return;
+  }
+  rank.beside_compute = MeasuredTimes(launching.beside_compute);
+}
 
 constexpr std::array<Stage, 7> kBatchStages = {
     Stage::collate, Stage::transport, Stage::transport_recv, Stage::pin,

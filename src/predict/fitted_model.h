@@ -1,4 +1,5 @@
-// What-if model: a recorded run, or declared costs, run again in the model with other settings.
+// What-if model: a recorded run, or declared costs, run again in the model with other settings. Also
+// the settings to run a run again for real.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/predict.h"
+#include "loaderscope/settings.h"
 #include "predict/storage_values.h"
 
 namespace loaderscope {
@@ -139,5 +141,14 @@ class FittedModel {
 };
 
 GoodnessOfFit goodness_of_fit(const Analysis& measured, const Prediction& fitted);
+
+// Returns the settings to run `in_force`, the settings of a run, again with changes on the same
+// data and device. Throws UsageError if the changes contradict each other.
+RunConfig rerun_config(const RunConfig& in_force, const Changes& changes);
+// Returns the same before resolve(): the settings to give.
+RunConfig rerun_settings(const RunConfig& in_force, const Changes& changes);
+
+// Returns the machine's limits that the settings in force depend on.
+MachineLimits limits_of(const RunConfig& in_force);
 
 }  // namespace loaderscope

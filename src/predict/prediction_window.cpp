@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 #include "analysis/epochs.h"
 #include "base/arithmetic.h"
@@ -120,6 +121,30 @@ MatchedWindows with_starts_of_epochs(const MatchedWindows& sides, const RunConfi
       of_changed > most_steps(changed, most_samples) || of_base > most_steps(base, most_samples))
     return sides;
   return {{of_base, of_base}, {of_changed, of_changed}};
+}
+
+Prediction BaselineCache::over(const RunConfig& config, const std::function<Prediction()>& run) {
+  const Window window = {config.measure.steps.value, config.measure.duration.value,
+                         config.measure.warmup.value.steps, config.measure.warmup.value.duration,
+                         config.measure.epochs.value};
+  std::promise<Prediction> promise;
+  std::shared_future<Prediction> result;
+  bool is_mine = false;
+  {
+    const std::lock_guard lock(mutex_);
+    std::shared_future<Prediction>& known = runs_[window];
+    is_mine = !known.valid();
+    if (is_mine) known = promise.get_future().share();
+    result = known;
+  }
+  if (is_mine) {
+    try {
+      promise.set_value(run());
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  }
+  return result.get();
 }
 
 }  // namespace loaderscope::model

@@ -1,8 +1,15 @@
 // Steps and warm-up of a prediction, chosen so that it and its base see the same epochs and steps.
+// Results of the base, one per window.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
+#include <future>
+#include <map>
+#include <mutex>
 
+#include "loaderscope/predict.h"
 #include "loaderscope/run_config.h"
 
 namespace loaderscope::model {
@@ -37,5 +44,21 @@ MatchedWindows match_windows(const StepsToRun& run, const RunConfig& base, const
 // if these are not too long, otherwise `sides`.
 MatchedWindows with_starts_of_epochs(const MatchedWindows& sides, const RunConfig& base,
                                      const RunConfig& changed, std::int64_t most_samples);
+
+// Results of the unchanged run in the model, one per window. Changes with the same window share
+// one.
+class BaselineCache {
+ public:
+  // Returns the result over the window of `config`, and calls `run` if it is unknown. If several
+  // threads want the same window, one of them runs it. Throws what that run threw.
+  Prediction over(const RunConfig& config, const std::function<Prediction()>& run);
+
+ private:
+  // Steps, duration, warm-up in steps and in ns, epochs.
+  using Window = std::array<std::int64_t, 5>;
+
+  std::mutex mutex_;
+  std::map<Window, std::shared_future<Prediction>> runs_;
+};
 
 }  // namespace loaderscope::model

@@ -3,19 +3,39 @@
 #include <cmath>
 #include <utility>
 
-#include "predict/baseline_cache.h"
-#include "predict/extrapolation.h"
+#include "loaderscope/run_config.h"
 #include "predict/fit.h"
 #include "predict/fitted_model.h"
-#include "predict/mean_costs.h"
+#include "predict/prediction_limits.h"
 #include "predict/prediction_window.h"
-#include "predict/refuse_unpredictable.h"
 #include "predict/storage_fit.h"
 #include "record/config_facts.h"
 #include "settings/changes.h"
 
 namespace loaderscope {
 namespace {
+
+void take_mean(Distribution& distribution) {
+  distribution.shape = Distribution::Shape::constant;
+  distribution.spread = 0;
+}
+
+// Keeps the total delay, and spreads it over all executions.
+void spread_evenly(Injection& injection) {
+  injection.extra = std::llround(static_cast<double>(injection.extra) * injection.probability /
+                                 static_cast<double>(injection.every));
+  injection.probability = 1;
+  injection.every = 1;
+}
+
+// Returns the settings with stored sizes, costs, injections and compute at their means.
+RunConfig with_mean_costs(RunConfig config) {
+  take_mean(config.data.stored_bytes.value);
+  take_mean(config.trainer.compute.value);
+  for (Cost& cost : config.declared.cost.value) take_mean(cost.amount);
+  for (Injection& injection : config.declared.inject.value) spread_evenly(injection);
+  return config;
+}
 
 bool comes_late(const StepRow& row) {
   return row.deliverable > std::max(row.idle_begin, row.ask) && row.why[Why::epoch] == 0;
@@ -155,7 +175,7 @@ void FittedModel::add_spread_of_first_workers(const Changes& changes, const Knoc
 Prediction FittedModel::predict_at_means(std::int64_t most_samples) const {
   auto [costs, prediction] = case_of({}, costs_->at_means());
   RunConfig base = base_config();
-  prediction.config = model::with_mean_costs(prediction.config);
+  prediction.config = with_mean_costs(prediction.config);
   set_windows(base, prediction.config, {}, most_samples);
   return run(std::move(prediction), costs);
 }

@@ -2,6 +2,8 @@
 // nearly the best gain.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "analysis/findings/finding_input.h"
@@ -42,5 +44,17 @@ double lost_busy(const Prediction& changed);
 // each range.
 std::optional<FixCandidate> search_fix(const Candidate& candidate, const Prediction& base,
                                        const Predictor& predict, double may_lose = kVisible);
+
+// Range of the search: above `low` and up to `most`, with `first` tried before all others. The
+// answer may exceed the smallest by the share `slack`.
+struct Bounds {
+  std::int64_t low = 0, first = 1, most = 1;
+  double slack = 0;
+};
+
+// Returns the smallest sufficient number; all larger numbers must suffice too. Doubles it until it
+// suffices, then halves the range. Returns nothing if `most` does not suffice.
+std::optional<std::int64_t> smallest_sufficient(const Bounds& bounds,
+                                                const std::function<bool(std::int64_t)>& is_enough);
 
 }  // namespace loaderscope

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "loaderscope/predict.h"
 #include "predict/fitted_model.h"
 
 namespace loaderscope {
@@ -46,5 +47,9 @@ class OtherHosts {
 void rewrite_for_job(const RunRecord& job, const Analysis& of_job, const SlowestHost& slowest,
                      const std::optional<Prediction>& as_the_others,
                      std::vector<Finding>& findings);
+
+// Adds the rate of the job if its slow part were as fast as the others, also to the advice. Adds
+// nothing if that is hardly more.
+void add_figures(Finding& finding, const Analysis& of_job, const Prediction& as_the_others);
 
 }  // namespace loaderscope

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/pipeline/loader_plan.h"
-#include "predict/integer_search.h"
+#include "predict/search_fix.h"
 
 namespace loaderscope::model {
 namespace {

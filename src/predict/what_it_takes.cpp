@@ -10,7 +10,7 @@
 #include "analysis/wording.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/predict.h"
-#include "predict/integer_search.h"
+#include "predict/search_fix.h"
 
 namespace loaderscope {
 namespace {

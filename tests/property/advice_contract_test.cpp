@@ -14,7 +14,6 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/predict.h"
 #include "predict/fitted_model.h"
-#include "predict/rerun.h"
 #include "property/declared_pipelines.h"
 #include "property/drawn_pipeline.h"
 #include "record/config_facts.h"

@@ -9,7 +9,6 @@
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
-#include "predict/rerun.h"
 
 namespace loaderscope {
 namespace {

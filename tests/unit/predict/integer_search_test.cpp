@@ -1,4 +1,4 @@
-#include "predict/integer_search.h"
+#include "predict/search_fix.h"
 
 #include <gtest/gtest.h>
 

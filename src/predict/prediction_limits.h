@@ -1,14 +1,22 @@
-// Limits of a prediction that goes beyond the measurements.
+// Limits of the model: results that it cannot predict from, and notes on predictions that go beyond
+// the measurements.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/predict.h"
+#include "loaderscope/run_record.h"
 
 namespace loaderscope::model {
+
+// These throw RunError with an alternative.
+void refuse_unpredictable(const RunRecord& record);
+void refuse_trace(std::string_view engine);
+void refuse_large_steps(const RunConfig& config);
 
 // Limits the workers to the shards of a stream. A worker without a shard ends at once, and its
 // tasks go to the others. 0 shards: unknown.
