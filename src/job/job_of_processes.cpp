@@ -7,9 +7,9 @@
 
 #include "job/exit_watchdog.h"
 #include "loaderscope/errors.h"
-#include "record/family_traits.h"
 #include "record/partial_run.h"
-#include "record/process_waits.h"
+#include "record/rank_waits.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

@@ -22,7 +22,7 @@
 #include "record/family_traits.h"
 #include "record/merge_records.h"
 #include "record/rank_waits.h"
-#include "record/shift_times.h"
+#include "record/rows_of_ranks.h"
 #include "report/results.h"
 #include "report/schemas.h"
 #include "settings/join_settings.h"

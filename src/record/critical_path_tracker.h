@@ -10,7 +10,7 @@
 
 #include "base/fifo.h"
 #include "loaderscope/run_record.h"
-#include "record/by_worker.h"
+#include "record/spans_in_flight.h"
 
 namespace loaderscope {
 

@@ -6,7 +6,7 @@
 #include "base/fifo.h"
 #include "record/rank_folder.h"
 #include "record/recorder.h"
-#include "record/step_observer.h"
+#include "record/running_account.h"
 
 namespace loaderscope {
 

@@ -1,4 +1,4 @@
-#include "record/process_waits.h"
+#include "record/rank_waits.h"
 
 #include <algorithm>
 #include <numeric>

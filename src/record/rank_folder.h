@@ -7,16 +7,28 @@
 #include <vector>
 
 #include "base/fifo.h"
+#include "loaderscope/run_record.h"
 #include "record/book_step.h"
-#include "record/by_worker.h"
 #include "record/critical_path_tracker.h"
-#include "record/exemplar_keeper.h"
+#include "record/kept_details.h"
 #include "record/recorder.h"
-#include "record/sample_draw.h"
 #include "record/spans_in_flight.h"
-#include "record/stage_totals.h"
 
 namespace loaderscope {
+
+// Totals of all stages over the steps of a window or of its warm-up.
+struct StageTotals {
+  PerStage<StageStats> stages;
+  std::int64_t samples = 0;
+  Bytes read_bytes = 0, delivered_bytes = 0;
+  WorkCounts work;
+
+  // Adds the spans of one worker on one batch. All pieces of a stage for one sample count as one
+  // execution.
+  void add_spans(const std::vector<Span>& part);
+  // Adds the facts of the batch as a whole.
+  void add_step(const StepEvents& events);
+};
 
 class RankFolder {
  public:

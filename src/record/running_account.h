@@ -4,9 +4,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "record/step_observer.h"
+#include "record/recorder.h"
 
 namespace loaderscope {
+
+// Observer that receives the row of each step as soon as it is booked. Passed as
+// FoldOptions::observer. The folding thread calls it.
+class StepObserver : public EventObserver {
+ public:
+  virtual void booked(std::int32_t rank, const StepRow& row) = 0;
+};
 
 struct RunningAccount {
   Nanos compute = 0, window = 0;  // sums over the ranks

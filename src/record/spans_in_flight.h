@@ -1,13 +1,23 @@
 // The spans of batches that have not been delivered.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "loaderscope/events.h"
-#include "record/by_worker.h"
 
 namespace loaderscope {
+
+// Returns the entry of worker `number` in values that a rank has per worker. Grows the vector if
+// needed, as a program may change its loader between two epochs. The reference is valid until the
+// next call.
+template <class T>
+T& of_worker(std::vector<T>& workers, std::int32_t number) {
+  const auto place = static_cast<std::size_t>(number);
+  if (place >= workers.size()) workers.resize(place + 1);
+  return workers[place];
+}
 
 class SpansInFlight {
  public:

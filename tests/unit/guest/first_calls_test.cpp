@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "record/stage_totals.h"
+#include "record/rank_folder.h"
 
 namespace loaderscope::guest {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "engine/model/model_engine.h"
-#include "record/process_waits.h"
+#include "record/rank_waits.h"
 #include "record/recorder.h"
 #include "unit/known_answer/known_answer.h"
 

@@ -1,4 +1,4 @@
-#include "record/sample_reservoir.h"
+#include "record/kept_details.h"
 
 #include <gtest/gtest.h>
 
