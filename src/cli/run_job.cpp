@@ -15,7 +15,7 @@
 #include "loaderscope/errors.h"
 #include "record/family_traits.h"
 #include "record/partial_run.h"
-#include "rendezvous/job_token.h"
+#include "rendezvous/process_address.h"
 #include "rendezvous/rendezvous_methods.h"
 #include "source/cache_folder.h"
 

@@ -1,11 +1,24 @@
 #include "rendezvous/process_address.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <memory>
 #include <string_view>
 
+#include "base/private_folder.h"
+#include "base/secret.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -85,6 +98,56 @@ std::uint16_t port_in(const Variable& variable) {
   return static_cast<std::uint16_t>(is_taken ? port + 1 : port);
 }
 
+// "": it is of another kind, or of one link alone, where its name would be needed too.
+std::string text_of(const sockaddr& address) {
+  if (address.sa_family == AF_INET6) {
+    const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
+    if (IN6_IS_ADDR_LINKLOCAL(&six.sin6_addr)) return "";
+  } else if (address.sa_family != AF_INET) {
+    return "";
+  }
+  char text[NI_MAXHOST] = "";
+  const socklen_t size = address.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  return ::getnameinfo(&address, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0 ? text
+                                                                                           : "";
+}
+
+constexpr std::size_t kShortest = 16, kRandomBytes = 32;
+
+RunError bad_file(const std::string& path, const std::string& why) {
+  return RunError(fmt::format(
+      "rendezvous: {}, which holds the token of this user's jobs, {}; remove it, or set {} to one "
+      "random text for all processes",
+      shown_text(path), why, kTokenVariable));
+}
+
+std::string text_in(int file, const std::string& path) {
+  struct stat facts {};
+  if (::fstat(file, &facts) != 0) throw bad_file(path, std::strerror(errno));
+  if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 077) != 0)
+    throw bad_file(path, "is no file of this user alone");
+  std::string text(2 * kRandomBytes, '\0');
+  const ssize_t got = ::pread(file, text.data(), text.size(), 0);
+  if (got != std::ssize(text)) throw bad_file(path, "is cut off");
+  return text;
+}
+
+// Whole or not at all, on NFS too: of several processes that come at once, one makes it.
+void make_file(const std::string& folder, const std::string& path) {
+  if (const int error = make_private_folders(folder))
+    throw bad_file(path, std::string("cannot be made: ") + std::strerror(error));
+  std::string hidden = folder + "/.job-token.XXXXXX";
+  const Fd file(::mkostemp(hidden.data(), O_CLOEXEC));
+  if (file < 0) throw bad_file(path, std::string("cannot be made: ") + std::strerror(errno));
+  const std::string token = hex_of(random_bytes(kRandomBytes));
+  const bool is_whole =
+      ::write(file, token.data(), token.size()) == std::ssize(token) && ::fsync(file) == 0;
+  const bool is_there = is_whole && (::link(hidden.c_str(), path.c_str()) == 0 || errno == EEXIST);
+  const int error = errno;
+  ::unlink(hidden.c_str());
+  if (!is_there) throw bad_file(path, std::string("cannot be made: ") + std::strerror(error));
+}
+
 }  // namespace
 
 std::int64_t started_by(const Variable& variable, const char* name) {
@@ -114,6 +177,46 @@ ProcessAddress place_by_environment(const Variable& variable) {
   throw UsageError(
       "--rendezvous env: none of RANK, OMPI_COMM_WORLD_RANK and SLURM_PROCID is set; start it "
       "with torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT");
+}
+
+std::vector<std::string> own_addresses() {
+  ifaddrs* found = nullptr;
+  if (::getifaddrs(&found) != 0) return {"127.0.0.1"};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(found, ::freeifaddrs);
+  std::vector<std::string> outside, inside;
+  for (const ifaddrs* one = found; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0) continue;
+    const std::string text = text_of(*one->ifa_addr);
+    if (text.empty()) continue;
+    ((one->ifa_flags & IFF_LOOPBACK) != 0 ? inside : outside).push_back(text);
+  }
+  std::stable_partition(outside.begin(), outside.end(),
+                        [](const std::string& text) { return text.find(':') == text.npos; });
+  outside.insert(outside.end(), inside.begin(), inside.end());
+  return outside;
+}
+
+Secret job_token(const Variable& variable, const std::string& folder) {
+  if (const char* given = variable(kTokenVariable); given != nullptr) {
+    Secret token{std::string(given)};
+    if (token.exposed().size() >= kShortest) return token;
+    throw UsageError(fmt::format("{}: is too short to be a secret; give at least {} random letters",
+                                 kTokenVariable, kShortest));
+  }
+  if (folder.empty())
+    throw UsageError(fmt::format(
+        "--rendezvous: there is no home folder for the token of the job; set {} to one random text "
+        "for all processes",
+        kTokenVariable));
+  const std::string path = folder + "/job-token";
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  Fd file(::open(path.c_str(), kFlags));
+  if (file < 0 && errno == ENOENT) {
+    make_file(folder, path);
+    file = Fd(::open(path.c_str(), kFlags));
+  }
+  if (file < 0) throw bad_file(path, std::strerror(errno));
+  return Secret(text_in(file, path));
 }
 
 }  // namespace loaderscope

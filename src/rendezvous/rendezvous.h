@@ -15,7 +15,6 @@
 #include "loaderscope/units.h"
 #include "rendezvous/connection.h"
 #include "rendezvous/handshake.h"
-#include "rendezvous/hello_message.h"
 #include "rendezvous/process_address.h"
 
 namespace loaderscope {

@@ -1,8 +1,11 @@
 // A process comes to process 0.
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -10,7 +13,7 @@
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
-#include "rendezvous/job_token.h"
+#include "rendezvous/process_address.h"
 #include "rendezvous/rendezvous.h"
 
 namespace loaderscope {
@@ -19,6 +22,13 @@ namespace {
 // Process 0 answers at once, but its host may be busy.
 constexpr Nanos kFirstToAnswer = 10 * kSecond;
 constexpr Nanos kComeOnceMore = kSecond / 10;
+
+constexpr std::int64_t kMaxRanks = 1'000'000;  // limit for one process
+constexpr Nanos kComeAgain = kSecond / 10;
+// A stranger has this time to prove that it knows the token, however it spends it.
+constexpr Nanos kToProve = 2 * kSecond;
+// The same while strangers have all the room. A process of the job needs two round trips.
+constexpr Nanos kToProveInCrowd = kSecond / 4;
 
 }  // namespace
 
@@ -83,6 +93,155 @@ void Rendezvous::introduce_to_first(Connection& first) const {
         own.size() >> 20, kMaxIntroduction >> 20));
   if (!first.send(MessageKind::introduction, own))
     throw RunError("rendezvous: process 0 has ended; look at what it says");
+}
+
+bool Rendezvous::has_room() const {
+  return std::count_if(peers_.begin(), peers_.end(),
+                       [](const auto& peer) { return peer->number < 0; }) < kMaxStrangers;
+}
+
+bool Rendezvous::let_one_come() {
+  bool can_take = true;
+  for (const Fd& listener : place_.listeners) {
+    Fd socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    if (socket < 0) {
+      can_take = can_take && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR);
+      continue;
+    }
+    peers_.push_back(std::make_unique<Peer>(std::move(socket)));
+    peers_.back()->came_at = monotonic_now();
+    attend_to(*peers_.back());
+  }
+  return can_take;
+}
+
+// If none can be taken, it tries again later.
+void Rendezvous::let_many_come(bool can_take_one, Nanos now) {
+  if (!can_take_one) come_at_ = now + kComeAgain;
+  const bool listens = !place_.listeners.empty() && has_room() && now >= come_at_;
+  if (listens == listens_) return;
+  for (const Fd& listener : place_.listeners) {
+    epoll_event event{EPOLLIN, {.ptr = nullptr}};
+    ::epoll_ctl(events_, listens ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener, &event);
+  }
+  listens_ = listens;
+}
+
+// Silence does not count: a stranger may send a byte at a time.
+void Rendezvous::drop_strangers(Nanos now) {
+  const Nanos most = has_room() ? kToProve : kToProveInCrowd;
+  for (const auto& peer : peers_) {
+    if (peer->number >= 0 || peer->is_gone || now - peer->came_at <= most) continue;
+    peer->is_gone = true;
+    forget(*peer);
+  }
+}
+
+void Rendezvous::take_of_stranger(Peer& peer, const Message& message) {
+  if (message.kind == MessageKind::hello && peer.once.of_first.empty()) {
+    take_hello(peer, message.bytes);
+  } else if (message.kind == MessageKind::proof && !peer.once.of_first.empty()) {
+    take_proof(peer, message.bytes);
+  } else {
+    refused_ = "what it said was none of ours";
+    peer.is_gone = true;
+  }
+}
+
+void Rendezvous::take_hello(Peer& peer, const std::string& bytes) {
+  const std::optional<std::string> once = once_in_hello(bytes);
+  if (!once) {
+    refused_ = "it is no loaderscope, or of another version";
+    peer.is_gone = true;
+    return;
+  }
+  peer.once = {*once, random_bytes(kOnceBytes)};
+  peer.connection.send(MessageKind::challenge, peer.once.of_first);
+}
+
+// A stranger learns nothing but that it does not know the token.
+void Rendezvous::take_proof(Peer& peer, const std::string& bytes) {
+  const std::optional<Claim> claim = proven_claim(place_.token, peer.once, bytes);
+  if (!claim) {
+    refused_ = "its token is another";
+    peer.connection.send(MessageKind::refusal);
+    peer.is_gone = true;
+    return;
+  }
+  peer.connection.send(MessageKind::accepted, answer_of(place_.token, peer.once));
+  if (const std::string why = why_not_place(*claim); !why.empty()) return refuse(peer, why);
+  peer.number = claim->number;
+  peer.connection.allow(kMaxIntroduction);
+}
+
+void Rendezvous::refuse(Peer& peer, const std::string& why) {
+  refused_ = why;
+  peer.connection.send(MessageKind::refusal, "rendezvous: " + why);
+  peer.is_gone = true;
+  peer.number = -1;
+}
+
+void Rendezvous::take_introduction(Peer& peer, const std::string& bytes) {
+  peer.of = parse_introduction(bytes);
+  if (peer.of.ranks < 1 || peer.of.ranks > kMaxRanks)
+    return refuse(peer, fmt::format("process {} has {} ranks; give 1 to {}", peer.number,
+                                    peer.of.ranks, kMaxRanks));
+  peer.is_introduced = true;
+  peer.connection.allow(kMaxWord);
+  const std::string who = fmt::format("process {} on {}", peer.number, shown_text(peer.of.host));
+  if (const std::string why = difference_of(who, peer.of, own_); !why.empty()) {
+    peer.connection.send(MessageKind::refusal, why);
+    fail(why);
+  }
+}
+
+// Returns why a process that knows the token cannot have the place that it claims; "": it can.
+std::string Rendezvous::why_not_place(const Claim& claim) const {
+  if (claim.job != digest_of_job(place_.job))
+    return fmt::format("at port {} another job meets; give each its own MASTER_PORT", place_.port);
+  if (claim.number < 1 || claim.number >= place_.processes || claim.processes != place_.processes)
+    return fmt::format(
+        "process {} of {} came to process 0 of {}; start all by one command, or give each job its "
+        "own MASTER_PORT",
+        claim.number, claim.processes, place_.processes);
+  if (std::any_of(peers_.begin(), peers_.end(),
+                  [&](const auto& one) { return one->number == claim.number; }))
+    return fmt::format("process {} is there already; give each job its own MASTER_PORT",
+                       claim.number);
+  return "";
+}
+
+// Sorts the processes by number and welcomes them.
+void Rendezvous::welcome_all() {
+  std::sort(peers_.begin(), peers_.end(),
+            [](const auto& one, const auto& other) { return one->number < other->number; });
+  ranks_ = own_.ranks;
+  for (const auto& peer : peers_) ranks_ += peer->number > 0 ? peer->of.ranks : 0;
+  std::int64_t first = own_.ranks;
+  for (const auto& peer : peers_) {
+    if (peer->number < 0) continue;
+    peer->connection.send(MessageKind::welcome, packed(first, ranks_));
+    first += peer->of.ranks;
+  }
+  welcome_ = true;
+  place_.listeners.clear();  // no process comes any more
+  listens_ = false;
+}
+
+std::string Rendezvous::missing() const {
+  std::string text;
+  for (std::int64_t number = 1; number < place_.processes; ++number) {
+    if (std::any_of(peers_.begin(), peers_.end(),
+                    [&](const auto& peer) { return peer->number == number; }))
+      continue;
+    text += (text.empty() ? "process " : ", ") + std::to_string(number);
+  }
+  return text.empty() ? "a process" : text;
+}
+
+std::int64_t Rendezvous::members() const {
+  return std::count_if(peers_.begin(), peers_.end(),
+                       [](const auto& peer) { return peer->is_introduced && !peer->is_gone; });
 }
 
 }  // namespace loaderscope

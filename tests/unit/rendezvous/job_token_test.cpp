@@ -1,4 +1,4 @@
-#include "rendezvous/job_token.h"
+#include "rendezvous/process_address.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "loaderscope/errors.h"
-#include "rendezvous/local_addresses.h"
 #include "rendezvous/rendezvous_methods.h"
 
 namespace loaderscope {

@@ -17,7 +17,7 @@
 #include "base/secret.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
-#include "rendezvous/job_token.h"
+#include "rendezvous/process_address.h"
 #include "rendezvous/rendezvous.h"
 
 namespace loaderscope {
