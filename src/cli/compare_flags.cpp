@@ -11,7 +11,7 @@
 #include "cli/experiments.h"
 #include "job/machine_profile.h"
 #include "settings/flag_words.h"
-#include "settings/key_lines.h"
+#include "settings/scenario.h"
 
 namespace loaderscope {
 namespace {

@@ -16,7 +16,7 @@
 #include "loaderscope/settings.h"
 #include "predict/job_plan.h"
 #include "report/results.h"
-#include "settings/changes.h"
+#include "settings/environment_changes.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {

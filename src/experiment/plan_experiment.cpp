@@ -9,9 +9,8 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
-#include "record/environment_changes.h"
-#include "record/family_traits.h"
-#include "settings/changes.h"
+#include "settings/engine_table.h"
+#include "settings/environment_changes.h"
 
 namespace loaderscope {
 

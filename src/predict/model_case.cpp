@@ -11,7 +11,6 @@
 #include "predict/fitted_model.h"
 #include "predict/prediction_limits.h"
 #include "predict/storage_fit.h"
-#include "settings/changes.h"
 #include "settings/engine_table.h"
 #include "settings/environment_changes.h"
 

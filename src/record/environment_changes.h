@@ -1,5 +1,5 @@
-// Changes that only a model can make: the speed of a stage, the load of other programs, the
-// storage.
+// Changes: their text, and those that only a model can make. These are the speed of a stage, the
+// load of other programs, and the storage.
 #pragma once
 
 #include <cstdint>
@@ -67,5 +67,11 @@ bool is_of_world(const Change& change);
 bool make_faster(RunConfig& config, const Speedup& speedup);
 // Does the same for the storage. Returns false if `config` does not declare this value.
 bool change_world(RunConfig& config, const EnvironmentChange& change);
+
+// Returns "--set workers=8", the begin of a message.
+std::string place_of(const Change& change);
+
+// Returns true if one of the changes is of the setting `name`, under any of its keys.
+bool change_setting(const Changes& changes, std::string_view name);
 
 }  // namespace loaderscope

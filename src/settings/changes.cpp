@@ -1,5 +1,4 @@
 // Settings changed on top of those of another run.
-#include "settings/changes.h"
 
 #include <algorithm>
 

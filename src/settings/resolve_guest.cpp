@@ -1,15 +1,13 @@
 // Settings of a run of another program's loader. Settings that are not given stay as in the
 // program.
-#include "settings/resolve_guest.h"
 #include "loaderscope/run_config.h"
+#include "settings/resolve_steps.h"
 
 #include <algorithm>
 
 #include "loaderscope/errors.h"
 #include "record/config_facts.h"
-#include "record/family_traits.h"
 #include "settings/engine_table.h"
-#include "settings/refuse.h"
 
 namespace loaderscope {
 namespace {

@@ -1,17 +1,34 @@
-// Scenario files: "key = rest of line", one setting per line, in the words of the flags.
+#include "settings/scenario.h"
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
 #include <map>
 #include <optional>
 
+#include "base/fd.h"
 #include "base/old_words.h"
 #include "base/printable.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/settings.h"
-#include "settings/key_lines.h"
-#include "settings/scenario.h"
 
 namespace loaderscope {
 namespace {
+
+constexpr std::size_t kMaxFile = std::size_t{1} << 20;
+constexpr std::size_t kMaxLine = std::size_t{64} << 10;
+constexpr const char* kGiveSettings = "give a file of 'key = value' lines";
+
+KeyLine split_line(const std::string& place, std::string_view text) {
+  const auto equals = text.find('=');
+  const std::string_view key = trimmed(text.substr(0, equals));
+  if (equals == text.npos || key.empty()) {
+    throw UsageError(place + ": " + shown_text(text) + ": expected 'key = value'",
+                     "write one key and its value in each line");
+  }
+  return {place, key, trimmed(text.substr(equals + 1))};
+}
 
 // Returns the promise with the present names of findings.
 std::string current_promise(std::string_view text) {
@@ -101,6 +118,49 @@ void take_others(std::vector<KeyLine>& lines, OtherKeys& others) {
 }
 
 }  // namespace
+
+std::vector<KeyLine> key_lines(std::string_view text, const std::string& path,
+                               const std::function<void(std::string_view)>& take_comment) {
+  if (text.size() > kMaxFile) throw UsageError(path + ": is larger than 1 MiB", kGiveSettings);
+  std::vector<KeyLine> lines;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  for (std::int64_t number = 1; !text.empty(); ++number) {
+    const auto end = text.find('\n');
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    if (line.empty()) continue;
+    const std::string place = path + ":" + std::to_string(number);
+    if (line.size() > kMaxLine)
+      throw UsageError(place + ": the line is longer than 64 KiB", kGiveSettings);
+    if (line.find('\0') != line.npos) {
+      throw UsageError(place + ": has a zero byte", kGiveSettings);
+    }
+    if (line.front() == '#') {
+      take_comment(trimmed(line.substr(1)));
+    } else {
+      lines.push_back(split_line(place, line));
+    }
+  }
+  return lines;
+}
+
+std::string read_key_file(const std::string& path) {
+  if (const std::string_view other = non_file_kind(path); !other.empty())
+    throw UsageError(path + ": is " + std::string(other), kGiveSettings);
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    throw UsageError(path + ": cannot be read (" + std::strerror(errno) + ")", kGiveSettings);
+  std::string text(kMaxFile + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad())
+    throw UsageError(path + ": cannot be read (" + std::strerror(errno) + ")", kGiveSettings);
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kMaxFile) {
+    throw UsageError(path + ": is larger than 1 MiB", kGiveSettings);
+  }
+  return text;
+}
 
 bool flag_wins(const RunConfig& flags, const Field& field, std::string_view value) {
   if (field.name == "cost") return declares(flags.declared.cost, parse_cost(value).stage);

@@ -1,6 +1,7 @@
-// Combination of scenario files and flags.
+// Scenario files: their lines, and their combination with flags.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,21 @@
 #include "loaderscope/settings.h"
 
 namespace loaderscope {
+
+// Files of lines "key = value", with comments on lines of their own.
+struct KeyLine {
+  std::string place;  // "x.conf:3"
+  std::string_view key, value;
+};
+
+// Parses the lines. Throws UsageError that names the line. The returned views are valid as long as
+// `text`. Comments are passed without their #.
+std::vector<KeyLine> key_lines(std::string_view text, const std::string& path,
+                               const std::function<void(std::string_view)>& take_comment);
+
+// Returns the text of such a file. Throws UsageError if it is missing, no regular file, or too
+// large.
+std::string read_key_file(const std::string& path);
 
 // --- Precedence of two places that give settings.
 

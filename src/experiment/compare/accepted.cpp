@@ -9,7 +9,7 @@
 #include "experiment/compare/quantities.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/units.h"
-#include "settings/key_lines.h"
+#include "settings/scenario.h"
 
 namespace loaderscope::compare {
 namespace {

@@ -1,4 +1,4 @@
-#include "settings/codecs.h"
+#include "settings/field_rows.h"
 
 #include <algorithm>
 #include <array>
