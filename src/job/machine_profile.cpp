@@ -10,7 +10,7 @@
 #include "analysis/wording.h"
 #include "job/version_text.h"
 #include "loaderscope/errors.h"
-#include "probe/storage_device.h"
+#include "probe/probed_data.h"
 #include "record/family_traits.h"
 #include "report/kinds.h"
 #include "report/output_file.h"

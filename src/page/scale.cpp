@@ -1,4 +1,4 @@
-#include "page/scale.h"
+#include "page/charts.h"
 
 #include <fmt/format.h>
 

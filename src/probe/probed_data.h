@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,5 +55,15 @@ class ProbedData {
   Fd written_;
   Bytes written_bytes_ = 0, read_at_most_ = 0;
 };
+
+// The device that a file lies on.
+struct StorageDevice {
+  std::string type;    // type of the file system: "ext4"; "": not known
+  std::string source;  // mounted device or export: "/dev/nvme0n1p1", "server:/export"
+  std::string kind;  // "NVMe", "rotational disk", "virtual disk", "network", "memory", "disk"; "":
+                     // not known
+};
+// `root`: of the kernel's files.
+StorageDevice device_of(const std::filesystem::path& root, const std::string& file);
 
 }  // namespace loaderscope::probe

@@ -11,7 +11,7 @@
 #include "base/private_folder.h"
 #include "loaderscope/errors.h"
 #include "source/registry.h"
-#include "watch/python_lines.h"
+#include "watch/hang_lines.h"
 
 namespace {
 

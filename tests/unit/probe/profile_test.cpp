@@ -10,7 +10,7 @@
 
 #include "loaderscope/errors.h"
 #include "probe/measurement.h"
-#include "probe/storage_device.h"
+#include "probe/probed_data.h"
 #include "report/kinds.h"
 #include "report/results.h"
 #include "report/schemas.h"
