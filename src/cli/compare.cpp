@@ -21,7 +21,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "experiment/case_run.h"
-#include "experiment/compare/bisect.h"
+#include "experiment/compare/commits.h"
 #include "experiment/compare/compare.h"
 #include "experiment/compare/noise_history.h"
 #include "job/commit_sides.h"

@@ -6,7 +6,6 @@
 #include "dataset/writer.h"
 #include "engine/import/import_engine.h"
 #include "experiment/compare/comparability.h"
-#include "experiment/compare/counts.h"
 #include "experiment/compare/quantities.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/cost.h"

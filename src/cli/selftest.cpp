@@ -17,7 +17,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "dataset/make.h"
-#include "experiment/selftest/own_loader.h"
+#include "experiment/selftest/pipelines.h"
 #include "job/interrupt.h"
 #include "job/version_text.h"
 #include "loaderscope/engine.h"

@@ -11,7 +11,7 @@
 #include "cli/output.h"
 #include "cli/saved_command.h"
 #include "experiment/axes.h"
-#include "experiment/record_prediction_errors.h"
+#include "experiment/prediction_history.h"
 #include "experiment/settings.h"
 #include "experiment/tune.h"
 #include "job/version_text.h"

@@ -1,4 +1,4 @@
-#include "experiment/case_estimator.h"
+#include "experiment/tuner_parts.h"
 
 #include <algorithm>
 #include <cmath>

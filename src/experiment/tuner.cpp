@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "experiment/case_estimator.h"
 #include "experiment/case_run.h"
 #include "experiment/tune.h"
 #include "experiment/tuner_parts.h"

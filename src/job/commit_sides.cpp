@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "base/fd.h"
-#include "experiment/compare/change_impact.h"
+#include "experiment/compare/commits.h"
 #include "loaderscope/errors.h"
 #include "settings/flag_words.h"
 

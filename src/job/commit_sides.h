@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/private_folder.h"
-#include "experiment/compare/work_tree.h"
+#include "experiment/compare/commits.h"
 #include "job/compare_pair.h"
 
 namespace loaderscope {

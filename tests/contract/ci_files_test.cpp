@@ -10,7 +10,7 @@
 
 #include "cli/ci_files.h"
 #include "cli/command.h"
-#include "experiment/compare/accepted.h"
+#include "experiment/compare/gate.h"
 #include "report/compare_text.h"
 
 namespace loaderscope {

@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "experiment/compare/accepted.h"
-#include "experiment/compare/counts.h"
 #include "experiment/compare/quantities.h"
 #include "loaderscope/analysis.h"
 
@@ -70,6 +68,14 @@ struct Commit {
 struct FirstSlower {
   Commit commit;
   std::int64_t others = 0;  // just before it, of which it may be one as well
+};
+
+// A slowdown that somebody has accepted, in a file of the repository, reviewed like its code.
+struct Accepted {
+  std::string name;    // name of a stage, a wait, a quantity or a count
+  double at_most = 0;  // 0.12 is 12 % more than A has
+  std::string until;   // the last day, "2026-12-31"
+  std::string author, reason;
 };
 
 // B against a commit of long ago: many changes that are small each add up.

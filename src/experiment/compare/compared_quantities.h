@@ -1,4 +1,4 @@
-// The quantities that are compared, one after another.
+// The quantities that are compared, one after another, and the counts that runs repeat exactly.
 #pragma once
 
 #include <string>
@@ -29,5 +29,8 @@ struct ComparedQuantity {
 std::vector<ComparedQuantity> questions_about(const Runs& runs);
 // Returns the same for one run of each arm. `known` is the noise.
 std::vector<ComparedQuantity> questions_about_two(const Runs& runs, const KnownNoise& known);
+
+// Fills the counts that both runs of an arm in a block have alike, and names the others.
+void compare_counts(ComparisonResult& judgement, const Comparison& comparison);
 
 }  // namespace loaderscope::compare

@@ -1,9 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "experiment/compare/compare.h"
 #include "experiment/compare/compared_quantities.h"
-#include "experiment/compare/exact_counts.h"
-#include "experiment/compare/name_changes.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::compare {
@@ -12,7 +17,7 @@ namespace {
 constexpr double kAlpha = 0.01;      // probability of a false change among all quantities
 constexpr double kAlphaSame = 0.05;  // probability of a false "same" of one quantity
 constexpr double kPower = 0.8;
-constexpr std::int64_t kMaxPairs = 1000;  // limit of a practical number
+constexpr std::int64_t kMaxUsefulPairs = 1000;  // limit of a practical number
 
 double change_of(Scale scale, double measured) {
   return scale == Scale::ratio ? std::expm1(measured) : measured;
@@ -45,7 +50,7 @@ std::int64_t pairs_to_tell(const ComparedQuantity& question, std::int64_t pairs,
                                question.test.more_for(inside - mean, 1 - 2 * kAlphaSame));
   const double needed =
       std::ceil(more * static_cast<double>(pairs) / kPairsOfBlock) * kPairsOfBlock;
-  return needed <= kMaxPairs ? static_cast<std::int64_t>(needed) : 0;
+  return needed <= kMaxUsefulPairs ? static_cast<std::int64_t>(needed) : 0;
 }
 
 // B B of each block, and A A between two.
@@ -117,6 +122,77 @@ Outcome verdict_of(const ComparisonResult& judgement, const Comparison& comparis
   if (any(Outcome::better, true)) return Outcome::better;
   const bool known = rate != nullptr && !any(Outcome::cannot_tell, true);
   return known ? Outcome::same : Outcome::cannot_tell;
+}
+
+// Returns the names in stages that make batches: "augment RandomErasing".
+std::set<std::string> names_in(const SideRun& run) {
+  std::set<std::string> names;
+  for (const Detail& detail : run.details) {
+    const std::optional<Stage> stage = loaderscope::value_of<Stage>(detail.about);
+    if (!stage || stage == Stage::opaque || !makes_batches(cause_of(*stage))) continue;
+    names.insert(detail.about + " " + detail.text);
+  }
+  return names;
+}
+
+// "feature (train.py:31)" of one commit may be "feature (train.py:32)" of another.
+std::string without_line(const std::string& name) {
+  const std::size_t colon = name.rfind(':');
+  const bool has_line = colon != name.npos && colon + 2 < name.size() && name.ends_with(')') &&
+                        std::all_of(name.begin() + static_cast<std::ptrdiff_t>(colon) + 1,
+                                    name.end() - 1, [](char c) { return c >= '0' && c <= '9'; });
+  return has_line ? name.substr(0, colon) + ")" : name;
+}
+
+using Times = std::map<std::string, std::array<double, 2>>;  // seconds per sample, of each arm
+
+void add_times(Times& times, const SideRun& run, std::string_view stage, double runs_of_arm) {
+  const double whole =
+      value_of(run.quantities, std::string(stage) + std::string(kWall)).value_or(0);
+  for (const Detail& detail : run.details) {
+    if (detail.about != stage || detail.share <= 0) continue;
+    times[without_line(detail.text)].at(static_cast<std::size_t>(run.arm)) +=
+        detail.share * whole / runs_of_arm;
+  }
+}
+
+// "augment RandomErasing": what all runs of one arm have and no run of the other. Lines of code are
+// none: a run names those that it was found at.
+std::vector<std::string> names_only_in(const Comparison& comparison, std::int64_t arm) {
+  std::optional<std::set<std::string>> all;
+  std::set<std::string> others;
+  for (const SideRun& run : comparison.runs) {
+    const std::set<std::string> names = names_in(run);
+    if (run.arm != arm) {
+      others.insert(names.begin(), names.end());
+    } else if (!all) {
+      all = names;
+    } else {
+      std::erase_if(*all, [&](const std::string& name) { return !names.contains(name); });
+    }
+  }
+  std::vector<std::string> result;
+  for (const std::string& name : all.value_or(std::set<std::string>())) {
+    if (!others.contains(name)) result.push_back(name);
+  }
+  return result;
+}
+
+// Returns the changes of a stage, or of the wait for it, the largest first. A line of code counts
+// for its function.
+std::vector<NameChange> name_changes(const Comparison& comparison, std::string_view blamed) {
+  if (blamed.starts_with(kWaitFor)) blamed.remove_prefix(kWaitFor.size());
+  std::array<double, 2> runs{};
+  for (const SideRun& run : comparison.runs) ++runs.at(static_cast<std::size_t>(run.arm));
+  Times times;
+  for (const SideRun& run : comparison.runs)
+    add_times(times, run, blamed, runs.at(static_cast<std::size_t>(run.arm)));
+  std::vector<NameChange> changes;
+  for (const auto& [name, of_arm] : times) changes.push_back({name, of_arm[0], of_arm[1]});
+  std::stable_sort(changes.begin(), changes.end(), [](const NameChange& x, const NameChange& y) {
+    return std::abs(x.b - x.a) > std::abs(y.b - y.a);
+  });
+  return changes;
 }
 
 }  // namespace

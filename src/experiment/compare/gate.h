@@ -9,6 +9,12 @@
 
 namespace loaderscope::compare {
 
+// Parses lines "decode = 12% until 2026-12-31 by ana: RandomErasing is wanted". Throws UsageError
+// that names the line.
+std::vector<Accepted> parse_accepted(std::string_view text, const std::string& path);
+
+bool is_date(std::string_view text);  // YYYY-MM-DD, of a day that there is
+
 enum class Gate : std::uint8_t {
   passes,
   fails,   // B is slower

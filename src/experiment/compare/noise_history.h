@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "experiment/compare/compare.h"
-#include "experiment/history_file.h"
+#include "experiment/prediction_history.h"
 
 namespace loaderscope::compare {
 

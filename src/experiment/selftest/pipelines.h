@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "loaderscope/run_record.h"
 #include "loaderscope/settings.h"
 
 namespace loaderscope::selftest {
@@ -38,5 +39,18 @@ bool names_data(const RunConfig& given);
 // The pipelines with the settings of `given` that may change them; those on real data only where
 // it names data. Throws UsageError.
 std::vector<Trial> make_trials(const RunConfig& given, const MachineLimits& limits);
+
+// The user's own loader as a pipeline of the self-test: what stages it has is seen by running it.
+using Run = std::function<RunRecord(const RunConfig&)>;
+
+// One trial, of `given`.loader: its delays are in those stages that `run` shows in every sample or
+// batch. Where it cannot make small batches, it makes its own. `interrupted`: without delays.
+// Throws UsageError, and what `run` throws.
+struct OwnLoader {
+  Trial trial;
+  std::vector<std::string> notes;
+  bool interrupted = false;
+};
+OwnLoader try_loader(const RunConfig& given, const MachineLimits& limits, const Run& run);
 
 }  // namespace loaderscope::selftest

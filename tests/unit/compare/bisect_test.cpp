@@ -1,4 +1,4 @@
-#include "experiment/compare/bisect.h"
+#include "experiment/compare/commits.h"
 
 #include <gtest/gtest.h>
 

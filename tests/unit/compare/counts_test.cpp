@@ -1,4 +1,3 @@
-#include "experiment/compare/counts.h"
 
 #include <gtest/gtest.h>
 

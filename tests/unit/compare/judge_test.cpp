@@ -7,7 +7,7 @@
 #include <random>
 
 #include "experiment/compare/compare.h"
-#include "experiment/compare/exact_counts.h"
+#include "experiment/compare/compared_quantities.h"
 
 namespace loaderscope::compare {
 namespace {

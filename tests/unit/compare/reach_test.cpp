@@ -1,4 +1,4 @@
-#include "experiment/compare/change_impact.h"
+#include "experiment/compare/commits.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "experiment/record_prediction_errors.h"
+#include "experiment/prediction_history.h"
 
 #include <gtest/gtest.h>
 

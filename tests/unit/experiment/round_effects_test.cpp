@@ -1,4 +1,4 @@
-#include "experiment/round_effects.h"
+#include "experiment/case_statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which delays the self-test tries on somebody else's loader.
-#include "experiment/selftest/own_loader.h"
+#include "experiment/selftest/pipelines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,19 +1,17 @@
 // The cases of an experiment, ready to be run.
+#include "experiment/settings.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
 
+#include "engine/pipeline/loader_plan.h"
 #include "experiment/axes.h"
-#include "experiment/settings.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/experiment.h"
-#include "loaderscope/settings.h"
 #include "settings/engine_table.h"
 #include "settings/environment_changes.h"
 
 namespace loaderscope {
-
 namespace {
 
 // Unsets settings that need workers in a case without workers.
@@ -122,6 +120,20 @@ std::string reason_for_nothing(const Experiment& experiment,
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   if (commonest == reasons.end()) return experiment.interrupted ? kInterrupted : "nothing was run";
   return commonest->first;
+}
+
+Price price_of(const RunConfig& config) {
+  const LoaderPlan plan(config);
+  Price price;
+  price.workers = plan.made_by_trainer ? 0 : config.loader.num_workers * config.trainer.ranks;
+  price.slots = plan.host_bytes() * plan.ranks;
+  price.memory = config.loader.memory == MemoryMode::pageable ? 0 : 1;
+  return price;
+}
+
+bool has_price(const Axis& axis) {
+  const Field* field = find_field(axis.key);
+  return field != nullptr && field->is_about(about::kPriced);
 }
 
 }  // namespace loaderscope
