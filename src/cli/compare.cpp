@@ -24,7 +24,7 @@
 #include "experiment/compare/commits.h"
 #include "experiment/compare/compare.h"
 #include "experiment/compare/noise_history.h"
-#include "job/commit_sides.h"
+#include "job/compare_sides.h"
 #include "job/interrupt.h"
 #include "job/machine_profile.h"
 #include "job/version_text.h"

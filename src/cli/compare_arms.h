@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "cli/command_flags.h"
-#include "job/commit_sides.h"
-#include "job/compare_pair.h"
+#include "job/compare_sides.h"
 
 namespace loaderscope {
 

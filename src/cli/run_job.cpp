@@ -11,7 +11,6 @@
 #include "cli/requirements.h"
 #include "job/interrupt.h"
 #include "job/job_of_processes.h"
-#include "job/job_of_programs.h"
 #include "loaderscope/errors.h"
 #include "record/family_traits.h"
 #include "record/partial_run.h"

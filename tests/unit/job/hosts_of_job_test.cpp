@@ -1,5 +1,5 @@
 // Processes of a job as its hosts.
-#include "job/hosts_of_job.h"
+#include "job/job_records.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
