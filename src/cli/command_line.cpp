@@ -10,8 +10,8 @@
 
 #include "cli/command.h"
 #include "cli/config_flags.h"
+#include "cli/help.h"
 #include "cli/output.h"
-#include "cli/overview.h"
 #include "cli/progress.h"
 #include "job/version_text.h"
 #include "manual/topics.h"

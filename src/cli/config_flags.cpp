@@ -1,12 +1,12 @@
 #include "cli/config_flags.h"
 
 #include <CLI/CLI.hpp>
-
 #include <optional>
 
 #include "experiment/axes.h"
+#include "loaderscope/device.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/settings.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
@@ -122,6 +122,20 @@ void refuse_flags_beside_result(const RunConfig& given, std::string_view instead
     throw UsageError("--" + std::string(field.name) + ": the result says what the base case is",
                      std::string(instead));
   }
+}
+
+MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given) {
+  MachineLimits limits;
+  limits.cores = machine.cores;
+  if (given.program.command.given || given.program.loader.given || given.trainer.device.given ||
+      given.trainer.link.given || is_model_engine(given.engine.value))
+    return limits;
+  const auto reason = device_row("cuda").row.reason_not_available();
+  limits.has_gpu = !reason;
+  limits.why_no_gpu = reason.value_or("");
+  if (const auto unusable = why_gpu_unusable())
+    limits.unusable_gpu = unusable->substr(0, unusable->find(';'));
+  return limits;
 }
 
 }  // namespace loaderscope

@@ -1,10 +1,11 @@
-// The fields of a run as flags.
+// The fields of a run as flags, and the properties of the machine that their defaults depend on.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "loaderscope/run_record.h"
 #include "loaderscope/settings.h"
 #include "report/output_rules.h"
 #include "settings/scenario.h"
@@ -49,5 +50,9 @@ class ConfigFlags {
 
 // A result says what the base case is; flags would say it a second time. `instead`: what to do.
 void refuse_flags_beside_result(const RunConfig& given, std::string_view instead);
+
+// Returns the properties of the machine that the defaults depend on. Searches for a GPU only if the
+// answer matters, because that starts its driver.
+MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given);
 
 }  // namespace loaderscope

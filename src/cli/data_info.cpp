@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/detail.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "dataset/drift.h"

@@ -4,14 +4,12 @@
 
 #include <memory>
 
-#include "cli/answer_files.h"
+#include "cli/analyse_run.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
-#include "cli/detail.h"
-#include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/requirements.h"
-#include "cli/trace_answer.h"
+#include "cli/saved_result.h"
 #include "loaderscope/report.h"
 #include "report/detect_kind.h"
 #include "report/results.h"

@@ -8,8 +8,8 @@
 
 #include "base/old_words.h"
 #include "cli/command.h"
-#include "cli/last_result.h"
 #include "cli/output.h"
+#include "cli/saved_result.h"
 #include "loaderscope/report.h"
 #include "loaderscope/rows.h"
 #include "manual/metrics.h"

@@ -1,13 +1,19 @@
-// Writes an answer to standard output and to the files that flags name.
+// Writes an answer to standard output, in the style that flags choose, and to the files that flags
+// name.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/command_flags.h"
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
 #include "report/output_file.h"
+
+namespace CLI {
+class App;
+}
 
 namespace loaderscope {
 
@@ -26,5 +32,24 @@ void check_places(const Places& places, std::string_view kind, const OutputRules
 void write_answer(const Places& places, const AnyResult& result, const ReportStyle& style);
 // The same without the table.
 void write_files(const Places& places, const AnyResult& result, const ReportStyle& style);
+
+// The style of standard output for an answer. LOADERSCOPE_SUMMARY sets what --summary does not.
+// Throws UsageError for a word other than compact and full.
+ReportStyle answer_style(const DetailFlags& flags);
+ReportStyle answer_style(const CommandFlags& flags);
+
+// The same for a file, which has no width of a terminal and no colour.
+void set_detail(ReportStyle& style, const DetailFlags& flags);
+
+// Files in which a command without run settings saves its answer: --json, --html, --force.
+struct AnswerFiles {
+  std::string json, html;
+  bool force = false;
+
+  Places places() const;
+};
+
+// Adds flags of which the last value counts.
+void add_answer_files(CLI::App& app, AnswerFiles& files);
 
 }  // namespace loaderscope

@@ -4,12 +4,10 @@
 #include <memory>
 
 #include "base/printable.h"
-#include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
-#include "cli/detail.h"
-#include "cli/last_result.h"
 #include "cli/output.h"
+#include "cli/saved_result.h"
 #include "experiment/prediction_history.h"
 #include "job/interrupt.h"
 #include "job/version_text.h"

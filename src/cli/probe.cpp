@@ -7,11 +7,9 @@
 #include <memory>
 
 #include "base/printable.h"
-#include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
 #include "cli/data_flags.h"
-#include "cli/detail.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "job/interrupt.h"

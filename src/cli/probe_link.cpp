@@ -3,9 +3,7 @@
 
 #include <memory>
 
-#include "cli/answer_files.h"
 #include "cli/command.h"
-#include "cli/detail.h"
 #include "cli/output.h"
 #include "job/interrupt.h"
 #include "job/version_text.h"

@@ -13,7 +13,6 @@
 #include "cli/command.h"
 #include "cli/command_flags.h"
 #include "cli/config_flags.h"
-#include "cli/detail.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "dataset/make.h"

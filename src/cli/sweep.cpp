@@ -4,9 +4,8 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/detail.h"
+#include "cli/config_flags.h"
 #include "cli/experiments.h"
-#include "cli/limits.h"
 #include "cli/output.h"
 #include "experiment/axes.h"
 #include "experiment/data_facts.h"

@@ -4,12 +4,10 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/detail.h"
+#include "cli/config_flags.h"
 #include "cli/experiments.h"
-#include "cli/last_result.h"
-#include "cli/limits.h"
 #include "cli/output.h"
-#include "cli/saved_command.h"
+#include "cli/saved_result.h"
 #include "experiment/axes.h"
 #include "experiment/prediction_history.h"
 #include "experiment/settings.h"

@@ -1,5 +1,5 @@
-// What-if model: a recorded run, or declared costs, run again in the model with other settings. Also
-// the settings to run a run again for real.
+// What-if model: a recorded run, or declared costs, run again in the model with other settings.
+// Also the settings to run a run again for real.
 #pragma once
 
 #include <atomic>

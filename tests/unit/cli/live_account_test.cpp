@@ -1,5 +1,5 @@
 // What stands ready in the live view of a run; its lines and widths: progress_test.cpp.
-#include "cli/live_account.h"
+#include "cli/progress.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

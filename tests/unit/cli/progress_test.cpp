@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/live_account.h"
-
 namespace loaderscope {
 namespace {
 

@@ -1,9 +1,11 @@
-// The result of the last run, which is kept in the user's cache folder whether it was saved or not.
+// Saved results: the result of the last run, which is kept in the user's cache folder whether it
+// was saved or not, and the programs that a result names.
 #pragma once
 
 #include <string>
 
 #include "loaderscope/report.h"
+#include "loaderscope/run_config.h"
 
 namespace loaderscope {
 
@@ -18,5 +20,11 @@ bool is_own_last_result(const std::string& given);
 // Returns the path of the saved result that a command was given. "last" is the result that
 // loaderscope kept, unless a file here has that name. Throws RunError if no result was kept.
 std::string place_of_result(const std::string& given);
+
+// Prints the program that `config` of the file `result` would run. The file may be from another
+// person, so on a terminal it asks first, unless the result is this user's last one. Does nothing
+// if `config` runs no program. Throws RunError if the user declines, or if the saved command lacks
+// a password that it had.
+void announce_saved_command(const std::string& result, const RunConfig& config);
 
 }  // namespace loaderscope

@@ -15,6 +15,6 @@ extern const std::string_view kRunHelp;   // printed by `loaderscope run --help`
 
 // The flags of `command` in at most 80 columns, with the first sentence of each. Leaves out the
 // flags that it shares with `run`.
-std::string short_help(const CLI::App& command);  // src/cli/help.cpp
+std::string short_help(const CLI::App& command);
 
 }  // namespace loaderscope
