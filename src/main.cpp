@@ -1,56 +1,23 @@
 #include <fcntl.h>
 
-#include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 #include "base/failure_text.h"
-#include "base/printable.h"
 #include "cli/command.h"
+#include "cli/error_text.h"
 #include "job/interrupt.h"
 
 namespace {
 
 using loaderscope::ExitCode;
 
-// Verbs that begin advice in messages without a hint.
-constexpr std::array<std::string_view, 38> kAdvice = {
-    "add",    "ask",  "build", "call",    "check", "choose", "copy",   "create", "did",     "end",
-    "export", "free", "give",  "install", "leave", "let",    "look",   "make",   "measure", "mount",
-    "name",   "open", "pass",  "put",     "raise", "record", "remove", "rename", "run",     "save",
-    "see",    "set",  "start", "take",    "try",   "unpack", "use",    "write"};
-
-bool is_advice(std::string_view clause) {
-  const std::string_view word = clause.substr(0, clause.find_first_of(" ,"));
-  return std::find(kAdvice.begin(), kAdvice.end(), word) != kAdvice.end();
-}
-
-std::string two_lines(std::string_view sentence, std::string_view advice) {
-  return "loaderscope: " + loaderscope::printable(std::string(sentence)) + std::string(kHint) +
-         loaderscope::printable(std::string(advice)) + "\n";
-}
-
-// "X: unknown flag; did you mean '--steps'?" as
-//   loaderscope: X: unknown flag
-//   hint: did you mean '--steps'?
-// The advice is what follows "\nhint: ", or the last clause if it begins with a verb that asks for
-// an action. Control characters are escaped.
-std::string error_text(const std::string& message) {
-  const std::string_view text = message;
-  const std::size_t at = text.rfind("; ");
-  if (at != text.npos && is_advice(text.substr(at + 2)))
-    return two_lines(text.substr(0, at), text.substr(at + 2));
-  return "loaderscope: " + loaderscope::printable(message) + "\n";
-}
-
 ExitCode complain(const std::string& message, ExitCode code) {
-  std::fputs(error_text(message).c_str(), stderr);
+  std::fputs(loaderscope::error_text(message).c_str(), stderr);
   return code;
 }
 

@@ -6,6 +6,7 @@
 #include "experiment/axes.h"
 #include "loaderscope/device.h"
 #include "loaderscope/errors.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {

@@ -17,6 +17,7 @@
 #include "loaderscope/device.h"
 #include "machine/gpu_sampler.h"
 #include "predict/proof_runs.h"
+#include "record/family_traits.h"
 #include "record/partial_run.h"
 #include "settings/engine_table.h"
 #include "source/cache_folder.h"

@@ -13,8 +13,8 @@
 #include "job/version_text.h"
 #include "loaderscope/settings.h"
 #include "predict/job_plan.h"
+#include "record/environment_changes.h"
 #include "report/results.h"
-#include "settings/environment_changes.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {

@@ -7,6 +7,7 @@
 
 #include "dataset/sample_classes.h"
 #include "loaderscope/errors.h"
+#include "record/family_traits.h"
 
 namespace loaderscope::dataset {
 namespace {

@@ -8,8 +8,9 @@
 #include "engine/pipeline/loader_plan.h"
 #include "experiment/axes.h"
 #include "loaderscope/errors.h"
+#include "record/environment_changes.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
-#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {

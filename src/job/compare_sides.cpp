@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/file_kind.h"
+#include "base/fd.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "experiment/case_run.h"

@@ -8,6 +8,7 @@
 
 #include "job/exit_watchdog.h"
 #include "loaderscope/errors.h"
+#include "record/family_traits.h"
 #include "record/partial_run.h"
 #include "record/rank_waits.h"
 #include "settings/engine_table.h"

@@ -19,8 +19,9 @@
 #include "predict/fitted_model.h"
 #include "predict/slowest_host.h"
 #include "predict/stall_split.h"
+#include "record/environment_changes.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
-#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/arithmetic.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/errors.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -11,8 +11,9 @@
 #include "predict/fitted_model.h"
 #include "predict/prediction_limits.h"
 #include "predict/storage_fit.h"
+#include "record/environment_changes.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
-#include "settings/environment_changes.h"
 
 namespace loaderscope {
 namespace {

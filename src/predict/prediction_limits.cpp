@@ -10,6 +10,7 @@
 #include "loaderscope/run_config.h"
 #include "loaderscope/settings.h"
 #include "record/config_facts.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope::model {

@@ -10,7 +10,7 @@
 #include "predict/prediction_window.h"
 #include "predict/storage_fit.h"
 #include "record/config_facts.h"
-#include "settings/environment_changes.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -16,8 +16,9 @@
 
 #include "loaderscope/errors.h"
 #include "machine/proc_file.h"
-#include "source/store.h"
+#include "record/family_traits.h"
 #include "source/registry.h"
+#include "source/store.h"
 
 namespace loaderscope::probe {
 namespace {

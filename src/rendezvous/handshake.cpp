@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/sha256.h"
+#include "base/secret.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {

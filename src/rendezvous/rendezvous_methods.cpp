@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "base/sha256.h"
+#include "base/secret.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/connection.h"
 #include "rendezvous/mpi.h"

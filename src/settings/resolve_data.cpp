@@ -3,6 +3,7 @@
 
 #include "base/secret.h"
 #include "loaderscope/errors.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
 #include "settings/resolve_steps.h"
 #include "source/registry.h"

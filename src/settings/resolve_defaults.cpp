@@ -4,6 +4,7 @@
 
 #include "loaderscope/device.h"
 #include "loaderscope/errors.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
 #include "settings/resolve_steps.h"
 

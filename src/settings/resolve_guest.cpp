@@ -1,6 +1,7 @@
 // Settings of a run of another program's loader. Settings that are not given stay as in the
 // program.
 #include "loaderscope/run_config.h"
+#include "record/family_traits.h"
 #include "settings/resolve_steps.h"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 
 #include "loaderscope/device.h"
 #include "loaderscope/errors.h"
+#include "record/family_traits.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope::selftest {

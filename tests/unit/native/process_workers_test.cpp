@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <atomic>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>

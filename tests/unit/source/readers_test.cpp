@@ -13,6 +13,7 @@
 
 #include "access_names.h"
 #include "base/fd.h"
+#include "record/family_traits.h"
 #include "source/readers.h"
 #include "source/tokens.h"
 #include "temp_folder.h"
