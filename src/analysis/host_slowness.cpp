@@ -103,8 +103,8 @@ std::string requests_words(const BesideOthers& beside) {
 
 std::string own_wait_words(const BesideOthers& beside) {
   return fmt::format(
-      "it waits chiefly for {} ({})",
-      beside.waits_for_notifications() ? "word that the others are ready" : name_of(beside.cause),
+      "it waits mostly for {} ({})",
+      beside.waits_for_notifications() ? "notifications from the others" : name_of(beside.cause),
       format_percent(stall_of(beside.host, beside.cause)));
 }
 

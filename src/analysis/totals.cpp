@@ -98,7 +98,7 @@ bool waits_for_notifications(const RunRecord& record, const Account& account) {
 
 std::string words_of_cause(Cause cause, const RunRecord& record, const Account& account) {
   if (cause == Cause::launch && waits_for_notifications(record, account))
-    return "word of other processes";
+    return "notifications from other processes";
   return std::string(name_of(cause));
 }
 

@@ -57,7 +57,7 @@ std::optional<Withheld> reason_of_trace(const RunRecord& record, const Analysis&
         "samples of stacks show no steps", "loaderscope run -- python train.py"};
   if (value_of(record.metrics, metric::trace_steps_known).value_or(1) == 0)
     return Withheld{
-        "the trace does not tell steps apart; give --step-range NAME with the name of "
+        "the trace does not show where steps begin; give --step-range NAME with the name of "
         "the program's own range around a step, or record with prof.step() after each",
         "the trace does not show where a step ends",
         "--step-range NAME, or call prof.step() after each step"};

@@ -25,16 +25,15 @@ std::string why_words(Why why, const RunConfig& config) {
   switch (why) {
     case Why::capacity:
       if (config.loader.executor == Executor::opaque)
-        return "capacity, the loader, whose workers are its own, does not keep up";
-      return config.loader.num_workers == 0
-                 ? "capacity, without workers the trainer makes every batch itself"
-                 : "capacity, the workers never rest";
+        return "its loader, which has workers of its own, does not keep up";
+      return config.loader.num_workers == 0 ? "without workers the trainer makes every batch itself"
+                                            : "the workers never rest";
     case Why::depth:
-      return "depth, the workers rested because the window was full";
+      return "the workers rest once enough batches are ready, and are late later";
     case Why::latency:
-      return "latency, one batch takes longer than the window covers";
+      return "one slow batch takes longer than the ready batches cover";
     case Why::epoch:
-      return "epoch, its first batch is made from a standing start";
+      return "each epoch starts without a finished batch";
   }
   return "";
 }
@@ -93,14 +92,14 @@ std::string describe_main_cause(const RunRecord& record, const Account& account,
   return text;
 }
 
-// Returns " for decode: capacity, ..." if the cause is nearly all of it. Otherwise returns the
-// cause with its share and its reason.
+// Returns " for decode: the workers never rest" if the cause is nearly all of it. Otherwise returns
+// the cause with its share and its reason.
 std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause cause) {
   const Account& account = analysis.account;
   const double part = static_cast<double>(account.stall[cause]);
   const bool nearly_all = part >= 0.95 * static_cast<double>(account.idle());
   std::string text = nearly_all ? " for " + words_of_cause(cause, record, account)
-                                : ", chiefly for " + describe_main_cause(record, account, cause);
+                                : ", mostly for " + describe_main_cause(record, account, cause);
   const std::string why = explain(cause, account, record);
   return why.empty() ? text : text + ": " + why;
 }
@@ -123,16 +122,16 @@ bool is_small_cause(const Analysis& analysis, const Verdict& verdict) {
   return share < kModerateStall && 2 * share < analysis.removals.saves(cause);
 }
 
-// "decode sets the pace (capacity, the workers never rest)"
+// "the limit is decode (the workers never rest)"
 std::string describe_limit(const RunRecord& record, const Analysis& analysis,
                            const Verdict& verdict) {
   const std::string text = join(verdict.candidates, "or", record, analysis);
-  if (text == name_of(Cause::other)) return "no known cause sets the pace";
-  if (!verdict.bound_by) return text + " set the pace, which cannot be told apart";
+  if (text == name_of(Cause::other)) return "the limit is not known";
+  if (!verdict.bound_by) return "the limit is " + text + " (cannot tell which)";
   const Cause cause = verdict.candidates.front();
   const std::string why = explain(cause, analysis.account, record);
   const std::string because = why.empty() ? "" : " (" + why + ")";
-  if (!is_small_cause(analysis, verdict)) return text + " sets the pace" + because;
+  if (!is_small_cause(analysis, verdict)) return "the limit is " + text + because;
   return fmt::format("for {} itself only {}, but without it {} of the time is gained{}", text,
                      format_percent(account_share(cause, analysis)),
                      format_percent(analysis.removals.saves(cause)), because);
@@ -142,7 +141,7 @@ std::string describe_limit(const RunRecord& record, const Analysis& analysis,
 std::string describe_hidden(const RunRecord& record, const Analysis& analysis, Cause hidden) {
   const std::string text = with_share(hidden, record, analysis);
   const double saves = analysis.removals.saves(hidden);
-  if (saves < kMinUsefulGain) return text + ", but hidden: without it nothing is gained";
+  if (saves < kMinUsefulGain) return text + ", but without it nothing is gained";
   const bool is_less = saves < account_share(hidden, analysis);
   return text + fmt::format(", {} {} of the time is gained, without {} {}",
                             is_less ? "but without it only" : "and without it",
@@ -155,8 +154,8 @@ std::string describe_hidden(const RunRecord& record, const Analysis& analysis, C
 std::string undecided_words(const RunRecord& record, const Analysis& analysis,
                             const Verdict& verdict) {
   if (!speaks_of_gains(analysis, verdict))
-    return ", chiefly for " + join(verdict.candidates, "or", record, analysis) +
-           ", which cannot be told apart";
+    return ", mostly for " + join(verdict.candidates, "or", record, analysis) +
+           " (cannot tell which)";
   std::string text;
   for (const Cause cause : verdict.candidates) {
     if (cause == Cause::other) continue;
@@ -165,7 +164,7 @@ std::string undecided_words(const RunRecord& record, const Analysis& analysis,
                         format_percent(analysis.removals.saves(cause)),
                         text.empty() ? " of the time is gained" : "");
   }
-  return text + ", which cannot be told apart";
+  return text + " (cannot tell which)";
 }
 
 // "h2d and decode hide one another: ..."
@@ -206,7 +205,7 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
     const Cause cause = verdict.candidates.front();
     const bool is_of_ranks = cause == Cause::launch && verdict.candidates.size() == 1 &&
                              waits_for_longer_steps(record, analysis.account);
-    return waiting_words(record, analysis) + ", chiefly for " +
+    return waiting_words(record, analysis) + ", mostly for " +
            join(verdict.candidates, "or", record, analysis) +
            (is_of_ranks ? ": " + explain(cause, analysis.account, record) : "") +
            no_gain_words(verdict);
@@ -273,7 +272,7 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
     case Cause::pin:
       return "batches are copied into page-locked memory";
     case Cause::h2d:
-      return "copies to the device are not hidden behind the compute";
+      return "the device computes nothing during the copies";
     case Cause::launch:
       if (waits_for_other_loaders(record, account))
         return "the training waits for the batches of another loader";
@@ -282,7 +281,7 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
       if (waits_for_wrapper(record, account))
         return "what the loader is wrapped in handles its batches in the trainer's own thread";
       if (waits_for_notifications(record, account))
-        return "that their ranks are ready is heard late";
+        return "notifications from other hosts arrive late";
       if (waits_for_longer_steps(record, account))
         return "steps last unequally long, and each rank waits for the rank whose step is longest";
       return account.not_asking > account.launching
@@ -325,7 +324,7 @@ std::string gap_words(const RunRecord& record, const Analysis& analysis, std::st
   for (const RankRecord& rank : record.ranks) all_steps += static_cast<double>(rank.steps());
   const double share = 1e9 * most_s / static_cast<double>(analysis.account.window);
   std::string text =
-      fmt::format(": {} chiefly for {} ({})", waits, most->phrase, format_percent(share));
+      fmt::format(": {} mostly for {} ({})", waits, most->phrase, format_percent(share));
   if (all_steps > static_cast<double>(record.ranks.size()))
     text += fmt::format(", in {:.0f} of {:.0f} steps", steps, all_steps);
   return text;

@@ -70,7 +70,7 @@ HostRows host_table(const std::vector<HostRate>& hosts, const Analysis& analysis
   std::vector<std::string> header = {"host", "ranks"};
   for (const HostColumn& column : kColumns)
     header.emplace_back(is_shown(column, analysis) ? column.name : "");
-  header.emplace_back("chiefly");
+  header.emplace_back("mostly for");
   HostRows rows{TextTable("lrrrrrrrrrl", std::move(header)), {}};
   const std::vector<std::size_t> order = slowest_first(hosts);
   for (std::size_t i = 0; i < std::min(order.size(), kMaxHostsShown); ++i) {
@@ -90,7 +90,7 @@ std::string hosts_line(const std::vector<HostRate>& hosts) {
   if (hosts.empty()) return "";
   std::string text = plural(static_cast<std::int64_t>(hosts.size()), "host");
   if (const auto slow = limiting_host(hosts))
-    text += fmt::format(": {} sets the pace: {}", hosts[*slow].name, host_slowness(hosts, *slow));
+    text += fmt::format(": {} is the slowest: {}", hosts[*slow].name, host_slowness(hosts, *slow));
   if (hosts.size() > kMaxHostsShown)
     text += fmt::format("; shown are {} that the others wait for most; all are in the result",
                         kMaxHostsShown);

@@ -43,7 +43,7 @@ std::string chief_cause(const Account& account) {
 
 TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
   TextTable table("rrrrrl", {"rank", "samples/s", analysis.has_busy ? "busy" : "", "own waits",
-                             "for other ranks", "chiefly"});
+                             "for other ranks", "mostly for"});
   const std::size_t most = analysis.rank_accounts.size() <= kMaxRows ? kMaxRows : kWorst;
   for (const std::size_t rank : slowest_ranks_first(record, analysis, most)) {
     const Account& account = analysis.rank_accounts[rank];
@@ -60,7 +60,7 @@ TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
 std::string more_ranks_line(const Analysis& analysis) {
   const std::size_t ranks = analysis.rank_accounts.size();
   if (ranks <= kMaxRows) return "";
-  return fmt::format("these set the pace; the other {} are in the result of --json",
+  return fmt::format("these are the slowest; the other {} are in the result of --json",
                      plural(static_cast<std::int64_t>(ranks - kWorst), "rank"));
 }
 

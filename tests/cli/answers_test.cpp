@@ -110,6 +110,29 @@ TEST_F(DefaultAnswer, NamesRankThatHoldsUpTheOthers) {
   EXPECT_THAT(ended.out, Not(HasSubstr("num_workers")));
 }
 
+TEST_F(DefaultAnswer, PrefersDeeperPrefetchToAnotherOrderOfBatches) {
+  const Ended ended = answer(
+      {"run", "--scenario", LOADERSCOPE_SOURCE_DIR "/scenarios/one-slow-sample-in-200.conf"});
+  EXPECT_THAT(ended.out, HasSubstr("\nFix:   DataLoader(..., prefetch_factor=8) "));
+  EXPECT_THAT(ended.out, HasSubstr("\nAlso:  DataLoader(..., in_order=False) gives about 800 "
+                                   "samples/s, but the order\n       of batches changes; "));
+}
+
+TEST_F(DefaultAnswer, SaysWhatIsPerRankAndPerGpu) {
+  const Ended ended = model({"--ranks", "8", "--cores", "32", "--cost", "decode=4ms", "--compute",
+                             "36ms", "--workers", "2"});
+  EXPECT_THAT(ended.out, HasSubstr("\nFix:   DataLoader(..., num_workers=4) # per rank"));
+  EXPECT_THAT(ended.out, HasSubstr("138 GPU-hours a day are lost now (17 per GPU)\n"));
+}
+
+TEST_F(DefaultAnswer, PrintsCodeThatCopiesAhead) {
+  const Ended ended =
+      answer({"run", "--scenario", LOADERSCOPE_SOURCE_DIR "/scenarios/pinned-copies.conf"});
+  EXPECT_THAT(ended.out, HasSubstr("\nFix:   copy the next batch during the step, with "
+                                   "torch.cuda.stream(side):\n       next_batch.to(device, "
+                                   "non_blocking=True)  4,780 -> about 5,330 samples/s\n"));
+}
+
 // The same number in the fix, in what-if and in what --try runs.
 TEST_F(DefaultAnswer, PromisesWhatWhatIfPredicts) {
   const TestFolder folder;

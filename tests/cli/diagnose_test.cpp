@@ -37,7 +37,7 @@ class Diagnose : public ::testing::Test {
 TEST_F(Diagnose, SaysWhatTheGpuWaitedForAndWhereToLook) {
   const Ended ended = run_binary({"diagnose", sqlite_});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.out, StartsWith("GPU busy 70.0 % of the time (±0.0): it waits chiefly for the "
+  EXPECT_THAT(ended.out, StartsWith("GPU busy 70.0 % of the time (±0.0): it waits mostly for the "
                                     "DataLoader (20.0 %), in 30 of 30 steps\nFix: "));
   EXPECT_THAT(ended.out, HasSubstr("at 0.005000 s, step 0"));
   EXPECT_THAT(ended.out, Not(HasSubstr("hunter2")));

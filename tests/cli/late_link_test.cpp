@@ -41,7 +41,7 @@ TEST_F(LateLink, IsWhatTheRanksWaitFor) {
   const Ended ended = first->wait(), other = second->wait();
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   ASSERT_EQ(other.exit_code, 0) << other.err;
-  EXPECT_THAT(ended.out, HasSubstr("word of other processes"));
+  EXPECT_THAT(ended.out, HasSubstr("notifications from other processes"));
   const auto result = nlohmann::json::parse(folder_.read("job.json"));
   // The printed answer has no advice if a busy machine left no verdict. The result has it.
   EXPECT_THAT(result.at("findings").dump(),

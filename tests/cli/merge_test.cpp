@@ -133,7 +133,7 @@ TEST_F(MergeOfTorchrun, TellsTheHostThatTheOthersWaitFor) {
   const Ended merged = run_binary({"merge", folder_.path("node0.json"), folder_.path("node1.json"),
                                    "--json", folder_.path("job.json")});
   ASSERT_EQ(merged.exit_code, 0) << merged.err;
-  EXPECT_THAT(merged.out, HasSubstr("(host 1) sets the pace"));
+  EXPECT_THAT(merged.out, HasSubstr("(host 1) is the slowest"));
   const json job = json::parse(folder_.read("job.json"));
   expect_second_to_be_slow(job);
   const json &first = job.at("hosts")[0], &slow = job.at("hosts")[1];

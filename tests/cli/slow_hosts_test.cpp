@@ -87,10 +87,10 @@ TEST_F(SlowHosts, ANarrowLinkIsThatHostsOwn) {
   ASSERT_FALSE(result.is_null());
   const std::string told = told_by(result);
   EXPECT_THAT(told,
-              AllOf(HasSubstr("\nstraggler-host: node2 sets the pace: "),
+              AllOf(HasSubstr("\nstraggler-host: node2 is the slowest: "),
                     // Which is behind what it reads.
-                    AnyOf(HasSubstr("it waits chiefly for read ("),
-                          HasSubstr("it waits chiefly for word that the others are ready (")),
+                    AnyOf(HasSubstr("it waits mostly for read ("),
+                          HasSubstr("it waits mostly for notifications from the others (")),
                     HasSubstr("; reading takes "), HasSubstr("under way its requests bring "),
                     HasSubstr("look at the way from node2 to its storage: its network link")));
   EXPECT_THAT(told, Not(HasSubstr("shared-storage"))) << told;
@@ -105,7 +105,7 @@ TEST_F(SlowHosts, AFullStorageIsNoHostsFault) {
   const json result = run(reading("70"));
   ASSERT_FALSE(result.is_null());
   const std::string told = told_by(result);
-  EXPECT_THAT(told, Not(HasSubstr("sets the pace"))) << told;
+  EXPECT_THAT(told, Not(HasSubstr("is the slowest"))) << told;
   EXPECT_THAT(told, Not(HasSubstr("straggler"))) << told;
   // Where other programs make the rate uneven, the records do not tell that it is shared.
   EXPECT_THAT(told, AnyOf(HasSubstr("shared-storage: all 3 hosts wait for reads "),
@@ -136,7 +136,7 @@ TEST_F(SlowHosts, ACpuQuotaIsNamedWithItsHost) {
   if (!is_limited) GTEST_SKIP() << "no quota of the CPU can be set";
   ASSERT_FALSE(result.is_null());
   const std::string told = told_by(result);
-  EXPECT_THAT(told, AllOf(HasSubstr("\nstraggler-host: node1 sets the pace: "),
+  EXPECT_THAT(told, AllOf(HasSubstr("\nstraggler-host: node1 is the slowest: "),
                           HasSubstr("its threads wait for a core"), HasSubstr("(0.05 cores, "),
                           HasSubstr("its CPU quota stopped it"),
                           HasSubstr("look at what takes the cores of node1: its CPU quota")));

@@ -111,9 +111,10 @@ std::optional<Candidate> copy_not_overlapped(const FindingInput& facts) {
   return Candidate{fmt::format("the device is idle during copies{}{}: {} of the time",
                                rate_words(facts), how, format_percent(facts.share(Cause::h2d))),
                    with_overlap(facts, {}),
-                   "copy the next batch ahead: with torch.cuda.stream(side): batch.to(device, "
-                   "non_blocking=True); torch.cuda.current_stream().wait_stream(side) before its "
-                   "step"};
+                   "copy the next batch during the step, with torch.cuda.stream(side): "
+                   "next_batch.to(device, non_blocking=True); before its step "
+                   "torch.cuda.current_stream().wait_stream(side), where side is a "
+                   "torch.cuda.Stream()"};
 }
 
 // An overlap gains at most the shorter of copies and compute.
@@ -179,8 +180,8 @@ std::optional<Candidate> pin_thread_limit(const FindingInput& facts) {
                   "memory, {} each: {} of the time",
                   format_duration(pin.wall / pin.count), format_percent(facts.share(Cause::pin))),
       {{{"pin.speed", "2"}}},
-      "fewer bytes per batch (uint8, made floats on the GPU) in few large tensors: the "
-      "thread copies each tensor of a batch by itself"};
+      "batches of uint8 in few large tensors, made floats on the GPU: "
+      "batch.to(device, non_blocking=True).float(); the thread copies each tensor by itself"};
 }
 
 }  // namespace loaderscope

@@ -185,7 +185,7 @@ std::optional<Candidate> interpreter_lock(const FindingInput& facts) {
                   in_worker ? "workers" : "trainers", format_percent(in_worker ? worker : trainer)),
       {},
       in_worker ? "no Python threads in the data set: more num_workers in their place"
-                : "no Python threads beside the training loop: num_workers for what they do"};
+                : "no Python threads next to the training loop: num_workers for what they do"};
 }
 
 }  // namespace loaderscope

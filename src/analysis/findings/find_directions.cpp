@@ -110,6 +110,11 @@ static bool is_supposed(const Finding& finding) {
   });
 }
 
+static bool changes_key(const Finding& finding, std::string_view key) {
+  return std::ranges::any_of(finding.changes,
+                             [&](const Change& change) { return change.key == key; });
+}
+
 void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) {
   constexpr double kEnough = 1.0 / 3;  // share of the gain of the best change of later kinds
   const auto best_of = [&](auto is_of) {
@@ -136,11 +141,21 @@ void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) 
   if (fix == end) return;
   // The order of the table decides between findings that save about as much of the window.
   const auto saved = [&](const Finding& finding) { return 1 - 1 / (1 + weight(finding)); };
-  const auto alike = std::find_if(findings.begin(), fix, [&](const Finding& finding) {
+  const auto is_alike = [&](const Finding& finding, double less) {
     return finding.kind() == fix->kind() && finding.is_worth_doing() &&
-           saved(finding) >= saved(*fix) - kAboutAsMuch;
+           saved(finding) >= saved(*fix) - less;
+  };
+  const auto alike = std::find_if(findings.begin(), fix, [&](const Finding& finding) {
+    return is_alike(finding, kAboutAsMuch);
   });
-  std::rotate(findings.begin(), alike, alike + 1);
+  // More batches in flight keep the order of the batches, and come first.
+  const auto is_safer = [&](const Finding& finding) {
+    return is_alike(finding, 2 * kAboutAsMuch) && changes_key(finding, "prefetch-factor");
+  };
+  const auto as_safe =
+      changes_key(*alike, "in-order") ? std::find_if(findings.begin(), end, is_safer) : alike;
+  const auto first = as_safe == end ? alike : as_safe;
+  std::rotate(findings.begin(), first, first + 1);
   if (findings.front().kind() == ChangeKind::hardware) return;
   std::stable_partition(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.kind() != ChangeKind::hardware;

@@ -66,7 +66,7 @@ std::optional<Candidate> first_epoch_startup(const FindingInput& facts) {
     candidate.evidence += fmt::format(", {} of an epoch", format_percent(seconds(wall) / epoch));
   if (chief != causes.end()) {
     candidate.evidence +=
-        fmt::format(", chiefly {} with {}", chief->first, format_duration(chief->second));
+        fmt::format(", most of it {} with {}", chief->first, format_duration(chief->second));
   }
   if (const double batches = facts.metric(metric::skip_batches); batches > 0)
     candidate.evidence +=

@@ -90,7 +90,7 @@ std::span<const FrameworkRow> framework_table() {
        ")",
        {},
        {},
-       "batch.to(device, non_blocking=True), ahead on a side stream",
+       "with torch.cuda.stream(side): next_batch.to(device, non_blocking=True)",
        "fn.readers.*(shard_id=rank, num_shards=world_size)",
        "@pipeline_def(num_threads=, prefetch_queue_depth=) with more"},
       {{"accelerate", "What prepare() is given is a DataLoader of the program's own."},

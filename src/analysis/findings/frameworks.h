@@ -24,7 +24,8 @@ struct FrameworkRow {
   // Arguments that it takes. Empty if it takes all of DataLoader's under their own names.
   Names names = {};
   std::string_view otherwise = {};  // text before arguments that it does not take
-  std::string_view copies = "batch.to(device, non_blocking=True), ahead on a side stream";
+  std::string_view copies =
+      "with torch.cuda.stream(side): next_batch.to(device, non_blocking=True)";
   std::string_view divides =  // divides the samples among ranks
       "DataLoader(..., sampler=DistributedSampler(ds)), and sampler.set_epoch(epoch) every epoch";
   // Advice for a loader whose workers are not visible.

@@ -91,7 +91,7 @@ std::optional<Candidate> straggler_host(const FindingInput& facts) {
   const double most =
       range_over(hosts, [](const HostRate& h) { return h.waits_for_ranks(); }).second;
   return Candidate{
-      fmt::format("{} sets the pace: the others wait up to {} of the time for it, and {}",
+      fmt::format("{} is the slowest: the others wait up to {} of the time for it, and {}",
                   hosts[*slow].name, format_percent(most), host_slowness(hosts, *slow)),
       {},
       "look at " + where_to_look(hosts, *slow)};

@@ -40,7 +40,7 @@ std::optional<Candidate> indices_mapping(const FindingInput& facts) {
                   "the time",
                   format_size(used), format_size(fetched), fetched / used, format_percent(waits)),
       {{{"read.speed", fmt::format("{:.3g}", faster)}}},
-      std::string("dataset.flatten_indices(), once behind shuffle() and select(), or "
+      std::string("dataset.flatten_indices(), once after shuffle() and select(), or "
                   "dataset.to_iterable_dataset(num_shards=64).shuffle(buffer_size=10_000): both "
                   "read in order") +
           (shuffles ? ", as long as the DataLoader has no shuffle=True" : "")};

@@ -17,7 +17,26 @@ namespace {
 
 // Returns advice for a declared cost, which has no images, transforms or tensors.
 std::string declared_words(Stage stage) {
-  return fmt::format("speed up {}, whose time is declared by --cost", name_of(stage));
+  switch (stage) {
+    case Stage::decode:
+      return "a faster decoder or smaller samples";
+    case Stage::augment:
+      return "fewer or cheaper transforms";
+    case Stage::collate:
+      return "less work in collate_fn";
+    default:
+      return fmt::format("less work in {}", name_of(stage));
+  }
+}
+
+// ", 12 ms a sample"
+std::string time_words(const StageStats& stats, Stage stage) {
+  if (stats.count == 0) return "";
+  std::string text = ", " + mean_words(stats);
+  const std::size_t each = text.rfind("each");
+  if (stage == Stage::decode || stage == Stage::augment) text.replace(each, 4, "a sample");
+  if (stage == Stage::collate) text.replace(each, 4, "a batch");
+  return text;
 }
 
 std::optional<Candidate> slow_stage(const FindingInput& facts, Cause cause, Stage stage,
@@ -25,11 +44,12 @@ std::optional<Candidate> slow_stage(const FindingInput& facts, Cause cause, Stag
   if (facts.share(cause) < kMinReportedShare) return std::nullopt;
   const std::string named = facts.named(name_of(stage));
   const bool is_declared = facts.config.cost_of(stage) != nullptr && named.empty();
-  return Candidate{fmt::format("the trainer waits {} of the time for {}, {}{}{}",
-                               format_percent(facts.share(cause)), name_of(cause),
-                               mean_words(facts.stages[stage]), named.empty() ? "" : ": ", named),
-                   {{{std::string(name_of(stage)) + ".speed", "2"}}},
-                   is_declared ? declared_words(stage) : pytorch};
+  return Candidate{
+      fmt::format("the trainer waits {} of the time for {}{}{}{}",
+                  format_percent(facts.share(cause)), name_of(cause),
+                  time_words(facts.stages[stage], stage), named.empty() ? "" : ": ", named),
+      {{{std::string(name_of(stage)) + ".speed", "2"}}},
+      is_declared ? declared_words(stage) : pytorch};
 }
 
 }  // namespace
@@ -160,7 +180,7 @@ std::optional<Candidate> padding_waste(const FindingInput& facts) {
                                format_percent(share)),
                    {},
                    facts.config.has_data()
-                       ? "pack texts one behind the other (without pad=N), or take a smaller window"
+                       ? "pack texts one after the other (without pad=N), or make them shorter"
                        : "a batch_sampler that puts samples of about the same length into a batch"};
 }
 

@@ -66,10 +66,10 @@ std::string requests_words(const FindingInput& facts) {
       "{} to the last",
       requests->at_once, duration_words(requests->first_byte), duration_words(requests->all));
   if (requests->alone && requests->queueing() > kNoticeableQueue * requests->first_byte)
-    text += fmt::format(", {} to the first where no other runs beside it",
+    text += fmt::format(", {} to the first if no other runs at the same time",
                         duration_words(*requests->alone));
   if (requests->is_limited_each())
-    text += fmt::format("; each gets {} by itself, as fast with others beside it as with few",
+    text += fmt::format("; each gets {} by itself, as fast with many others as with few",
                         format_byte_rate(requests->rate_of_each()));
   if (requests->is_full() && requests->may_be_limited_each())
     text += "; nearly as many ran at once all the time, so a limit of each would look the same";
@@ -115,8 +115,8 @@ void hide_latency_of_requests(const FindingInput& facts, Candidate& candidate) {
   candidate.ranges.insert(candidate.ranges.begin(), requests);
   candidate.direction = {number("queue-depth", std::min(4 * requests.present, kMaxDepth))};
   candidate.pytorch =
-      "ask for more at once: a pool of threads in __getitems__, or more workers, "
-      "which wait and need no core each; ";
+      "more requests at once: more workers, which wait and need no core each, or a pool of "
+      "threads in __getitems__; ";
   if (!facts.is_packed())
     candidate.pytorch += "pack samples into shards, of which one request brings many; ";
   candidate.pytorch += "keep what is read again on a local disk (--cache-dir)";
@@ -166,13 +166,14 @@ std::optional<Candidate> storage_latency(const FindingInput& facts) {
 std::optional<Candidate> storage_bandwidth(const FindingInput& facts) {
   if (!reads_wait(facts) || !bandwidth_is_full(facts) || shared_storage(facts)) return std::nullopt;
   const double ceiling = facts.config.declared.storage_bandwidth;
-  Candidate candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time{}",
-                                  format_byte_rate(read_rate(facts)),
-                                  ceiling > 0 ? " of " + format_byte_rate(ceiling) : std::string(),
-                                  format_percent(facts.share(Cause::read)), requests_words(facts)) +
-                          probed_storage_words(facts),
-                      {{{"read.speed", "2"}}},
-                      fewer_bytes_words(facts)};
+  Candidate candidate{
+      fmt::format("the storage gives {}{}: reads wait {} of the time{}",
+                  format_byte_rate(read_rate(facts)),
+                  ceiling > 0 ? " of its " + format_byte_rate(ceiling) : " and no more",
+                  format_percent(facts.share(Cause::read)), requests_words(facts)) +
+          probed_storage_words(facts),
+      {{{"read.speed", "2"}}},
+      fewer_bytes_words(facts)};
   // Without a declared bandwidth, the storage is full if more readers get no more bytes.
   if (ceiling <= 0) {
     candidate.limits = {
@@ -236,7 +237,7 @@ std::optional<Candidate> decompression(const FindingInput& facts) {
   if (part < kNoticeableUnpacking) return std::nullopt;
   const std::string how = facts.named(name_of(Stage::read_decompress));
   return Candidate{
-      fmt::format("decompression{} takes {} each, {} of reading: {} of the time",
+      fmt::format("decompression{} takes {} a sample, {} of reading: {} of the time",
                   how.empty() ? "" : " (" + how + ")", format_duration(mean_of(unpack)),
                   format_percent(part), format_percent(facts.share(Cause::read))),
       {{{"read.decompress.speed", "4"}}},

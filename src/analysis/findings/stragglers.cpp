@@ -130,14 +130,15 @@ std::string times_beside_others(const RunRecord& record, const std::vector<std::
   if (static_cast<double>(mean(own)) < kSlower * static_cast<double>(mean(others)) ||
       mean(own) <= 0)
     return "";
-  return fmt::format(": {} takes {} there, on the others {}", name_of(*stage),
+  return fmt::format(": {} takes {} there and {} on the others", name_of(*stage),
                      format_duration(mean(own)), format_duration(mean(others)));
 }
 
 std::string what_to_look_at(const FindingInput& facts, bool by_word, const std::string& names,
                             bool is_one) {
   if (by_word)
-    return "look at the network between the processes of the job: word of every step goes over it";
+    return "look at the network between the processes of the job: notifications of every step go "
+           "over it";
   return fmt::format(
       "look at what {} {} to {}: {} part of the data, {} disk, {} cores{}", names,
       is_one ? "has" : "have", is_one ? "itself" : "themselves", is_one ? "its" : "their",
@@ -166,13 +167,12 @@ std::optional<Candidate> straggler_rank(const FindingInput& facts) {
   const std::string names = words_of_ranks(slow);
   const bool is_one = slow.size() == 1;
   return Candidate{
-      fmt::format(
-          "{} {}: the others wait up to {} of the time for {}, and {} chiefly for {} ({}){}", names,
-          is_one ? "is the straggler" : "are the stragglers", format_percent(most),
-          is_one ? "it" : "them", is_one ? "it waits" : "they wait",
-          words_of_cause(cause, facts.record, mean),
-          format_percent(share_of(mean.stall[cause], mean)),
-          times_beside_others(facts.record, slow, cause)),
+      fmt::format("{} {}: the others wait up to {} of the time for {}, and {} mostly for {} ({}){}",
+                  names, is_one ? "is the straggler" : "are the stragglers", format_percent(most),
+                  is_one ? "it" : "them", is_one ? "it waits" : "they wait",
+                  words_of_cause(cause, facts.record, mean),
+                  format_percent(share_of(mean.stall[cause], mean)),
+                  times_beside_others(facts.record, slow, cause)),
       {},
       what_to_look_at(facts, cause == Cause::launch && waits_for_notifications(facts.record, mean),
                       names, is_one)};

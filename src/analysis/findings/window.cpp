@@ -52,9 +52,10 @@ std::optional<Candidate> order_stall(const FindingInput& facts) {
   const double share = facts.share(facts.analysis.account.order);
   if (!facts.config.loader.in_order || share < kMinReportedShare) return std::nullopt;
   return Candidate{
-      fmt::format("a finished batch waits behind a late one {} of the time", format_percent(share)),
+      fmt::format("finished batches wait for a late one {} of the time", format_percent(share)),
       {{{"in-order", "false"}}},
-      loader_words(facts.record, {"in_order=False"}) + "  # PyTorch 2.6 or later"};
+      loader_words(facts.record, {"in_order=False"}) +
+          ", but the order of batches changes  # PyTorch 2.6 or later"};
 }
 
 std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts) {
@@ -69,9 +70,10 @@ std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts) {
           ? kMaxDepth * std::min<std::int64_t>(facts.config.loader.num_workers, 512)
           : kMaxDepth;
   Candidate candidate;
-  candidate.evidence =
-      fmt::format("with {} of {} the workers rest and then come too late {} of the time",
-                  depth_key(facts), depth, format_percent(std::max(shallow, order)));
+  candidate.evidence = fmt::format(
+      "with {}={} workers rest once enough batches are ready, and are late {} of the time",
+      shares_samples(facts) ? "prefetch-depth" : "prefetch_factor", depth,
+      format_percent(std::max(shallow, order)));
   candidate.ranges = {{std::string(depth_key(facts)), depth, deepest}};
   candidate.pytorch = depth_line(facts);
   candidate.direction = {number(std::string(depth_key(facts)), std::min(2 * depth, deepest))};
@@ -87,7 +89,7 @@ std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts) {
   const double bytes = facts.metric(metric::memory_host_bytes);
   return Candidate{
       fmt::format(
-          "the window of {} per rank is {} full all the time{}",
+          "the {} that are made ahead for each rank are {} ready all the time{}",
           plural(depth * (shares_samples(facts) ? 1 : facts.config.loader.num_workers.value),
                  "batch"),
           format_percent(fullness(facts)),

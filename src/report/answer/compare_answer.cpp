@@ -76,7 +76,7 @@ std::string basis_of_comparison(const Comparison& comparison, const ComparisonRe
 
 // Returns the command with a budget for as many pairs as are needed.
 std::string next_of_untold(const Comparison& comparison, const ComparisonResult& judgement) {
-  if (comparison.is_of_results) return "loaderscope compare --help (runs A and B in turns)";
+  if (comparison.is_of_results) return "loaderscope compare --help (runs A and B alternately)";
   constexpr double kMinute = 60, kMaxMinutes = 60;
   const double given = seconds(comparison.options.budget);
   double needed = 2 * given;

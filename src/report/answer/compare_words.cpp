@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/answer/answer.h"
 #include "report/answer/plain_figures.h"
 #include "report/compare_text.h"
 
@@ -87,7 +88,18 @@ std::string words_of_change(const Comparison& comparison, const ComparisonResult
   else if (blamed != nullptr)
     cause = words_of_blamed(*blamed);
   if (text.empty()) return cause.empty() ? words_of_counts(judgement) : cause;
-  return cause.empty() ? text : text + ": " + cause;
+  if (cause.empty()) return text;
+  const auto fits = [&](const std::string& words) {
+    constexpr std::string_view kVerdict = "SLOWER: ";
+    return columns_of(text + words) + kVerdict.size() + 2 <=
+           static_cast<std::size_t>(kMaxAnswerColumns);
+  };
+  // "waiting for decode 30 % -> 38 %" becomes "more waiting for decode" if the line is too long.
+  if (!fits(cause) && comparison.is_of_results) {
+    const char* how = judgement.verdict == Outcome::better ? "less " : "more ";
+    cause = how + cause.substr(0, cause.find_first_of("0123456789") - 1);
+  }
+  return fits(cause) ? text + ": " + cause : text;
 }
 
 std::string headline_of_same(const Comparison& comparison, const ComparisonResult& judgement) {

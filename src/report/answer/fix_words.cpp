@@ -41,10 +41,14 @@ std::string place_of_loader(const RunRecord& record) {
   return "";
 }
 
-// "num_workers=2" of "DataLoader(..., num_workers=2)".
+// "num_workers=2" of "DataLoader(..., num_workers=2)". Keeps the text after the call.
 std::string call_arguments(const std::string& call) {
-  const std::size_t begin = call.find("..., "), end = call.rfind(')');
-  if (begin == call.npos || end == call.npos || end < begin) return call;
+  const std::size_t begin = call.find("..., ");
+  if (begin == call.npos) return call;
+  std::size_t end = begin;
+  for (int open = 0; end < call.size() && !(call[end] == ')' && open == 0); ++end)
+    open += call[end] == '(' ? 1 : call[end] == ')' ? -1 : 0;
+  if (end == call.size()) return call;
   return call.substr(begin + 5, end - begin - 5) + call.substr(end + 1);
 }
 
@@ -65,6 +69,12 @@ const Finding& cause_of_fix(const Analysis& analysis, const Finding& fix) {
   const auto about = std::find_if(analysis.findings.begin(), analysis.findings.end(),
                                   [&](const Finding& one) { return one.id == fix.cause; });
   return about == analysis.findings.end() ? fix : *about;
+}
+
+bool is_of_each_rank(const RunRecord& record, const Finding& fix) {
+  return record.config.trainer.ranks > 1 &&
+         std::any_of(fix.to_run.begin(), fix.to_run.end(),
+                     [](const Change& change) { return change.key == "num-workers"; });
 }
 
 std::string setting_text(const RunRecord& record, const Finding& finding) {
@@ -101,6 +111,7 @@ AnswerLine make_fix_line(const RunRecord& record, const Analysis& analysis, cons
     return line;
   }
   line.text = setting_text(record, fix);
+  if (is_of_each_rank(record, fix)) line.text += " # per rank";
   line.is_command = line.text.size() <= 72;
   if (is_gain_known(analysis, fix))
     line.figures = gain_figures(analysis, fix);
@@ -138,9 +149,12 @@ std::string second_best_text(const RunRecord& record, const Analysis& analysis,
       continue;
     }
     std::string text = setting_text(record, finding);
-    if (is_gain_known(analysis, finding))
-      text += fmt::format(" gives {}{} samples/s", about_by(analysis.past),
-                          plain_rate(finding.rate_after));
+    if (is_gain_known(analysis, finding)) {
+      const std::string gives = fmt::format(" gives {}{} samples/s", about_by(analysis.past),
+                                            plain_rate(finding.rate_after));
+      // A condition of the setting comes last.
+      text.insert(std::min({text.find(", if "), text.find(", but "), text.size()}), gives);
+    }
     if (!has_technical_word(text)) return text;
   }
   return "";

@@ -21,6 +21,10 @@ const SharedThingRow* row_of_shared(const SharedResource& thing) {
   return nullptr;
 }
 
+bool has_workers(const SharedThingRow* row) {
+  return row != nullptr && row->unit == SharedThingRow::Unit::workers;
+}
+
 const SharedResource* find_full_thing(const JobPlan& plan) {
   const auto first = std::find_if(plan.shared.begin(), plan.shared.end(),
                                   [&](const auto& one) { return one.name == plan.first_full; });
@@ -38,11 +42,13 @@ std::string words_of_full_thing(const JobPlan& plan) {
   const SharedResource* thing = find_full_thing(plan);
   if (thing == nullptr) return is_storage_known(plan) ? "nothing is full" : "";
   const SharedThingRow* row = row_of_shared(*thing);
-  const std::string is = row == nullptr ? thing->name + " is" : std::string(row->is);
-  if (!thing->full_at_ranks) return is + " full at any number of ranks";
+  const std::string is = has_workers(row) ? "each rank has too few workers"
+                         : row == nullptr ? thing->name + " is full"
+                                          : std::string(row->is) + " full";
+  if (!thing->full_at_ranks) return has_workers(row) ? is : is + " at any number of ranks";
   constexpr double kRounding = 1e-6;
   const double ranks = std::ceil(*thing->full_at_ranks * (1 - kRounding));
-  return fmt::format("{} full from {} on", is,
+  return fmt::format("{} from {} on", is,
                      plural(static_cast<std::int64_t>(std::clamp(ranks, 1.0, 1e15)), "rank"));
 }
 
@@ -73,6 +79,9 @@ std::string fix_of_plan(const JobPlan& plan) {
   const SharedResource* thing = find_full_thing(plan);
   if (thing == nullptr) return "";
   const SharedThingRow* row = row_of_shared(*thing);
+  if (has_workers(row))
+    return fmt::format("DataLoader(..., num_workers={:.0f}) in each rank, now {:.0f}",
+                       std::ceil(thing->needed), std::ceil(thing->given));
   const std::string needed = fmt::format("{}{}", amount_of_thing(*thing, thing->needed),
                                          row == nullptr ? std::string_view() : row->of_what);
   if (thing->given <= 0) return needed + "; now the trainer makes every batch itself";

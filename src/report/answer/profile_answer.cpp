@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/wording.h"
 #include "report/answer/answers.h"
@@ -17,10 +18,16 @@ std::string amount_for_people(const DemandLine& line, double value) {
                               : plain_figures(format_byte_rate(value));
 }
 
-// "decoding needs 52 of 112 cores", "storage needs 2 GB/s of 1.2 GB/s"
+// "decoding needs 52 of 112 cores", "decoding needs 8 cores, and there are 2"
 std::string need_in_words(const DemandLine& line) {
+  const bool has_cores = line.unit == "cores";
+  if (line.needed > line.there)
+    return fmt::format("{} needs {}{}, and there {} {}", line.name,
+                       amount_for_people(line, line.needed), has_cores ? " cores" : "",
+                       has_cores && std::round(line.there) != 1 ? "are" : "is",
+                       amount_for_people(line, line.there));
   return fmt::format("{} needs {} of {}{}", line.name, amount_for_people(line, line.needed),
-                     amount_for_people(line, line.there), line.unit == "cores" ? " cores" : "");
+                     amount_for_people(line, line.there), has_cores ? " cores" : "");
 }
 
 // The need that takes most of what is there.

@@ -178,10 +178,16 @@ std::string make_more_line(const RunRecord& record, const Analysis& analysis, co
   } else if (analysis.verdict.withheld_reason) {
     word = analysis.verdict.withheld_reason->find("steady") != std::string::npos ? "steady"
                                                                                  : "verdict";
+  } else if (analysis.verdict.bound_by == "compute") {
+    word = "gpu-is-the-limit";
   } else if (!analysis.findings.empty()) {
     word = analysis.findings.front().id;
   }
   if (!word.empty()) text += fmt::format("    Learn: explain {}", word);
+  // Narrower gaps keep a long word on the line.
+  if (text.size() + std::string_view("More:  ").size() > kMaxAnswerColumns)
+    for (std::size_t at = text.find("    "); at != text.npos; at = text.find("    ", at))
+      text.erase(at, 2);
   return text;
 }
 
@@ -194,10 +200,15 @@ void add_proof(Answer& answer, const Analysis& analysis) {
   answer.first.push_back({"Why", text});
 }
 
-std::string idle_cost_text(const Analysis& analysis) {
+std::string idle_cost_text(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.waste || analysis.waste->gpu_hours_per_day < 1) return "";
-  const std::int64_t hours = std::llround(analysis.waste->gpu_hours_per_day);
-  return fmt::format("{} a day {} lost now", plural(hours, "GPU-hour"), hours == 1 ? "is" : "are");
+  const double all = analysis.waste->gpu_hours_per_day;
+  const std::int64_t hours = std::llround(all);
+  std::string text =
+      fmt::format("{} a day {} lost now", plural(hours, "GPU-hour"), hours == 1 ? "is" : "are");
+  if (const auto gpus = static_cast<double>(gpus_of(record)); gpus > 1 && all >= gpus)
+    text += fmt::format(" ({:.0f} per GPU)", all / gpus);
+  return text;
 }
 
 void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
@@ -215,9 +226,12 @@ void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
     for (const Finding& finding : analysis.findings) {
       if (!finding.is_ceiling || !finding.has_figures()) continue;
       const bool is_far = finding.rate_after > 100 * finding.rate_before;
+      const std::string most = plain_rate(finding.rate_after);
+      const std::string could = is_far         ? "could give far more"
+                                : most == rate ? "can give hardly more"
+                                               : "could give " + most;
       answer.first.push_back(
-          {"Why", fmt::format("training uses {} samples/s, and the loader could give {}", rate,
-                              is_far ? "far more" : plain_rate(finding.rate_after))});
+          {"Why", fmt::format("training uses {} samples/s, and the loader {}", rate, could)});
       return;
     }
     answer.first.push_back({"Why", fmt::format("training uses {} samples/s", rate)});
@@ -271,7 +285,7 @@ Answer answer_run(const RunRecord& record, const Analysis& analysis) {
   if (analysis.steps > 0) answer.bars = make_bars(record, analysis);
   if (analysis.verdict.bound_by != "compute") {
     std::string also = second_best_text(record, analysis, fix);
-    const std::string cost = idle_cost_text(analysis);
+    const std::string cost = idle_cost_text(record, analysis);
     if (!cost.empty()) also += (also.empty() ? "" : "; ") + cost;
     if (!also.empty()) answer.last.push_back({"Also", also});
   }

@@ -25,7 +25,8 @@ std::string remark_of_goal(const Tune& tune) {
 
 // The present one, the recommended one and their neighbours, by their values.
 std::vector<SettingRow> rows_of_tune(const Tune& tune, const CaseStatistics& judgement) {
-  const std::size_t use = *tune.recommended;
+  const bool is_good = is_present_good_enough(tune, judgement);
+  const std::size_t use = is_good ? *tune.now : *tune.recommended;
   std::vector<std::size_t> order = cases_around(tune.experiment, use, 1);
   const auto is_in_column = [&](std::optional<std::size_t> i) {
     return !i || is_same_beside_first(tune.experiment, *i, use);
@@ -68,7 +69,7 @@ std::vector<SettingRow> rows_of_tune(const Tune& tune, const CaseStatistics& jud
     }
     row.is_marked = i == use;
     if (tune.now == i) row.remark = "now";
-    if (i == use && is_tune_proven(tune))
+    if (i == *tune.recommended && is_tune_proven(tune))
       row.remark += (row.remark.empty() ? "" : ", ") + remark_of_goal(tune);
     rows.push_back(std::move(row));
   }
@@ -89,7 +90,9 @@ Answer answer_tune(const Tune& tune) {
   const bool is_good = is_present_good_enough(tune, judgement);
   answer.headline = tune_headline(tune, judgement);
   if (is_good) {
-    answer.first.push_back({"Fix", "nothing; " + words_of_best(tune, judgement, *tune.now)});
+    const std::string nothing =
+        tune.after_next_step ? "nothing among these settings; " : "nothing; ";
+    answer.first.push_back({"Fix", nothing + words_of_best(tune, judgement, *tune.now)});
   } else {
     const std::string call = call_of_tune(tune);
     answer.first.push_back({"Fix", call, "", call.size() <= 72});

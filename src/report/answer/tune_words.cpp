@@ -39,7 +39,11 @@ bool is_present_good_enough(const Tune& tune, const CaseStatistics& judgement) {
   const std::size_t use = *tune.recommended, now = *tune.now;
   if (use == now) return true;
   const std::vector<Case>& cases = tune.experiment.cases;
-  return !tune.goal.busy && price_of(cases[now].config) <= price_of(cases[use].config) &&
+  // Fewer workers at the same rate are worth a change. Less memory alone is not.
+  const bool has_fewer_workers =
+      cases[use].config.loader.num_workers < cases[now].config.loader.num_workers;
+  const bool is_cheap = price_of(cases[now].config) <= price_of(cases[use].config);
+  return !tune.goal.busy && (is_cheap || !has_fewer_workers) &&
          judgement.rate(use).mean < kWorthChanging * judgement.rate(now).mean;
 }
 
@@ -52,8 +56,10 @@ std::string tune_headline(const Tune& tune, const CaseStatistics& judgement) {
   if (is_present_good_enough(tune, judgement)) {
     const std::string now = rate_and_busy(tune, judgement, *tune.now);
     const std::string setting = first_difference(tune.experiment, *tune.now, std::nullopt);
-    return fmt::format("{} {}, {}{}", is_tune_proven(tune) ? "Leave it:" : "Best so far:", setting,
-                       now, is_tune_proven(tune) ? "" : " (as now)");
+    const char* begin = is_tune_proven(tune) ? "Leave it:"
+                        : tune.beyond        ? "Best so far:"
+                                             : "Leave it for now:";
+    return fmt::format("{} {}, {}{}", begin, setting, now, tune.beyond ? " (as now)" : "");
   }
   const std::string setting =
       first_difference(tune.experiment, use, has_now ? tune.now : std::nullopt);

@@ -40,8 +40,8 @@ TEST(Verdict, NamesTheLeadingCause) {
   EXPECT_EQ(verdict.severity, "high");
   EXPECT_FALSE(verdict.withheld_reason);
   EXPECT_EQ(verdict.sentence,
-            "Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): "
-            "capacity, the workers never rest");
+            "Simulated: the GPU waits 75.0 % of the time (±0.0), mostly for decode (60.0 %): "
+            "the workers never rest");
 }
 
 TEST(Verdict, SaysForWhenOneCauseIsAll) {
@@ -51,8 +51,8 @@ TEST(Verdict, SaysForWhenOneCauseIsAll) {
     return plan;
   });
   EXPECT_EQ(verdict_of(record).sentence,
-            "Simulated: the GPU waits 75.0 % of the time (±0.0) for decode: depth, the workers "
-            "rested because the window was full");
+            "Simulated: the GPU waits 75.0 % of the time (±0.0) for decode: the workers rest "
+            "once enough batches are ready, and are late later");
   record.simulated = false;
   record.config.loader.num_workers.value = 0;
   EXPECT_THAT(verdict_of(record).sentence, StartsWith("The GPU waits 75.0 %"));
@@ -117,7 +117,7 @@ TEST(Verdict, DoesNotChooseBetweenTwoThatTie) {
   EXPECT_FALSE(verdict.withheld_reason);
   EXPECT_EQ(verdict.severity, "high");
   EXPECT_EQ(verdict.candidates.size(), 2u);
-  EXPECT_THAT(verdict.sentence, HasSubstr("which cannot be told apart"));
+  EXPECT_THAT(verdict.sentence, HasSubstr("(cannot tell which)"));
   EXPECT_THAT(verdict.sentence, HasSubstr(" or "));
 }
 
@@ -132,7 +132,7 @@ TEST(Verdict, NamesBothWhereNoneLeads) {
   const RunRecord record =
       with_stall({{Cause::decode, 37 * kMs}, {Cause::contention, 37 * kMs}}, 26 * kMs);
   EXPECT_THAT(judged_by(record, {{{Cause::decode}, 0.37}}).sentence,
-              testing::HasSubstr("chiefly for decode (37.0 %) and contention (37.0 %)"));
+              testing::HasSubstr("mostly for decode (37.0 %) and contention (37.0 %)"));
 }
 
 // 2.5 % cannot set the pace of what takes 20 %: what is gained without it is said.
@@ -169,7 +169,7 @@ TEST(Verdict, SaysTheGainsOfCausesThatCannotBeToldApart) {
   EXPECT_EQ(
       verdict.sentence,
       "Simulated: the GPU waits 17.0 % of the time (±0.0): without decode 17.0 % of the time is "
-      "gained, without contention 17.0 %, which cannot be told apart");
+      "gained, without contention 17.0 % (cannot tell which)");
 }
 
 // 22 % of the account and 42 % gained without it: that is not "only".
@@ -187,7 +187,7 @@ TEST(Verdict, OfWhatHasNoCauseSaysThat) {
                 {{{Cause::other}, 0.17}, {{Cause::decode}, 0.001}});
   EXPECT_FALSE(verdict.bound_by);
   EXPECT_THAT(verdict.sentence,
-              HasSubstr("): no known cause sets the pace; decode 14.0 %, but hidden: without it"));
+              HasSubstr("): the limit is not known; decode 14.0 %, but without it"));
 }
 
 TEST(Verdict, WhatHasNoCauseCouldMakeUpForALead) {

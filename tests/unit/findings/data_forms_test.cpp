@@ -71,7 +71,7 @@ TEST(DataForms, OfCompressedShardsItIsSaidHowTheyAre) {
   RunRecord shards = reading("tar", scenario);
   shards.details.push_back({"read.decompress", "gzip"});
   const Candidate candidate = look(decompression, shards).value();
-  EXPECT_THAT(candidate.evidence, HasSubstr("decompression (gzip) takes 9.000 ms each, 90"));
+  EXPECT_THAT(candidate.evidence, HasSubstr("decompression (gzip) takes 9.000 ms a sample, 90"));
   EXPECT_THAT(candidate.pytorch, HasSubstr("store the shards as they are"));
   EXPECT_THAT(look(decompression, reading("synthetic", scenario)).value().pytorch,
               HasSubstr("zstd or lz4"));
@@ -218,7 +218,7 @@ TEST(DataForms, MoreRequestsAtOnceHelpAgainstLatencyAndNotAgainstBandwidth) {
   EXPECT_FALSE(look(storage_latency, waiting(2e-3)));
   const std::optional<Candidate> full = look(storage_bandwidth, waiting(2e-3));
   ASSERT_TRUE(full);
-  EXPECT_THAT(full->evidence, HasSubstr("2.000 ms to the first where no other runs beside it"));
+  EXPECT_THAT(full->evidence, HasSubstr("2.000 ms to the first if no other runs at the same time"));
   EXPECT_THAT(full->evidence, HasSubstr("so a limit of each would look the same"));
   const auto with_others = [&](double slowed) {
     RunRecord record = waiting(2e-3);

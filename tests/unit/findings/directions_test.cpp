@@ -338,7 +338,7 @@ TEST(Findings, NameTheStragglers) {
                            "inject = read=+1ms@rank=1"));
   ASSERT_NE(find(ranks, "straggler-rank"), nullptr) << ids_of(ranks);
   EXPECT_THAT(find(ranks, "straggler-rank")->evidence, HasSubstr("rank 1 is the straggler"));
-  EXPECT_THAT(find(ranks, "straggler-rank")->evidence, HasSubstr("waits chiefly for read"));
+  EXPECT_THAT(find(ranks, "straggler-rank")->evidence, HasSubstr("waits mostly for read"));
   EXPECT_THAT(find(ranks, "straggler-rank")->pytorch, HasSubstr("its part of the data"));
   RunRecord record = run(COMPUTE
                          "ranks = 2\nsync-ranks = true\nworkers = 1\ncost = read=1ms\n"
@@ -366,7 +366,7 @@ TEST(Findings, LeadWithTheRankThatAllWaitFor) {
   EXPECT_EQ(fix, &analysis.findings.front()) << ids_of(analysis);
   EXPECT_EQ(fix->id, "straggler-rank");
   EXPECT_THAT(fix->evidence, HasSubstr("rank 2 is the straggler"));
-  EXPECT_THAT(fix->evidence, HasSubstr("read takes 40.00 ms there, on the others 0 ns"));
+  EXPECT_THAT(fix->evidence, HasSubstr("read takes 40.00 ms there and 0 ns on the others"));
   EXPECT_THAT(fix->pytorch, StartsWith("look at what rank 2 has to itself"));
   // The others make a batch in 16 ms and compute for 36: 4 x 32 samples every 36 ms.
   EXPECT_NEAR(fix->rate_after, 128 / 0.036, 20);

@@ -985,7 +985,7 @@ TEST(Findings, ThreadPoolsInWorkersTakeTheirCores) {
 TEST(Findings, OfADeclaredCostSpeakOfNoImages) {
   RunRecord record = run(COMPUTE "workers = 16\ncost = decode=40ms");
   EXPECT_EQ(find(findings_of(record), "decode-bound")->pytorch,
-            "speed up decode, whose time is declared by --cost");
+            "a faster decoder or smaller samples");
   record.config.declared.cost = {};
   EXPECT_TRUE(
       find(findings_of(record), "decode-bound")->pytorch.starts_with("store smaller images"));

@@ -112,10 +112,9 @@ TEST(HostPaces, HostsOfOneNameAreToldApart) {
 
 TEST(HostFindings, NameTheHostThatTheOthersWaitFor) {
   const RunRecord record = run_on_hosts(kSlowDecode);
-  EXPECT_EQ(
-      evidence_of(record, "straggler-host"),
-      "node1 sets the pace: the others wait up to 80.0 % of the time for it, and it waits "
-      "chiefly for decode (80.0 %); decoding takes 20.00 ms a sample, on the others 10.00 ms");
+  EXPECT_EQ(evidence_of(record, "straggler-host"),
+            "node1 is the slowest: the others wait up to 80.0 % of the time for it, and it waits "
+            "mostly for decode (80.0 %); decoding takes 20.00 ms a sample, on the others 10.00 ms");
   EXPECT_EQ(evidence_of(record, "straggler-rank"), "");
   EXPECT_EQ(evidence_of(record, "shared-storage"), "");
 }
@@ -132,10 +131,11 @@ TEST(HostFindings, SlowReadsOfOneHostAreItsOwn) {
   const RunRecord record = run_on_hosts(
       "ranks=4 sync-ranks=true workers=1 batch=1 cost=read=5ms inject=read=+15ms@rank=2 "
       "inject=read=+15ms@rank=3 compute=4ms warmup=2 steps=60");
-  EXPECT_THAT(evidence_of(record, "straggler-host"),
-              HasSubstr("node1 sets the pace: the others wait up to 80.0 % of the time for it, and "
-                        "it waits chiefly for read (80.0 %); reading takes 20.00 ms a sample, on "
-                        "the others 5.000 ms"));
+  EXPECT_THAT(
+      evidence_of(record, "straggler-host"),
+      HasSubstr("node1 is the slowest: the others wait up to 80.0 % of the time for it, and "
+                "it waits mostly for read (80.0 %); reading takes 20.00 ms a sample, on "
+                "the others 5.000 ms"));
   EXPECT_EQ(evidence_of(record, "shared-storage"), "");
 }
 
@@ -200,10 +200,11 @@ TEST(HostFindings, AHostWithFewerCoresIsToldByThem) {
   for (HostRecord& host : record.hosts) host.machine.cores = 8;
   record.hosts[0].machine.cores = 2;
   record.hosts[0].metrics = {{"host.throttled_s", "s", "", 1}};
-  EXPECT_EQ(evidence_of(record, "straggler-host"),
-            "node0 sets the pace: the others wait up to 30.0 % of the time for it, and its threads "
-            "wait for a core 30.0 % of the time, those of the others 0.0 % (2 cores, the others 8 "
-            "cores), and its CPU quota stopped it 25.0 %");
+  EXPECT_EQ(
+      evidence_of(record, "straggler-host"),
+      "node0 is the slowest: the others wait up to 30.0 % of the time for it, and its threads "
+      "wait for a core 30.0 % of the time, those of the others 0.0 % (2 cores, the others 8 "
+      "cores), and its CPU quota stopped it 25.0 %");
 }
 
 // Reads and words of others take no less time with more of them.
@@ -219,19 +220,19 @@ TEST(HostFindings, FewerCoresAreNoCauseOfWhatTakesNone) {
     return where_to_look(host_rates(record, analyse(record)), 1);
   };
   EXPECT_THAT(evidence_of(reads, "straggler-host"),
-              HasSubstr("it waits chiefly for read (80.0 %); reading takes 20.00 ms a sample, on "
+              HasSubstr("it waits mostly for read (80.0 %); reading takes 20.00 ms a sample, on "
                         "the others 5.000 ms"));
   EXPECT_EQ(place(reads), "the way from node1 to its storage: its disk, its network link");
   // No thread waits for one: how it is known is what decoding takes.
   EXPECT_THAT(evidence_of(decodes, "straggler-host"),
-              HasSubstr("it waits chiefly for decode (80.0 %), with fewer cores (8 cores, the "
+              HasSubstr("it waits mostly for decode (80.0 %), with fewer cores (8 cores, the "
                         "others 16 cores); decoding takes 20.00 ms a sample, on the others 10.00 "
                         "ms"));
   EXPECT_THAT(place(decodes), HasSubstr("what takes the cores of node1"));
   // A quota that stops it holds up its reads, too.
   reads.hosts[1].metrics = {{"host.throttled_s", "s", "", 0.5}};
   EXPECT_THAT(evidence_of(reads, "straggler-host"),
-              AllOf(HasSubstr("it waits chiefly for read (80.0 %), with fewer cores (8 cores, the "
+              AllOf(HasSubstr("it waits mostly for read (80.0 %), with fewer cores (8 cores, the "
                               "others 16 cores), and its CPU quota stopped it "),
                     HasSubstr("; reading takes 20.00 ms a sample, on the others 5.000 ms")));
 }
@@ -241,17 +242,17 @@ TEST(HostFindings, AHostThatHearsLateFromTheOthersIsToldSo) {
   RunRecord record = run_on_hosts(
       "ranks=4 sync-ranks=true workers=1 batch=1 cost=read=1ms cost=launch=2ms "
       "inject=launch=+14ms@rank=2 inject=launch=+14ms@rank=3 compute=4ms warmup=2 steps=60");
-  EXPECT_THAT(evidence_of(record, "straggler-host"), HasSubstr("it waits chiefly for launch ("));
+  EXPECT_THAT(evidence_of(record, "straggler-host"), HasSubstr("it waits mostly for launch ("));
   EXPECT_NE(evidence_of(record, "slow-trainer") + evidence_of(record, "per-batch-overhead"), "");
   record.hosts[1].metrics.push_back({"rendezvous.notification_delay_s", "s", "", 0.9});
   EXPECT_THAT(evidence_of(record, "straggler-host"),
-              HasSubstr("it waits chiefly for word that the others are ready (75.0 %)"));
+              HasSubstr("it waits mostly for notifications from the others (75.0 %)"));
   EXPECT_EQ(evidence_of(record, "slow-trainer"), "");
   EXPECT_EQ(evidence_of(record, "per-batch-overhead"), "");
   EXPECT_THAT(
       analyse(record).verdict.sentence,
-      AllOf(HasSubstr("for word of other processes"),
-            HasSubstr(": that their ranks are ready is heard late"), Not(HasSubstr("launch"))));
+      AllOf(HasSubstr("for notifications from other processes"),
+            HasSubstr(": notifications from other hosts arrive late"), Not(HasSubstr("launch"))));
 }
 
 // A batch takes 14 ms to be made, and 9 of launching lie within them: without those a step is no
@@ -260,11 +261,11 @@ TEST(HostFindings, LateWordThatIsHiddenIsNoLaunching) {
   RunRecord record = run_on_hosts(
       "ranks=4 sync-ranks=true workers=1 batch=1 cost=decode=14ms:sleep cost=launch=9ms:sleep "
       "compute=4ms warmup=2 steps=60");
-  EXPECT_THAT(analyse(record).verdict.sentence, HasSubstr("; launch 64.3 %, but hidden: "));
+  EXPECT_THAT(analyse(record).verdict.sentence, HasSubstr("; launch 64.3 %, but without it"));
   record.hosts[1].metrics.push_back({"rendezvous.notification_delay_s", "s", "", 0.5});
-  EXPECT_THAT(
-      analyse(record).verdict.sentence,
-      AllOf(HasSubstr("; word of other processes 64.3 %, but hidden: "), Not(HasSubstr("launch"))));
+  EXPECT_THAT(analyse(record).verdict.sentence,
+              AllOf(HasSubstr("; notifications from other processes 64.3 %, but without it"),
+                    Not(HasSubstr("launch"))));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST_F(Sampled, TheShareOfTheTrainingThreadInItsDataLoaderIsTheAnswer) {
   EXPECT_EQ(value_of(record.metrics, "loader.batches"), std::nullopt);
   EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_at_s"), std::nullopt);
   EXPECT_THAT(analysis.verdict.sentence,
-              HasSubstr("Training busy 60.0 % of the time: it waits chiefly for the DataLoader "
+              HasSubstr("Training busy 60.0 % of the time: it waits mostly for the DataLoader "
                         "(40.0 %); no verdict: samples of stacks tell shares"));
   EXPECT_THAT(record.notes, Contains(HasSubstr("40 of the training thread's 100 stand in the "
                                                "DataLoader (40.0 %, 95 %: 30.9 to 49.8)")));

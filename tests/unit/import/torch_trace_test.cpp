@@ -78,7 +78,7 @@ TEST_F(TorchTrace, GivesTheAccountOfItsSteps) {
   EXPECT_EQ(analysis.samples, 240);
   EXPECT_EQ(record.machine.gpus, "H100");
   EXPECT_THAT(analysis.verdict.sentence,
-              HasSubstr("GPU busy 70.0 % of the time (±0.0): it waits chiefly for the DataLoader "
+              HasSubstr("GPU busy 70.0 % of the time (±0.0): it waits mostly for the DataLoader "
                         "(20.0 %), in 30 of 30 steps"));
   EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_step"), 40);
 }

@@ -45,8 +45,8 @@ TEST(CriticalPath, ChoosesTheVerdictWhereACopyHidesWhatIsSlower) {
   EXPECT_EQ(analysis.removals.saves(Cause::h2d), 0);
   EXPECT_NEAR(analysis.removals.saves(Cause::decode), 0.25, 1e-9);  // then 12 ms for a step
   EXPECT_EQ(analysis.verdict.sentence,
-            "Simulated: the GPU waits 75.0 % of the time (±0.0): decode sets the pace (capacity, "
-            "the workers never rest); h2d 50.0 %, but hidden: without it nothing is gained");
+            "Simulated: the GPU waits 75.0 % of the time (±0.0): the limit is decode (the "
+            "workers never rest); h2d 50.0 %, but without it nothing is gained");
 }
 
 // Four workers: a batch every 4 ms. The copy waits for the compute and the compute for the copy.

@@ -117,6 +117,20 @@ TEST(AnswerOfTune, LeavesThePresentSettingIfNothingIsFaster) {
               HasSubstr("\nFix:   nothing; no setting that ran is faster\n"));
 }
 
+TEST(AnswerOfTune, KeepsThePresentSettingIfOthersOnlySaveMemory) {
+  Tune tune;
+  tune.experiment = measured_grid({"memory=pinned-slots,pageable"}, {{250, 0.14}, {250, 0.14}});
+  tune.candidates.resize(tune.experiment.cases.size());
+  tune.now = 0;
+  tune.best = tune.recommended = 1;
+  tune.proven = true;
+  EXPECT_THAT(line_1_of(answer_tune(tune)),
+              StartsWith("Leave it: memory=pinned-slots, 250 samples/s, GPU 14 % busy"));
+  EXPECT_THAT(text_of_answer(answer_tune(tune)), HasSubstr("\nFix:   nothing; "));
+  tune.proven = false;
+  EXPECT_THAT(line_1_of(answer_tune(tune)), StartsWith("Leave it for now: memory=pinned-slots, "));
+}
+
 TEST(AnswerOfSweep, IsTheFewestWorkersThatAreAboutAsFast) {
   const Experiment sweep =
       measured_grid({"workers=1,2,4,8"}, {{222, 0}, {444, 0}, {631, 0}, {640, 0}});
@@ -324,7 +338,7 @@ TEST(AnswerOfProfile, IsWhetherThatIsEnough) {
   profile.cores = 48;
   judge_demand(profile, {1786, Bytes{154'000'000}, 256, 8});
   EXPECT_EQ(line_1_of(probe::answer_profile(profile)),
-            "Not enough for 8 x 1,786 samples/s: decoding needs 52 of 48 cores");
+            "Not enough for 8 x 1,786 samples/s: decoding needs 52 cores, and there are 48");
 }
 
 TEST(AnswerOfLink, IsTheFastestCopy) {

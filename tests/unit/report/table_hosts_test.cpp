@@ -46,7 +46,7 @@ RunRecord two_hosts() {
 
 TEST(HostTable, NamesTheHostThatSetsThePaceFirst) {
   const std::string table = table_of(two_hosts());
-  EXPECT_THAT(table, HasSubstr("2 hosts: node1 sets the pace: it waits chiefly for decode"));
+  EXPECT_THAT(table, HasSubstr("2 hosts: node1 is the slowest: it waits mostly for decode"));
   EXPECT_THAT(table, HasSubstr("  node1      1        160  30.0 %     70.0 %       0.0 %"));
   EXPECT_LT(table.find("  node1  "), table.find("  node0  "));
   EXPECT_THAT(table, Not(HasSubstr("next: ")));
@@ -79,7 +79,7 @@ TEST(HostTable, OfManyHostsShowsTheWorstAndHowAllLie) {
   const std::string table = table_of(record);
   EXPECT_THAT(table, AllOf(HasSubstr("200 hosts"), HasSubstr("  least "), HasSubstr("  half "),
                            HasSubstr("  most "), HasSubstr("node39 "), Not(HasSubstr("node0 "))));
-  EXPECT_THAT(table, HasSubstr("these set the pace; the other 190 ranks are in the result"));
+  EXPECT_THAT(table, HasSubstr("these are the slowest; the other 190 ranks are in the result"));
   EXPECT_LT(std::count(table.begin(), table.end(), '\n'), 100);
 }
 

@@ -25,7 +25,7 @@ TEST(Table, IsTheAnswerThenTheEvidenceThenTheNextCommand) {
   write_table(out, result_of(record, analysis), {100, false, true});
   EXPECT_EQ(
       out.str(),
-      R"(Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): capacity, the workers never rest
+      R"(Simulated: the GPU waits 75.0 % of the time (±0.0), mostly for decode (60.0 %): the workers never rest
 Fix: num-workers=4 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s, an epoch 6.667 min to 3.333 min.
   Waste now: 18.0 GPU-h/day
 PyTorch: DataLoader(..., num_workers=4)
@@ -88,14 +88,15 @@ TEST(Table, OfRanksThatDoNotWaitNamesTheSlowest) {
 TEST(Table, HasARowPerRankWithItsOwnWaitsAndThoseForOthers) {
   const std::string table = table_of(two_ranks());
   EXPECT_THAT(table,
-              HasSubstr("  rank  samples/s    busy  own waits  for other ranks  chiefly\n"
+              HasSubstr("  rank  samples/s    busy  own waits  for other ranks  mostly for\n"
                         "     0        160  25.0 %     70.0 %            5.0 %  decode 60.0 %\n"
                         "     1        160  30.0 %     70.0 %            0.0 %  decode 60.0 %\n"));
   EXPECT_THAT(table_of(full_record()), Not(HasSubstr("own waits")));
   RunRecord many = usual_record();
   for (int rank = 1; rank < 20; ++rank) many.ranks.push_back(rank_of(4, 40, usual_step));
-  EXPECT_THAT(table_of(many),
-              HasSubstr("  these set the pace; the other 10 ranks are in the result of --json\n"));
+  EXPECT_THAT(
+      table_of(many),
+      HasSubstr("  these are the slowest; the other 10 ranks are in the result of --json\n"));
 }
 
 TEST(Table, NamesTheCeilingsThatAreKnown) {

@@ -33,7 +33,7 @@ TEST(ShortTable, IsTheAnswerTheFixTheAccountTheStagesAndTheNextCommand) {
   analysis.findings.back().id = "per-batch-overhead";
   EXPECT_EQ(
       short_table(record, analysis),
-      R"(Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): capacity, the workers never rest
+      R"(Simulated: the GPU waits 75.0 % of the time (±0.0), mostly for decode (60.0 %): the workers never rest
 Fix: num-workers=4 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s, an epoch 6.667 min to 3.333 min.
   Waste now: 18.0 GPU-h/day
 PyTorch: DataLoader(..., num_workers=4)
