@@ -1,6 +1,6 @@
 // The description of results. One function for each struct shows each member to a ResultVisitor,
 // with its name, its value and a sentence. JsonWriter writes a result, JsonReader reads it,
-// SchemaWriter writes its schema, and CsvForm writes its rows.
+// SchemaWriter writes its schema, and FlatWalk shows its single values to the forms of text.
 //
 // Names end with their units: _s are seconds with nine decimals, exact to the nanosecond, _ns
 // integer nanoseconds. An element of a list has the name "".
