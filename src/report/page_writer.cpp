@@ -225,11 +225,8 @@ std::string details_of(const TextReport& reading, const AnyResult& result,
   const ResultKind& kind = find_row(result.kind, result_kinds());
   if (kind.own.circumstances != nullptr) text += kind.own.circumstances(result);
   // The script fills the tree.
-  return text + "<section>
-" + json_note(kind, bytes) +
-         "<div id=\"tree\"></div>
-</section></details>
-";
+  return text + "<section>\n" + json_note(kind, bytes) +
+         "<div id=\"tree\"></div>\n</section></details>\n";
 }
 
 }  // namespace

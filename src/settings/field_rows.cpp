@@ -8,6 +8,7 @@
 
 #include "base/cpu_set.h"
 #include "base/old_words.h"
+#include "loaderscope/device.h"
 #include "loaderscope/run_config.h"
 #include "record/family_traits.h"
 #include "source/registry.h"
