@@ -250,8 +250,8 @@ bool is_possible(GpuRecord& record, Nanos now) {
 }
 
 IteratorLoaders::Facts IteratorLoaders::shared(const LoaderFacts& loader) {
-  constexpr std::size_t kMaxLoaders = 1024;
-  if (last_facts_.size() >= kMaxLoaders && !last_facts_.contains(loader.number))
+  constexpr std::size_t kMaxFacts = 1024;
+  if (last_facts_.size() >= kMaxFacts && !last_facts_.contains(loader.number))
     last_facts_.clear();
   Facts& last = last_facts_[loader.number];
   if (last == nullptr || *last != loader) last = std::make_shared<const LoaderFacts>(loader);

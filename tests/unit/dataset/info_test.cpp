@@ -153,7 +153,7 @@ TEST(Info, BlamesNoFileWhereNoDescriptorIsLeft) {
     message = error.what();
   }
   ::setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_THAT(message, HasSubstr("Too many open files; raise the limit"));
+  EXPECT_THAT(message, HasSubstr("(Too many open files); raise the limit"));
 }
 
 TEST(Info, NeedsAFolder) {

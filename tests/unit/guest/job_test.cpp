@@ -140,8 +140,8 @@ TEST_F(JobTest, AWorkerThatIsDeadIsWhatItHangsFor) {
 
 TEST_F(JobTest, AProgramThatTakesNoBatchIsAnError) {
   EXPECT_THAT(error_of("takes-nothing"),
-              HasSubstr("ended without taking a batch from a loader that is known; where a "
-                        "function of its own gives the batches, name it: loaderscope run "
+              HasSubstr("ended without taking a batch from a loader that is known; name the "
+                        "function that gives the batches, if it has one: loaderscope run "
                         "--batch-function FILE.py:NAME -- "));
 }
 

@@ -95,7 +95,7 @@ TEST(Measurements, ProcessesAreForkedBeforeCudaHasAContext) {
 TEST_F(GpusTest, WhereThereIsNoneTheReasonIsSaid) {
   options_.nvml = "libnowhere.so.1";
   const Outcome outcome = measure();
-  EXPECT_THAT(outcome.why_not, HasSubstr("built without CUDA; no NVML here"));
+  EXPECT_THAT(outcome.why_not, HasSubstr("built without CUDA, and no NVML here"));
   EXPECT_EQ(outcome.answer, "no GPU");
 }
 

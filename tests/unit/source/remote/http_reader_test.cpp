@@ -296,7 +296,7 @@ TEST(NoServer, IsASentence) {
   SourceOptions options = without_cache({});
   EXPECT_THAT(
       message_of<RunError>([&] { open_source("npy", {"http://127.0.0.1:1/a.npy"}, options, {}); }),
-      HasSubstr("127.0.0.1:1/a.npy: cannot be opened ("));
+      HasSubstr("127.0.0.1:1/a.npy: cannot be opened: "));
 }
 
 }  // namespace
