@@ -66,7 +66,7 @@ void read_demand(const CommandFlags& flags, compare::Options& options) {
     options.workers = parse_count(workers);
     if (options.workers == 0) throw ValueError("expected workers above 0");
   } catch (const ValueError& error) {
-    flags.refuse("demand", std::string(error.sentence()), "give 1786/s:8workers");
+    flags.refuse("demand", std::string(error.sentence()), "give a rate such as 1786/s:8workers");
   }
 }
 

@@ -105,7 +105,7 @@ TEST(Usage, WordsAreExplained) {
   EXPECT_THAT(run_binary({"explain", "queue-depth"}).out, HasSubstr("(a setting, --queue-depth)"));
   EXPECT_THAT(run_binary({"explain", "storage.bandwidth"}).out, HasSubstr("all readers share"));
   EXPECT_THAT(run_binary({"explain", "decode.speed"}).out, HasSubstr("how many times as fast"));
-  expect_complaint({"explain", "decod.speed"}, 64, "decod.speed: neither");
+  expect_complaint({"explain", "decod.speed"}, 64, "decod.speed: is no row of");
   expect_complaint({"explain", "decode-bond"}, 64, "'decode-bound'");
   const std::string metric = run_binary({"explain", "requests.slowed_by_others"}).out;
   EXPECT_THAT(metric,
