@@ -179,7 +179,7 @@ TEST_F(TorchOwnBatches, SettingsOfALoaderThatIsNotThereAreRefused) {
       {torch_python(), file_, "of_a_function"});
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("gives batches without a DataLoader of PyTorch; leave out "
-                                    "--num-workers; its settings are its own: change them in"));
+                                    "--num-workers, as its settings are its own (change them in"));
 }
 
 TEST_F(TorchOwnBatches, AWindowOfThemEndsTheProgram) {

@@ -131,7 +131,7 @@ TEST(Make, RefusesAFolderOfSomethingElse) {
   make_dataset(options, {});
   options.seed = 6;
   EXPECT_THAT([&] { make_dataset(options, {}); },
-              ThrowsMessage<RunError>(HasSubstr("whose seed is 5 and not 6")));
+              ThrowsMessage<RunError>(HasSubstr("(seed is 5, not 6)")));
   options.path = folder / "set/thesis.txt";
   EXPECT_THAT([&] { make_dataset(options, {}); },
               ThrowsMessage<RunError>(HasSubstr("give a folder, not a file")));
