@@ -89,10 +89,10 @@ RunError other_data_set(const MadeFolder& folder, const Json& found, const Json&
   for (const Json* side : {&asked, &found}) {
     for (const auto& [key, value] : side->items()) {
       if (key == "complete" || text_of(found, key) == text_of(asked, key)) continue;
-      return RunError(fmt::format("{}: holds another data set ({} is {}, not {})",
-                                  shown_text(folder.path), shown_text(key), text_of(found, key),
-                                  text_of(asked, key)),
-                      "give another folder or remove it");
+      return RunError(
+          fmt::format("{}: holds another data set ({} is {}, not {})", shown_text(folder.path),
+                      shown_text(key), text_of(found, key), text_of(asked, key)),
+          "give another folder or remove it");
     }
   }
   return RunError(shown_text(folder.path) + ": holds another data set", "give another folder");

@@ -251,8 +251,7 @@ bool is_possible(GpuRecord& record, Nanos now) {
 
 IteratorLoaders::Facts IteratorLoaders::shared(const LoaderFacts& loader) {
   constexpr std::size_t kMaxFacts = 1024;
-  if (last_facts_.size() >= kMaxFacts && !last_facts_.contains(loader.number))
-    last_facts_.clear();
+  if (last_facts_.size() >= kMaxFacts && !last_facts_.contains(loader.number)) last_facts_.clear();
   Facts& last = last_facts_[loader.number];
   if (last == nullptr || *last != loader) last = std::make_shared<const LoaderFacts>(loader);
   return last;
