@@ -14,6 +14,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/replace_all.h"
 #include "loaderscope/errors.h"
 #include "machine/proc_file.h"
 #include "record/family_traits.h"
@@ -74,13 +75,6 @@ struct Mount {
   std::string device, point, type, source;
 };
 
-// Replaces \040, which is a blank in names.
-std::string without_escapes(std::string text) {
-  for (std::size_t at = text.find("\\040"); at != text.npos; at = text.find("\\040", at))
-    text.replace(at, 4, " ");
-  return text;
-}
-
 Mount mount_of(const std::string& line) {
   Mount mount;
   std::istringstream in(line);
@@ -89,7 +83,7 @@ Mount mount_of(const std::string& line) {
   while (in >> word && word != "-") {
   }
   in >> mount.type >> mount.source;
-  mount.point = without_escapes(mount.point);
+  mount.point = replace_all(mount.point, "\\040", " ");  // blanks of names are escaped
   return mount;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/wording.h"
+#include "base/replace_all.h"
 #include "loaderscope/settings.h"
 #include "page/escape.h"
 #include "page/html_page.h"
@@ -48,10 +49,7 @@ std::size_t end_of_label(std::string_view text) {
 
 // A number and its % stay on one line.
 std::string prose(std::string_view text, GlossaryLinks& words, bool is_of_whys = false) {
-  std::string result = words.in_prose(text, is_of_whys);
-  for (auto at = result.find(" %"); at != result.npos; at = result.find(" %", at))
-    result.replace(at, 1, "&nbsp;");
-  return result;
+  return replace_all(words.in_prose(text, is_of_whys), " %", "&nbsp;%");
 }
 
 // With a way to the picture that shows it, where that is drawn.
