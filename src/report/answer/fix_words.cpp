@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/findings/frameworks.h"
+#include "analysis/removal.h"
 #include "loaderscope/findings.h"
 #include "record/environment_changes.h"
 #include "record/family_traits.h"
@@ -122,7 +123,19 @@ AnswerLine make_fix_line(const RunRecord& record, const Analysis& analysis, cons
   return line;
 }
 
+// The cause of line 1 is not the longest bar. Only gains show why.
+std::string shorter_bar_text(const Analysis& analysis, Cause hidden) {
+  const auto gain_text = [&](Cause cause) {
+    const double saved = analysis.removals.saves(cause);
+    return saved < kMinUsefulGain ? "nothing" : plain_figures(format_percent(saved) + " of the time");
+  };
+  const Cause limit = analysis.verdict.candidates.front();
+  return fmt::format("without {} {} would be gained, without {} {}", name_of(hidden),
+                     gain_text(hidden), name_of(limit), gain_text(limit));
+}
+
 std::string reason_text(const Analysis& analysis, const Finding& fix) {
+  if (const auto hidden = analysis.verdict.hidden) return shorter_bar_text(analysis, *hidden);
   const Finding& cause = cause_of_fix(analysis, fix);
   // Further clauses have details, which -v prints.
   std::string text = plain_figures(cause.evidence.substr(0, cause.evidence.find("; ")));

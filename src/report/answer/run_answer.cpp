@@ -8,6 +8,7 @@
 #include "analysis/findings/subject.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
+#include "base/replace_all.h"
 #include "base/secret.h"
 #include "loaderscope/run_config.h"
 #include "record/family_traits.h"
@@ -185,10 +186,8 @@ std::string make_more_line(const RunRecord& record, const Analysis& analysis, co
   }
   if (!word.empty()) text += fmt::format("    Learn: explain {}", word);
   // Narrower gaps keep a long word on the line.
-  if (text.size() + std::string_view("More:  ").size() > kMaxAnswerColumns)
-    for (std::size_t at = text.find("    "); at != text.npos; at = text.find("    ", at))
-      text.erase(at, 2);
-  return text;
+  const bool is_long = text.size() + std::string_view("More:  ").size() > kMaxAnswerColumns;
+  return is_long ? replace_all(text, "    ", "  ") : text;
 }
 
 void add_proof(Answer& answer, const Analysis& analysis) {
