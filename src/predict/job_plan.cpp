@@ -203,7 +203,7 @@ void note_measured(JobPlan& plan, const RunRecord& record, const Analysis& analy
   std::vector<std::string>& notes = plan.notes;
   const std::int64_t measured = record.config.trainer.ranks;
   if (analysis.verdict.withheld_reason)
-    notes.push_back("the run allows no verdict, and this rests on it: " +
+    notes.push_back("the run has no verdict, so this plan is uncertain: " +
                     *analysis.verdict.withheld_reason);
   if (plan.question.ranks > measured)
     notes.push_back(fmt::format(
