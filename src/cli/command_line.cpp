@@ -15,27 +15,16 @@
 #include "cli/progress.h"
 #include "job/version_text.h"
 #include "manual/topics.h"
+#include "report/text_table.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr int kWidth = 100;
 
-std::string wrapped(const std::string& text, std::size_t indent) {
-  std::istringstream words(text);
-  std::string result, line(indent, ' ');
-  bool is_empty = true;
-  for (std::string word; words >> word;) {
-    if (!is_empty && line.size() + 1 + word.size() > kWidth) {
-      result += line + "\n";
-      line.assign(indent, ' ');
-      is_empty = true;
-    }
-    if (!is_empty) line += ' ';
-    line += word;
-    is_empty = false;
-  }
-  return result + line + "\n";
+std::string indented(const std::string& text, int indent) {
+  return std::string(static_cast<std::size_t>(indent), ' ') + right_column(text, kWidth, indent) +
+         "\n";
 }
 
 class HelpFormatter : public CLI::Formatter {
@@ -45,7 +34,7 @@ class HelpFormatter : public CLI::Formatter {
     std::string value = option->get_type_name();
     if (!value.empty()) value.insert(0, 1, ' ');
     return "  " + names + (is_positional ? "" : value) + "\n" +
-           wrapped(option->get_description(), 6);
+           indented(option->get_description(), 6);
   }
 
   std::string make_usage(const CLI::App* app, std::string) const override {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "base/old_words.h"
 #include "cli/command.h"
@@ -15,9 +16,11 @@
 #include "manual/metrics.h"
 #include "manual/words.h"
 #include "record/environment_changes.h"
+#include "report/answer/answer.h"
 #include "report/result_path.h"
 #include "report/schemas.h"
 #include "report/table_parts.h"
+#include "report/text_table.h"
 #include "settings/requirement.h"
 
 namespace loaderscope {
@@ -161,12 +164,15 @@ bool explain_old_word(std::ostream& out, const std::string& word) {
 }
 
 ExitCode explain(const std::string& word) {
-  StandardOutput out;
+  std::stringstream text;
   if (word.empty()) {
-    list_words(out.stream());
-  } else if (!explain_word(out.stream(), word) && !explain_old_word(out.stream(), word)) {
+    list_words(text);
+  } else if (!explain_word(text, word) && !explain_old_word(text, word)) {
     refuse(word);
   }
+  StandardOutput out;
+  for (std::string line; std::getline(text, line);)
+    out.stream() << wrapped(line, kMaxAnswerColumns, 2) << "\n";
   return out.finish();
 }
 

@@ -5,19 +5,19 @@
 #include <algorithm>
 #include <memory>
 #include <set>
-#include <sstream>
 
 #include "cli/command.h"
 #include "cli/output.h"
 #include "manual/topics.h"
+#include "report/text_table.h"
 
 namespace loaderscope {
 namespace {
 
 using manual::Topic;
 
-constexpr std::size_t kColumns = 80;
-constexpr std::size_t kFlagColumns = 27;
+constexpr int kColumns = 80;
+constexpr int kFlagColumns = 27;
 constexpr std::size_t kManyFlags = 20;
 
 const CLI::App* find_root(const CLI::App& app) {
@@ -48,22 +48,12 @@ std::string flag_lines(const std::string& flag, std::string help) {
   if (const std::size_t stop = help.find(". "); stop != help.npos) help.resize(stop + 1);
   if (!help.empty() && help.back() == '.') help.pop_back();
   std::string result, line = "  " + flag;
-  if (line.size() + 2 > kFlagColumns) {
+  if (line.size() + 2 > std::size_t{kFlagColumns}) {
     result = line + "\n";
     line.clear();
   }
-  line.resize(kFlagColumns, ' ');
-  std::istringstream words(help);
-  bool is_empty = true;
-  for (std::string word; words >> word; is_empty = false) {
-    if (!is_empty && line.size() + 1 + word.size() > kColumns) {
-      result += line + "\n";
-      line.assign(kFlagColumns, ' ');
-      is_empty = true;
-    }
-    line += (is_empty ? "" : " ") + word;
-  }
-  return result + line + "\n";
+  line.resize(std::size_t{kFlagColumns}, ' ');
+  return result + line + right_column(help, kColumns, kFlagColumns) + "\n";
 }
 
 std::string name_with_parents(const CLI::App& app) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/replace_all.h"
+
 namespace loaderscope {
 namespace {
 
@@ -101,6 +103,11 @@ std::string wrapped(std::string_view text, int width, int indent) {
     line += word;
   }
   return result + line;
+}
+
+std::string right_column(std::string_view text, int page_width, int indent) {
+  const std::string left(static_cast<std::size_t>(indent), ' ');
+  return replace_all(wrapped(text, page_width - indent, 0), "\n", "\n" + left);
 }
 
 }  // namespace loaderscope

@@ -42,5 +42,8 @@ std::size_t columns_of(std::string_view text);
 // `text` on lines of at most `width` columns where it has spaces; further lines begin with `indent`
 // spaces.
 std::string wrapped(std::string_view text, int width, int indent);
+// The same for the right column of a page, `indent` columns from its left. The first line stands
+// after what is there already.
+std::string right_column(std::string_view text, int page_width, int indent);
 
 }  // namespace loaderscope
